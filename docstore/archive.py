@@ -1,0 +1,171 @@
+"""Fetched answers as WARC 1.1 files (ISO 28500), one gzip member a record, rotated by size.
+
+A process only ever appends to files that it created itself: a file whose last record was cut short by a crash is
+never written to again, and nothing but that unacknowledged record is lost. Bodies are kept with their transfer and
+content coding undone; the headers that described those codings are renamed `X-Archive-Orig-...`.
+"""
+
+import calendar
+import hashlib
+import io
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from docstore.errors import StoreError
+from docstore.model import Page, WarcPointer
+
+ROTATE_BYTES = 512 * 1024 * 1024
+CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
+
+
+class LostPageError(StoreError):
+    """A record that the store points at cannot be read any more, or is not what was kept."""
+
+
+class Archive:
+    """The WARC files below `folder`. Not safe for several threads: one recorder writes."""
+
+    def __init__(self, folder: Path, rotate_bytes: int = ROTATE_BYTES) -> None:
+        self.folder = folder
+        self._rotate_bytes = rotate_bytes
+        self._file: BinaryIO | None = None
+        self._name = ""
+        self._count = 0
+
+    def write(self, page: Page) -> WarcPointer:
+        """Append one response record and hand its bytes to the operating system (so they outlive kill -9)."""
+        file = self._file_with_room()
+        start = file.tell()
+        try:
+            write_response(WARCWriter(file, gzip=True, warc_version="1.1"), page)
+            file.flush()
+        except BaseException:
+            file.truncate(start)  # a full disk must not leave half a record before the next one
+            file.seek(start)
+            raise
+        return WarcPointer(self._name, start, file.tell() - start)
+
+    def read(self, pointer: WarcPointer, digest: str) -> bytes:
+        """The payload of a kept record. LostPageError if it is missing, damaged or not the one with `digest`."""
+        try:
+            with (self.folder / pointer.file).open("rb") as file:
+                file.seek(pointer.offset)
+                member = io.BytesIO(file.read(pointer.length))
+            body = first_payload(member)
+        except (OSError, ArchiveLoadFailed, ValueError, EOFError) as error:
+            raise LostPageError(f"{pointer.file} at {pointer.offset}: {error}") from error
+        if hashlib.sha256(body).hexdigest() != digest:
+            raise LostPageError(f"{pointer.file} at {pointer.offset}: the record is not the one that was kept")
+        return body
+
+    def close(self) -> None:
+        """Close the file being written, if any."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> "Archive":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _file_with_room(self) -> BinaryIO:
+        if self._file is not None and self._file.tell() < self._rotate_bytes:
+            return self._file
+        self.close()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._count += 1
+        stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime())
+        self._name = f"plumbline-{stamp}-{os.getpid()}-{os.urandom(3).hex()}-{self._count:05d}.warc.gz"
+        self._file = (self.folder / self._name).open("xb")
+        info = {"software": "Plumbline", "format": "WARC File Format 1.1"}
+        writer = WARCWriter(self._file, gzip=True, warc_version="1.1")
+        writer.write_record(writer.create_warcinfo_record(self._name, info))
+        return self._file
+
+
+def write_response(writer: Any, page: Page) -> None:
+    """One `response` record for `page`."""
+    headers = [
+        (f"X-Archive-Orig-{name}" if name.lower() in CODING_HEADERS else name, value)
+        for name, value in (page.headers or (("Content-Type", page.content_type),))
+    ]
+    headers.append(("Content-Length", str(len(page.body))))
+    http = StatusAndHeaders(f"{page.status} -", [(n, header_text(v)) for n, v in headers], protocol="HTTP/1.1")
+    date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(page.fetched_at))
+    record = writer.create_warc_record(
+        page.final_url,
+        "response",
+        payload=io.BytesIO(page.body),
+        http_headers=http,
+        warc_headers_dict={"WARC-Date": date},
+    )
+    writer.write_record(record)
+
+
+def header_text(value: str) -> str:
+    """A header value that cannot break the record: one line, encodable."""
+    return " ".join(value.split()).encode("utf-8", "replace").decode("utf-8")
+
+
+def first_payload(member: BinaryIO) -> bytes:
+    """The body of the first record in `member`."""
+    for record in ArchiveIterator(member):
+        return bytes(record.content_stream().read())
+    raise EOFError("no record here")
+
+
+def read_warc(path: Path, url_id: int = 0) -> Iterator[Page]:
+    """The HTTP answers in anyone's WARC file (.warc or .warc.gz), oldest first; other records are passed over.
+
+    `Page.url_id` is `url_id`: the importer gives each page its own. Raises StoreError when the file is no WARC file.
+    """
+    try:
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, arc2warc=True):
+                if record.rec_type == "response" and record.http_headers is not None:
+                    yield page_of(record, url_id)
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from error
+    except (ArchiveLoadFailed, ValueError, EOFError) as error:
+        raise StoreError(f"{path} is not a whole WARC file ({error}); what came before the fault was kept") from error
+
+
+def page_of(record: Any, url_id: int) -> Page:
+    """The page that a WARC response record holds."""
+    body = record.content_stream().read()
+    http = record.http_headers
+    url = record.rec_headers.get_header("WARC-Target-URI") or ""
+    return Page(
+        url_id=url_id,
+        url=url,
+        final_url=url,
+        status=int(http.get_statuscode() or 0),
+        content_type=http.get_header("Content-Type") or "",
+        body=body,
+        digest=hashlib.sha256(body).hexdigest(),
+        fetched_at=warc_time(record.rec_headers.get_header("WARC-Date") or ""),
+        etag=http.get_header("ETag") or "",
+        last_modified=http.get_header("Last-Modified") or "",
+        headers=tuple((str(n), str(v)) for n, v in http.headers),
+    )
+
+
+def warc_time(text: str) -> float:
+    """Epoch seconds of a WARC-Date; now, where it cannot be read."""
+    try:
+        return float(calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")))
+    except ValueError:
+        return time.time()

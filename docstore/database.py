@@ -1,0 +1,145 @@
+"""The connection to the store: opening, transactions, and errors said in one line.
+
+Reads and writes are told apart because SQLite must take its write lock at the *start* of a writing transaction:
+one that starts as a reader and then writes fails at once when another process wrote in between.
+"""
+
+import errno
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from docstore.errors import StoreError, StoreFullError, StoreTooNewError
+from docstore.tables import SCHEMA_VERSION, meta, metadata
+
+BUSY_TIMEOUT_MS = 60_000
+
+
+class Database:
+    """One store. `url` is a SQLAlchemy URL: `sqlite:///FILE` or `postgresql+psycopg://...`.
+
+    Raises StoreError when it cannot be opened, StoreTooNewError when a newer program made it.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._engine = open_engine(url)
+        with self.write() as connection:
+            metadata.create_all(connection)
+            check_schema(connection, self)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A consistent view; nothing can be written through it on SQLite without a later refusal."""
+        with wrapped_errors(), self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction: all of it is kept, or nothing."""
+        with wrapped_errors(), self._engine.connect() as connection:
+            connection.execution_options(plumb_write=True)
+            with connection.begin():
+                yield connection
+
+    def upsert(
+        self, connection: Connection, table: Table, rows: Sequence[dict[str, Any]], update: Sequence[str] = ()
+    ) -> int:
+        """Insert `rows`; where the primary key exists, set the columns `update` instead (none: leave the row).
+
+        Returns how many rows were inserted or updated.
+        """
+        if not rows:
+            return 0
+        dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+        statement = dialect.insert(table)
+        if update:
+            keys = list(table.primary_key.columns)
+            new = {name: statement.excluded[name] for name in update}
+            statement = statement.on_conflict_do_update(index_elements=keys, set_=new)
+        else:
+            statement = statement.on_conflict_do_nothing()
+        return connection.execute(statement, list(rows)).rowcount
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self._engine.dispose()
+
+
+def open_engine(url: str) -> Engine:
+    """An engine for `url`, with SQLite set to WAL and explicit transactions."""
+    try:
+        parsed = make_url(url)
+        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise StoreError(
+            f"store.url is not usable ({error}); use sqlite:///FILE or postgresql+psycopg://..."
+        ) from error
+    if parsed.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", set_up_sqlite)
+        event.listen(engine, "begin", begin_sqlite)
+    return engine
+
+
+def set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    """WAL lets readers go on while one writes; a commit then survives kill -9 without an fsync of its own."""
+    connection.isolation_level = None  # transactions are begun by `begin_sqlite`, not guessed by the driver
+    for pragma in (
+        f"busy_timeout={BUSY_TIMEOUT_MS}",
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        "foreign_keys=ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def begin_sqlite(connection: Connection) -> None:
+    """Take the write lock first where something is to be written (see the module's docstring)."""
+    writes = connection.get_execution_options().get("plumb_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def check_schema(connection: Connection, database: Database) -> None:
+    """Stamp a fresh store; refuse one that a newer program made."""
+    row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
+    database.upsert(connection, meta, [row])
+    found = connection.scalar(select(meta.c.value).where(meta.c.key == "schema_version"))
+    if int(found or 0) > SCHEMA_VERSION:
+        raise StoreTooNewError(
+            f"this store has schema version {found}, this program knows {SCHEMA_VERSION}: "
+            "update the program, or point store.url at another store"
+        )
+
+
+@contextmanager
+def wrapped_errors() -> Iterator[None]:
+    """Turn the database's errors into one line that says what to do."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise store_error(error) from error
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise StoreFullError(DISK_FULL) from error
+        raise
+
+
+DISK_FULL = "the disk that holds the store is full: free some space, then run the same command again; nothing was lost"
+
+
+def store_error(error: SQLAlchemyError) -> StoreError:
+    """The project's error for one of SQLAlchemy's."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    text = " ".join(str(cause).split()).rstrip(".")
+    if "disk is full" in text or "No space left" in text:
+        return StoreFullError(DISK_FULL)
+    if "database is locked" in text:
+        return StoreError("the store is locked by another program: close what holds it open, then try again")
+    if "not a database" in text or "malformed" in text:
+        return StoreError(f"the store is damaged ({text}): restore it from a backup, or start with a fresh data_dir")
+    return StoreError(f"the store failed: {text}")

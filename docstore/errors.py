@@ -1,0 +1,45 @@
+"""The exception tree. Every error that a person is meant to read descends from `PlumblineError`.
+
+Its text is one line that says what happened and what to do about it; the command line prints it as it
+stands and leaves with a non-zero status. Errors of libraries are wrapped where the library is called.
+"""
+
+
+class PlumblineError(Exception):
+    """Something went wrong that the operator can do something about."""
+
+
+class SettingsError(PlumblineError):
+    """A setting is unknown, contradictory or out of range. The text names it by its full path."""
+
+
+class StoreError(PlumblineError):
+    """The store could not do what was asked; nothing of the attempted change was kept."""
+
+
+class StoreFullError(StoreError):
+    """No space is left on the device that holds the store."""
+
+
+class StoreTooNewError(StoreError):
+    """The store was made by a newer version of the program."""
+
+
+class BusyError(PlumblineError):
+    """Another process is already doing this on the same vertical."""
+
+
+class PortInUseError(PlumblineError):
+    """A port that the program was told to listen on belongs to another program."""
+
+
+class SolrError(PlumblineError):
+    """Solr could not be started, or refused what it was sent."""
+
+
+class SolrUnavailableError(SolrError):
+    """Solr does not answer. Asking again later may work."""
+
+
+class LexiconError(PlumblineError):
+    """A dictionary or a decision on a term could not be accepted."""

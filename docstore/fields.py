@@ -1,0 +1,50 @@
+"""Solr field names, once, for `indexer` and `search_ui`. A test compares them with `solr_conf/`.
+
+Text is indexed four ways (see docs/decisions.md): as CJK bigrams with English stemming (`TITLE`, `BODY`, which also
+store the original), as single characters, as words of the domain lexicon, and as words of the base dictionary.
+Words are cut in Python and joined by U+200B (`WORD_JOINT`); Solr splits at it, so offsets and highlighting work as
+for any language. Strip it before anything is shown.
+"""
+
+WORD_JOINT = "\u200b"
+
+ID = "id"  # docstore.model.document_id(url)
+URL = "url"
+SITE = "site"  # host[:port]
+PUBLISHED = "published"  # pdate: day, or first of the month
+PUBLISHED_TEXT = "published_text"  # "2016-05-09" or "2016-05", as extracted
+FETCHED = "fetched"  # pdate
+LANGUAGE = "language"
+LEXICON_VERSION = "lexicon_version"  # pint: the version this document was segmented with
+ARTICLE_DIGEST = "article_digest"
+
+TITLE = "title"  # bigrams, stored
+BODY = "body"  # bigrams, stored
+TITLE_CHARS = "title_chars"
+BODY_CHARS = "body_chars"
+TITLE_DOMAIN = "title_domain"  # words by the published lexicon, stored with joints
+BODY_DOMAIN = "body_domain"
+TITLE_BASE = "title_base"  # words by the base dictionary alone (the comparison of WD-S3)
+BODY_BASE = "body_base"
+DOMAIN_TERMS = "domain_terms"  # string, multivalued: terms of the published lexicon that occur in the text
+
+ALL = (
+    ID,
+    URL,
+    SITE,
+    PUBLISHED,
+    PUBLISHED_TEXT,
+    FETCHED,
+    LANGUAGE,
+    LEXICON_VERSION,
+    ARTICLE_DIGEST,
+    TITLE,
+    BODY,
+    TITLE_CHARS,
+    BODY_CHARS,
+    TITLE_DOMAIN,
+    BODY_DOMAIN,
+    TITLE_BASE,
+    BODY_BASE,
+    DOMAIN_TERMS,
+)

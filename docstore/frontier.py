@@ -1,0 +1,320 @@
+"""The frontier: every address ever accepted, when it is due, and what its visits led to.
+
+NewUrl         an address that passed the crawl's rules     crawler -> frontier
+FrontierEntry  one that is due                              frontier -> crawler
+Visit          all that one fetch led to                    crawler -> frontier, kept in one transaction
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
+
+from docstore.archive import Archive
+from docstore.database import Database
+from docstore.model import FrontierEntry, Kind, Outcome, Page, Stage, WarcPointer
+from docstore.records import Op, OutcomeRow, storable, write_changes, write_outcomes
+from docstore.tables import articles, meta, outcomes, pages, robots, urls
+
+# SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
+PARAMETERS = 10_000
+
+
+@dataclass(frozen=True)
+class NewUrl:
+    """A discovered address that passed the rules. `url` is canonical, `host` is host[:port]."""
+
+    url: str
+    host: str
+    queue: int
+    depth: int
+    kind: Kind
+    priority: float
+    parent_id: int | None = None
+    anchor: str = ""
+    context: str = ""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Everything one fetch led to.
+
+    `next_visit` is when the address is due again (None: never), `gap` the present interval in seconds, `page` a new
+    or changed version to keep (None after a 304, the same bytes or a failure), `gone` that its article has to leave
+    the index.
+    """
+
+    entry: FrontierEntry
+    outcome: Outcome
+    visited_at: float
+    next_visit: float | None
+    gap: float
+    page: Page | None = None
+    etag: str = ""
+    last_modified: str = ""
+    gone: bool = False
+    links: tuple[NewUrl, ...] = ()
+    attempts: int = 0
+
+
+@dataclass(frozen=True)
+class StoredRobots:
+    """robots.txt of one origin as fetched: HTTP status (0: no answer), body, and when."""
+
+    origin: str
+    status: int
+    body: bytes
+    fetched_at: float
+
+
+class FrontierTable:
+    """`store.frontier`. Addresses are unique and never forgotten; adding one twice does nothing."""
+
+    def __init__(self, database: Database, archive: Archive, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._archive = archive
+        self._clock = clock
+
+    def add(self, new: Sequence[NewUrl]) -> int:
+        """Add addresses; returns how many were not known. One known before as something else can become a seed."""
+        with self._database.write() as connection:
+            return self._add(connection, new)
+
+    def _add(self, connection: Connection, new: Sequence[NewUrl]) -> int:
+        now = self._clock()
+        rows = [url_row(entry, now) for entry in new]
+        added = self._database.upsert(connection, urls, rows)
+        seeds = [entry.url for entry in new if entry.kind is Kind.SEED]
+        if seeds:
+            connection.execute(update(urls).where(urls.c.url.in_(seeds)).values(kind=Kind.SEED, depth=0))
+        return added
+
+    def due_queues(self, before: float) -> dict[int, int]:
+        """Queue number -> how many of its addresses are due."""
+        query = select(urls.c.queue, func.count()).where(urls.c.due_at <= before).group_by(urls.c.queue)
+        with self._database.read() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def due(self, queue: int, before: float, limit: int, exclude: Collection[int] = ()) -> list[FrontierEntry]:
+        """The best `limit` due addresses of a queue, without those in `exclude` (url_ids already handed out)."""
+        query = (
+            select(urls)
+            .where(urls.c.queue == queue, urls.c.due_at <= before)
+            .order_by(urls.c.priority.desc(), urls.c.url_id)
+            .limit(limit)
+        )
+        if exclude:
+            query = query.where(urls.c.url_id.not_in(list(exclude)))
+        with self._database.read() as connection:
+            return [entry_of(row) for row in connection.execute(query)]
+
+    def entries(self, wanted: Sequence[str]) -> dict[str, FrontierEntry]:
+        """The known ones among `wanted` (canonical URLs)."""
+        found: dict[str, FrontierEntry] = {}
+        with self._database.read() as connection:
+            for start in range(0, len(wanted), PARAMETERS):
+                query = select(urls).where(urls.c.url.in_(wanted[start : start + PARAMETERS]))
+                found.update((row.url, entry_of(row)) for row in connection.execute(query))
+        return found
+
+    def known(self, wanted: Sequence[str]) -> set[str]:
+        """The exact seen test: which of `wanted` were ever added."""
+        found: set[str] = set()
+        with self._database.read() as connection:
+            for start in range(0, len(wanted), PARAMETERS):
+                query = select(urls.c.url).where(urls.c.url.in_(wanted[start : start + PARAMETERS]))
+                found.update(connection.scalars(query))
+        return found
+
+    def urls(self) -> Iterator[str]:
+        """Every address, a page of rows at a time (memory stays bounded)."""
+        last = 0
+        while True:
+            query = (
+                select(urls.c.url_id, urls.c.url).where(urls.c.url_id > last).order_by(urls.c.url_id).limit(PARAMETERS)
+            )
+            with self._database.read() as connection:
+                rows = connection.execute(query).all()
+            if not rows:
+                return
+            yield from (row.url for row in rows)
+            last = rows[-1].url_id
+
+    def count(self) -> int:
+        """How many addresses are known."""
+        with self._database.read() as connection:
+            return connection.scalar(select(func.count()).select_from(urls)) or 0
+
+    def record(self, visits: Sequence[Visit]) -> None:
+        """Keep what visits led to: WARC records first, then everything else in one transaction."""
+        pointers = [self._archive.write(visit.page) if visit.page else None for visit in visits]
+        with self._database.write() as connection:
+            connection.execute(VISITED, [visited_row(visit) for visit in visits])
+            self._keep_pages(connection, visits, pointers)
+            write_outcomes(
+                self._database,
+                connection,
+                [OutcomeRow(v.entry.url_id, Stage.CRAWL, v.outcome, v.visited_at) for v in visits],
+            )
+            for visit in visits:
+                if visit.gone:
+                    forget_page(connection, visit.entry.url_id, visit.visited_at)
+            self._add(connection, [link for visit in visits for link in visit.links])
+
+    def _keep_pages(
+        self, connection: Connection, visits: Sequence[Visit], pointers: Sequence[WarcPointer | None]
+    ) -> None:
+        kept = [(v, v.page, p) for v, p in zip(visits, pointers, strict=True) if v.page is not None and p is not None]
+        rows = [page_row(visit.entry.url_id, page, pointer) for visit, page, pointer in kept]
+        self._database.upsert(connection, pages, rows, update=[c.name for c in pages.columns if not c.primary_key])
+        validators = [
+            {
+                "key": visit.entry.url_id,
+                "etag": storable(page.etag),
+                "last_modified": storable(page.last_modified),
+                "digest": page.digest,
+            }
+            for visit, page, _ in kept
+        ]
+        if validators:
+            connection.execute(VALIDATED, validators)
+
+    def robots(self, origin: str) -> StoredRobots | None:
+        """robots.txt of `origin` as last fetched, if ever."""
+        with self._database.read() as connection:
+            row = connection.execute(select(robots).where(robots.c.origin == origin)).first()
+        return StoredRobots(row.origin, row.status, row.body, row.fetched_at) if row else None
+
+    def save_robots(self, fetched: StoredRobots) -> None:
+        """Keep robots.txt of an origin in place of an earlier one."""
+        row = {
+            "origin": fetched.origin,
+            "status": fetched.status,
+            "body": fetched.body,
+            "fetched_at": fetched.fetched_at,
+        }
+        with self._database.write() as connection:
+            self._database.upsert(connection, robots, [row], update=("status", "body", "fetched_at"))
+
+    def requeue(self, policy_name: str, queue_of: Callable[[str], int]) -> int:
+        """Put every address into the queue that `queue_of` names, if `policy_name` is not the one used so far.
+
+        Returns how many addresses moved. Interrupted, it starts over on the next call.
+        """
+        with self._database.read() as connection:
+            used = connection.scalar(select(meta.c.value).where(meta.c.key == "queue_policy"))
+        if used == policy_name:
+            return 0
+        moved = sum(self._requeue_batch(batch, queue_of) for batch in self._queue_batches())
+        with self._database.write() as connection:
+            self._database.upsert(connection, meta, [{"key": "queue_policy", "value": policy_name}], update=("value",))
+        return moved
+
+    def _queue_batches(self) -> Iterator[Sequence[Any]]:
+        last = 0
+        while True:
+            query = select(urls.c.url_id, urls.c.url, urls.c.queue).where(urls.c.url_id > last)
+            with self._database.read() as connection:
+                rows = connection.execute(query.order_by(urls.c.url_id).limit(PARAMETERS)).all()
+            if not rows:
+                return
+            yield rows
+            last = rows[-1].url_id
+
+    def _requeue_batch(self, rows: Sequence[Row[Any]], queue_of: Callable[[str], int]) -> int:
+        moves = [{"key": row.url_id, "to": queue_of(row.url)} for row in rows]
+        moves = [move for move, row in zip(moves, rows, strict=True) if move["to"] != row.queue]
+        if moves:
+            with self._database.write() as connection:
+                connection.execute(MOVED, moves)
+        return len(moves)
+
+
+VISITED = (
+    update(urls)
+    .where(urls.c.url_id == bindparam("key"))
+    .values(
+        due_at=bindparam("due"),
+        gap=bindparam("new_gap"),
+        attempts=bindparam("tries"),
+        visited_at=bindparam("at"),
+    )
+)
+VALIDATED = (
+    update(urls)
+    .where(urls.c.url_id == bindparam("key"))
+    .values(etag=bindparam("etag"), last_modified=bindparam("last_modified"), digest=bindparam("digest"))
+)
+MOVED = update(urls).where(urls.c.url_id == bindparam("key")).values(queue=bindparam("to"))
+
+
+def forget_page(connection: Connection, url_id: int, at: float) -> None:
+    """The page is gone: its article leaves the store and the index, and a page that comes back is extracted anew."""
+    connection.execute(delete(pages).where(pages.c.url_id == url_id))
+    connection.execute(delete(outcomes).where(outcomes.c.url_id == url_id, outcomes.c.stage == Stage.EXTRACT))
+    connection.execute(update(urls).where(urls.c.url_id == url_id).values(etag="", last_modified="", digest=""))
+    if connection.execute(delete(articles).where(articles.c.url_id == url_id)).rowcount:
+        write_changes(connection, Op.DELETE, [url_id], at)
+
+
+def url_row(entry: NewUrl, now: float) -> dict[str, Any]:
+    """The `urls` row of a new address; 0 as due time means never asked yet."""
+    return {
+        "url": entry.url,
+        "host": entry.host,
+        "queue": entry.queue,
+        "depth": entry.depth,
+        "kind": entry.kind,
+        "priority": entry.priority,
+        "due_at": 0.0,
+        "parent_id": entry.parent_id,
+        "anchor": storable(entry.anchor)[:300],
+        "context": storable(entry.context)[:500],
+        "found_at": now,
+    }
+
+
+def visited_row(visit: Visit) -> dict[str, Any]:
+    """What a visit changes in its `urls` row."""
+    return {
+        "key": visit.entry.url_id,
+        "due": visit.next_visit,
+        "new_gap": visit.gap,
+        "tries": visit.attempts,
+        "at": visit.visited_at,
+    }
+
+
+def page_row(url_id: int, page: Page, pointer: WarcPointer) -> dict[str, Any]:
+    """The `pages` row of a kept answer."""
+    return {
+        "url_id": url_id,
+        "final_url": storable(page.final_url),
+        "status": page.status,
+        "content_type": storable(page.content_type)[:200],
+        "digest": page.digest,
+        "fetched_at": page.fetched_at,
+        "warc_file": pointer.file,
+        "warc_offset": pointer.offset,
+        "warc_length": pointer.length,
+    }
+
+
+def entry_of(row: Row[Any]) -> FrontierEntry:
+    """The frontier entry in a `urls` row."""
+    return FrontierEntry(
+        url_id=row.url_id,
+        url=row.url,
+        host=row.host,
+        queue=row.queue,
+        depth=row.depth,
+        kind=Kind(row.kind),
+        priority=row.priority,
+        etag=row.etag,
+        last_modified=row.last_modified,
+        digest=row.digest,
+        gap=row.gap,
+        attempts=row.attempts,
+    )

@@ -1,0 +1,187 @@
+"""Candidate terms with the administrator's decisions, and the published versions of the lexicon."""
+
+import json
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, select, update
+
+from docstore.database import Database
+from docstore.errors import LexiconError
+from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
+from docstore.records import Op, storable, write_changes
+from docstore.tables import lexicon_entries, lexicons, terms
+
+BATCH = 500
+EVIDENCE = ("score", "frequency", "documents", "tags", "contexts", "mined_at")
+
+
+class LexiconTable:
+    """`store.lexicon`. Versions are numbered from 1, never changed once published; version 0 is the empty one."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def replace_candidates(self, mined: Sequence[Term]) -> int:
+        """Keep the newest evidence. Decisions stay; undecided terms that are no longer mined go. Returns new ones."""
+        now = self._clock()
+        with self._database.write() as connection:
+            before = connection.scalar(select(func.count()).select_from(terms)) or 0
+            for start in range(0, len(mined), BATCH):
+                rows = [term_row(term, now) for term in mined[start : start + BATCH]]
+                self._database.upsert(connection, terms, rows, update=EVIDENCE)
+            between = connection.scalar(select(func.count()).select_from(terms)) or 0
+            stale = terms.c.mined_at.is_not(None) & (terms.c.mined_at < now)
+            connection.execute(delete(terms).where(terms.c.status == TermStatus.CANDIDATE, stale))
+        return between - before
+
+    def terms(
+        self, status: TermStatus | None = None, text: str = "", offset: int = 0, limit: int = 50
+    ) -> tuple[int, list[Term]]:
+        """How many terms match, and one page of them, best score first. `text` matches anywhere in the term."""
+        query = select(terms)
+        if status is not None:
+            query = query.where(terms.c.status == status)
+        if text:
+            query = query.where(terms.c.text.contains(storable(text), autoescape=True))
+        with self._database.read() as connection:
+            total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
+            page = query.order_by(terms.c.score.desc(), terms.c.text).offset(offset).limit(limit)
+            return total, [term_of(row) for row in connection.execute(page)]
+
+    def counts(self) -> dict[TermStatus, int]:
+        """How many terms have each status."""
+        query = select(terms.c.status, func.count()).group_by(terms.c.status)
+        with self._database.read() as connection:
+            found = {TermStatus(status): count for status, count in connection.execute(query)}
+        return {status: found.get(status, 0) for status in TermStatus}
+
+    def decide(self, texts: Sequence[str], status: TermStatus) -> None:
+        """Keep a decision on terms that are known. LexiconError names the ones that are not; nothing is kept then."""
+        with self._database.write() as connection:
+            known: set[str] = set()
+            for start in range(0, len(texts), BATCH):
+                known.update(
+                    connection.scalars(select(terms.c.text).where(terms.c.text.in_(texts[start : start + BATCH])))
+                )
+            unknown = [text for text in texts if text not in known]
+            if unknown:
+                raise LexiconError(f"no such term: {', '.join(unknown[:5])} (add it first: plumb lexicon add TERM)")
+            for start in range(0, len(texts), BATCH):
+                chosen = terms.c.text.in_(texts[start : start + BATCH])
+                connection.execute(update(terms).where(chosen).values(status=status, decided_at=self._clock()))
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Accept terms that people bring, mined or not. Their form was checked by the caller."""
+        rows = [
+            {**term_row(Term(text, 0.0, 0, 0, status=TermStatus.ACCEPTED), None), "decided_at": self._clock()}
+            for text in texts
+        ]
+        with self._database.write() as connection:
+            self._database.upsert(connection, terms, rows, update=("status", "decided_at"))
+
+    def accepted(self) -> list[Term]:
+        """Every accepted term, in the order of their text."""
+        query = select(terms).where(terms.c.status == TermStatus.ACCEPTED).order_by(terms.c.text)
+        with self._database.read() as connection:
+            return [term_of(row) for row in connection.execute(query)]
+
+    def publish(self, lexicon: Lexicon) -> Lexicon:
+        """Keep a new version. LexiconError if someone else published that number meanwhile."""
+        published = Lexicon(lexicon.version, lexicon.entries, self._clock(), None, lexicon.note)
+        with self._database.write() as connection:
+            latest = connection.scalar(select(func.max(lexicons.c.version))) or 0
+            if published.version != latest + 1:
+                raise LexiconError(f"version {latest} was published meanwhile: look at the changes, then publish again")
+            row = {
+                "version": published.version,
+                "published_at": published.published_at,
+                "note": published.note,
+            }
+            connection.execute(lexicons.insert(), [row])
+            rows = [
+                {"version": published.version, "text": e.text, "frequency": e.frequency, "tag": e.tag}
+                for e in published.entries
+            ]
+            if rows:
+                connection.execute(lexicon_entries.insert(), rows)
+        return published
+
+    def latest(self) -> Lexicon:
+        """The newest published version (version 0, empty, if none was)."""
+        with self._database.read() as connection:
+            return self._load(connection, select(func.max(lexicons.c.version)))
+
+    def applied(self) -> Lexicon:
+        """The newest version that documents are segmented with."""
+        newest = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
+        with self._database.read() as connection:
+            return self._load(connection, newest)
+
+    def applied_version(self) -> int:
+        """The number of the version that documents are segmented with (cheap to ask)."""
+        newest = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
+        with self._database.read() as connection:
+            return connection.scalar(newest) or 0
+
+    def versions(self) -> list[tuple[Lexicon, int]]:
+        """Every version without its entries, newest first, with how many entries it has."""
+        count = (
+            select(lexicon_entries.c.version, func.count().label("size")).group_by(lexicon_entries.c.version).subquery()
+        )
+        query = (
+            select(lexicons, count.c.size)
+            .outerjoin(count, count.c.version == lexicons.c.version)
+            .order_by(lexicons.c.version.desc())
+        )
+        with self._database.read() as connection:
+            return [(lexicon_of(row, ()), row.size or 0) for row in connection.execute(query)]
+
+    def mark_applied(self, version: int, url_ids: Collection[int]) -> None:
+        """From now on documents are segmented with `version`; `url_ids` are those that have to be done again."""
+        now = self._clock()
+        with self._database.write() as connection:
+            write_changes(connection, Op.RESEGMENT, url_ids, now)
+            connection.execute(update(lexicons).where(lexicons.c.version == version).values(applied_at=now))
+
+    def _load(self, connection: Connection, number: Any) -> Lexicon:
+        row = connection.execute(select(lexicons).where(lexicons.c.version == number.scalar_subquery())).first()
+        if row is None:
+            return Lexicon()
+        query = select(lexicon_entries).where(lexicon_entries.c.version == row.version).order_by(lexicon_entries.c.text)
+        entries = tuple(LexiconEntry(e.text, e.frequency, e.tag) for e in connection.execute(query))
+        return lexicon_of(row, entries)
+
+
+def lexicon_of(row: Row[Any], entries: tuple[LexiconEntry, ...]) -> Lexicon:
+    """The lexicon in a `lexicons` row."""
+    return Lexicon(row.version, entries, row.published_at, row.applied_at, row.note)
+
+
+def term_row(term: Term, mined_at: float | None) -> dict[str, Any]:
+    """The `terms` row of a term."""
+    return {
+        "text": storable(term.text),
+        "score": term.score,
+        "frequency": term.frequency,
+        "documents": term.documents,
+        "tags": term.tags[:200],
+        "contexts": json.dumps([storable(c) for c in term.contexts], ensure_ascii=False),
+        "status": term.status,
+        "mined_at": mined_at,
+    }
+
+
+def term_of(row: Row[Any]) -> Term:
+    """The term in a `terms` row."""
+    return Term(
+        text=row.text,
+        score=row.score,
+        frequency=row.frequency,
+        documents=row.documents,
+        tags=row.tags,
+        contexts=tuple(json.loads(row.contexts)),
+        status=TermStatus(row.status),
+    )

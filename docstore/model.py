@@ -1,0 +1,245 @@
+"""The document model: what passes between the stages, as frozen values.
+
+    Link     an address worth asking, with the words around it   crawler -> frontier
+    Page     an answer that was fetched and kept (bytes in WARC)  crawler -> extractor
+    Article  what a reader came for: title, date, body            extractor -> lexicon, indexer
+    Term     a candidate word of the domain, with its evidence    lexicon -> administrator
+    Lexicon  one immutable, published version of accepted terms   lexicon -> indexer, search_ui
+    Outcome  why a stage did what it did with one URL             every stage -> `plumb status`
+
+Times are seconds since 1970-01-01 UTC (float) wherever they are stored.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Stage(StrEnum):
+    """The stages that leave outcomes."""
+
+    CRAWL = "crawl"
+    EXTRACT = "extract"
+    LEXICON = "lexicon"
+    INDEX = "index"
+
+
+class Reason(StrEnum):
+    """What became of a URL in a stage. The first word of each group is the good end."""
+
+    # crawl
+    FETCHED = "fetched"
+    UNCHANGED = "unchanged"  # 304, or the same bytes again
+    BAD_URL = "bad_url"
+    TOO_LONG = "url_too_long"
+    OFF_SCOPE = "off_scope"
+    TOO_DEEP = "too_deep"
+    NOT_TEXT = "not_text"  # the address ends like a picture, an archive ...
+    ROBOTS_FORBIDDEN = "robots_forbidden"
+    ROBOTS_UNAVAILABLE = "robots_unavailable"  # RFC 9309: a failing robots.txt forbids everything
+    INSIDE_ADDRESS = "inside_address"  # loopback, private or reserved network
+    UNREACHABLE = "unreachable"
+    TIMED_OUT = "timed_out"
+    TOO_LARGE = "too_large"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    REDIRECTED_OFF_SCOPE = "redirected_off_scope"
+    DUPLICATE = "duplicate"  # redirected to an address that is crawled on its own
+    HTTP_ERROR = "http_error"
+    GONE = "gone"  # 404 or 410
+    NOT_HTML = "not_html"
+    EMPTY = "empty"
+    BAD_RESPONSE = "bad_response"  # the answer is not HTTP, or its compression is broken
+    # extract
+    EXTRACTED = "extracted"
+    SAME_ARTICLE = "same_article"  # the page's bytes changed, its article did not
+    UNDECODABLE = "undecodable"
+    UNPARSABLE = "unparsable"
+    LIST_PAGE = "list_page"
+    NO_BODY = "no_body"
+    COPYRIGHT_ONLY = "copyright_only"
+    LOST_PAGE = "lost_page"  # its WARC record cannot be read any more
+    # index
+    INDEXED = "indexed"
+    DELETED = "deleted"
+    REFUSED_BY_SOLR = "refused_by_solr"
+    # any stage
+    FAILED = "failed"  # the unexpected: the traceback is in the log
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Why a stage did what it did with one URL."""
+
+    reason: Reason
+    detail: str = ""
+
+
+class Kind(StrEnum):
+    """What a page is to the crawl: seeds and hubs are asked again in every run, articles by the revisit rule."""
+
+    SEED = "seed"
+    HUB = "hub"
+    ARTICLE = "article"
+    UNKNOWN = "unknown"  # not extracted yet
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link found on a page: absolute canonical `url`, its `anchor` text, and the text `context` around it."""
+
+    url: str
+    anchor: str = ""
+    context: str = ""
+
+
+@dataclass(frozen=True)
+class FrontierEntry:
+    """One URL of the frontier, as handed to a fetcher.
+
+    `etag` and `last_modified` are the validators of the last kept answer, `digest` its sha256 (hex) or "".
+    `gap` is the present interval between visits in seconds.
+    """
+
+    url_id: int
+    url: str
+    host: str
+    queue: int
+    depth: int
+    kind: Kind
+    priority: float
+    etag: str = ""
+    last_modified: str = ""
+    digest: str = ""
+    gap: float = 0.0
+    attempts: int = 0
+
+
+@dataclass(frozen=True)
+class WarcPointer:
+    """Where the record of a fetched answer stands: file name below the WARC folder, offset and length in bytes."""
+
+    file: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """A fetched answer that was kept.
+
+    `body` is the payload with transfer and content coding undone, `content_type` the header as sent,
+    `digest` the sha256 (hex) of `body`.
+    """
+
+    url_id: int
+    url: str
+    final_url: str
+    status: int
+    content_type: str
+    body: bytes
+    digest: str
+    fetched_at: float
+    etag: str = ""
+    last_modified: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Article:
+    """What a reader came for.
+
+    `body` is plain text, one paragraph a line. `published` is an ISO date (`YYYY-MM-DD`, or `YYYY-MM` where only
+    the month is known) or "", and `date_source` says where it was read (`url`, `page` or ""). `method` names the
+    body method that won.
+    """
+
+    url: str
+    title: str
+    body: str
+    published: str = ""
+    date_source: str = ""
+    language: str = ""
+    method: str = ""
+
+    @property
+    def digest(self) -> str:
+        """sha256 (hex) of what a reader can see; equal digests need no new index entry."""
+        seen = "\x00".join((self.title, self.published, self.body))
+        return hashlib.sha256(seen.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True)
+class StoredArticle:
+    """An article with its place in the store: `doc_id` is its stable id in the index, `host` its site."""
+
+    url_id: int
+    doc_id: str
+    host: str
+    article: Article
+    fetched_at: float = 0.0
+
+
+class TermStatus(StrEnum):
+    """What the administrator said of a term."""
+
+    CANDIDATE = "candidate"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True)
+class Term:
+    """A candidate word of the domain with its evidence.
+
+    `score` is the scorer's value (C-value by default), `frequency` occurrences in the corpus, `documents` the
+    articles it occurs in, `tags` its POS sequence ("n n"), `contexts` a few sentences that hold it.
+    """
+
+    text: str
+    score: float
+    frequency: int
+    documents: int
+    tags: str = ""
+    contexts: tuple[str, ...] = ()
+    status: TermStatus = TermStatus.CANDIDATE
+
+
+@dataclass(frozen=True)
+class LexiconEntry:
+    """One line of a published lexicon, as a jieba dictionary has it. `frequency` 0: let the segmenter choose."""
+
+    text: str
+    frequency: int = 0
+    tag: str = "n"
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """One immutable version of the domain's words. Version 0 is the empty lexicon that always exists."""
+
+    version: int = 0
+    entries: tuple[LexiconEntry, ...] = ()
+    published_at: float = 0.0
+    applied_at: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class StageReport:
+    """What one stage did in one run: outcomes counted by reason, wall seconds, and anything worth a line."""
+
+    stage: Stage
+    counts: Mapping[Reason, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """All outcomes of the run, good and bad."""
+        return sum(self.counts.values())
+
+
+def document_id(url: str) -> str:
+    """The stable id of a URL's document in the index: 128 bits of sha256, as 32 hex digits."""
+    return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,62 @@
+"""What every part of the store writes beside its own result: an outcome, and a line in the change log."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy import Connection
+
+from docstore.database import Database
+from docstore.model import Outcome, Stage
+from docstore.tables import changes, outcomes
+
+# PostgreSQL refuses NUL in text, and neither database can encode a lone surrogate.
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Op(StrEnum):
+    """What the indexer has to do with a document."""
+
+    UPSERT = "upsert"
+    DELETE = "delete"
+    RESEGMENT = "resegment"  # the text is the same, the lexicon is not
+
+
+@dataclass(frozen=True)
+class OutcomeRow:
+    """An outcome with its place: which URL, which stage, when, and the digest of what the stage was given."""
+
+    url_id: int
+    stage: Stage
+    outcome: Outcome
+    at: float
+    input: str = ""
+
+
+def storable(text: str) -> str:
+    """`text` with what no database keeps (NUL, lone surrogates) replaced by U+FFFD."""
+    return UNSTORABLE.sub("\ufffd", text)
+
+
+def write_outcomes(database: Database, connection: Connection, rows: Iterable[OutcomeRow]) -> None:
+    """Keep the last outcome of each (URL, stage)."""
+    values = [
+        {
+            "url_id": row.url_id,
+            "stage": row.stage,
+            "reason": row.outcome.reason,
+            "detail": storable(row.outcome.detail)[:500],
+            "input": row.input,
+            "at": row.at,
+        }
+        for row in rows
+    ]
+    database.upsert(connection, outcomes, values, update=("reason", "detail", "input", "at"))
+
+
+def write_changes(connection: Connection, op: Op, url_ids: Iterable[int], at: float) -> None:
+    """Append to the change log."""
+    rows = [{"url_id": url_id, "op": op, "at": at} for url_id in url_ids]
+    if rows:
+        connection.execute(changes.insert(), rows)

@@ -1,0 +1,103 @@
+"""Questions about the whole store: counts for `plumb status`, one document's path for `plumb explain`, and runs."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Table, func, select
+
+from docstore.database import Database
+from docstore.model import Reason, Stage, StageReport
+from docstore.tables import articles, changes, indexed, outcomes, pages, runs, urls
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the pipeline. `finished_at` is None while it goes on, or where it was killed."""
+
+    run_id: int
+    command: str
+    started_at: float
+    finished_at: float | None
+    report: str
+
+
+class StatusTable:
+    """`store.status`."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def outcome_counts(self) -> dict[Stage, dict[Reason, int]]:
+        """How many URLs ended how in each stage, by their last outcome."""
+        query = select(outcomes.c.stage, outcomes.c.reason, func.count()).group_by(outcomes.c.stage, outcomes.c.reason)
+        counts: dict[Stage, dict[Reason, int]] = {}
+        with self._database.read() as connection:
+            for stage, reason, count in connection.execute(query):
+                counts.setdefault(Stage(stage), {})[Reason(reason)] = count
+        return counts
+
+    def due_count(self, before: float) -> int:
+        """How many addresses are due."""
+        with self._database.read() as connection:
+            return connection.scalar(select(func.count()).where(urls.c.due_at <= before)) or 0
+
+    def urls_with(self, stage: Stage, reason: Reason, limit: int = 20) -> list[tuple[str, str]]:
+        """Some (URL, detail) that ended with `reason` in `stage`, newest first."""
+        query = (
+            select(urls.c.url, outcomes.c.detail)
+            .join(urls, urls.c.url_id == outcomes.c.url_id)
+            .where(outcomes.c.stage == stage, outcomes.c.reason == reason)
+            .order_by(outcomes.c.at.desc())
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return [(row.url, row.detail) for row in connection.execute(query)]
+
+    def explain(self, url: str) -> dict[str, list[dict[str, Any]]]:
+        """Everything the store knows of a canonical URL: table name -> rows. Empty if it was never seen."""
+        with self._database.read() as connection:
+            url_id = connection.scalar(select(urls.c.url_id).where(urls.c.url == url))
+            if url_id is None:
+                return {}
+            parts: Sequence[Table] = (urls, pages, outcomes, articles, changes, indexed)
+            return {
+                part.name: [
+                    dict(row._mapping) for row in connection.execute(select(part).where(part.c.url_id == url_id))
+                ]
+                for part in parts
+            }
+
+    def start_run(self, command: str) -> int:
+        """Note that a run has begun; returns its id."""
+        with self._database.write() as connection:
+            result = connection.execute(runs.insert().values(command=command, started_at=self._clock(), report=""))
+            key = result.inserted_primary_key
+            return int(key[0]) if key is not None else 0
+
+    def finish_run(self, run_id: int, reports: Sequence[StageReport]) -> None:
+        """Note that a run has ended, and how."""
+        text = json.dumps([report_row(report) for report in reports], ensure_ascii=False)
+        with self._database.write() as connection:
+            connection.execute(
+                runs.update().where(runs.c.run_id == run_id).values(finished_at=self._clock(), report=text)
+            )
+
+    def runs(self, limit: int = 5) -> list[Run]:
+        """The last runs, newest first."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(runs).order_by(runs.c.run_id.desc()).limit(limit))
+            return [Run(row.run_id, row.command, row.started_at, row.finished_at, row.report) for row in rows]
+
+
+def report_row(report: StageReport) -> Mapping[str, Any]:
+    """A stage's report as JSON can hold it."""
+    return {
+        "stage": report.stage.value,
+        "counts": {reason.value: count for reason, count in report.counts.items()},
+        "seconds": round(report.seconds, 3),
+        "notes": list(report.notes),
+    }

@@ -1,0 +1,66 @@
+"""The one store of a vertical: what is pending, what was achieved, and the log of changes between.
+
+store.frontier   addresses: what is due, what a visit led to          (docstore/frontier.py)
+store.articles   pages that wait for extraction, and articles         (docstore/articles.py)
+store.lexicon    candidate terms, decisions, published versions       (docstore/lexicons.py)
+store.changes    the change log that drives the index                 (docstore/changes.py)
+store.status     counts, one URL's path, runs                         (docstore/status.py)
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from docstore.archive import ROTATE_BYTES, Archive
+from docstore.articles import ArticleTable
+from docstore.changes import ChangeLog
+from docstore.database import Database
+from docstore.errors import StoreError
+from docstore.frontier import FrontierTable
+from docstore.lexicons import LexiconTable
+from docstore.status import StatusTable
+
+
+class Store:
+    """Open the store of a vertical: database at `url`, WARC files in `warc_folder`. Close it, or use `with`.
+
+    Raises StoreError (or a child of it) with one line that says what to do.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        warc_folder: Path,
+        rotate_bytes: int = ROTATE_BYTES,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._database = Database(url)
+        self._archive = Archive(warc_folder, rotate_bytes)
+        self.frontier = FrontierTable(self._database, self._archive, clock)
+        self.articles = ArticleTable(self._database, self._archive, clock)
+        self.lexicon = LexiconTable(self._database, clock)
+        self.changes = ChangeLog(self._database, clock)
+        self.status = StatusTable(self._database, clock)
+
+    def close(self) -> None:
+        """Close files and connections."""
+        self._archive.close()
+        self._database.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def sqlite_store(folder: Path) -> Store:
+    """The default store: `store.db` and `warc/` in `folder`, which is made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the data folder {folder}: {error.strerror}") from error
+    return Store(f"sqlite:///{folder / 'store.db'}", folder / "warc")

@@ -1,0 +1,178 @@
+"""The tables. SQLite (WAL) by default, PostgreSQL by URL; nothing here is special to either.
+
+urls      the frontier: one row an address ever accepted; `due_at` says when it is to be asked (again)
+pages     the answer kept for an address, as a pointer into the WARC files
+outcomes  what each stage last did with an address, and why
+articles  what was extracted from a page
+changes   the change log: what the indexer has still to do, in order; a row is deleted when it is done
+indexed   what the index holds of an address, and by which lexicon it was segmented
+terms     candidate words with their evidence and the administrator's decision
+lexicons, lexicon_entries   published versions; never changed once written
+robots    robots.txt as fetched, one row an origin
+runs      one row a run of the pipeline, with its report
+meta      schema version and other single values
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+SCHEMA_VERSION = 1
+
+metadata = MetaData()
+
+# SQLite numbers rows by itself only for a column of type INTEGER.
+BigId = BigInteger().with_variant(Integer, "sqlite")
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+urls = Table(
+    "urls",
+    metadata,
+    Column("url_id", BigId, primary_key=True, autoincrement=True),
+    Column("url", Text, nullable=False, unique=True),  # canonical; at most 2,000 characters
+    Column("host", String(300), nullable=False),
+    Column("queue", Integer, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("priority", Float, nullable=False),
+    Column("due_at", Float),  # epoch seconds; 0 never asked yet; NULL never again
+    Column("gap", Float, nullable=False, default=0.0),
+    Column("attempts", Integer, nullable=False, default=0),  # failures since the last success
+    Column("etag", Text, nullable=False, default=""),
+    Column("last_modified", Text, nullable=False, default=""),
+    Column("digest", String(64), nullable=False, default=""),
+    Column("visited_at", Float),
+    Column("parent_id", BigInteger),
+    Column("anchor", Text, nullable=False, default=""),
+    Column("context", Text, nullable=False, default=""),
+    Column("found_at", Float, nullable=False),
+    Index("urls_by_due", "queue", "due_at"),
+)
+
+pages = Table(
+    "pages",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("final_url", Text, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("content_type", Text, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("fetched_at", Float, nullable=False),
+    Column("warc_file", String(200), nullable=False),
+    Column("warc_offset", BigInteger, nullable=False),
+    Column("warc_length", BigInteger, nullable=False),
+)
+
+outcomes = Table(
+    "outcomes",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("stage", String(16), primary_key=True),
+    Column("reason", String(32), nullable=False),
+    Column("detail", Text, nullable=False, default=""),
+    Column("input", String(64), nullable=False, default=""),  # digest of what the stage was given
+    Column("at", Float, nullable=False),
+    Index("outcomes_by_reason", "stage", "reason"),
+)
+
+articles = Table(
+    "articles",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("doc_id", String(32), nullable=False, unique=True),
+    Column("title", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("published", String(10), nullable=False),
+    Column("date_source", String(16), nullable=False),
+    Column("language", String(16), nullable=False),
+    Column("method", String(32), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("extracted_at", Float, nullable=False),
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("seq", BigId, primary_key=True, autoincrement=True),
+    Column("url_id", BigInteger, nullable=False),
+    Column("op", String(16), nullable=False),
+    Column("at", Float, nullable=False),
+    sqlite_autoincrement=True,  # a sequence number is never given twice, even after rows are deleted
+)
+
+indexed = Table(
+    "indexed",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("digest", String(64), nullable=False),
+    Column("lexicon_version", Integer, nullable=False),
+    Column("indexed_at", Float, nullable=False),
+)
+
+terms = Table(
+    "terms",
+    metadata,
+    Column("text", String(200), primary_key=True),
+    Column("score", Float, nullable=False),
+    Column("frequency", Integer, nullable=False),
+    Column("documents", Integer, nullable=False),
+    Column("tags", String(200), nullable=False),
+    Column("contexts", Text, nullable=False),  # JSON list of strings
+    Column("status", String(16), nullable=False),
+    Column("decided_at", Float),
+    Column("mined_at", Float),  # NULL: added by hand
+    Index("terms_by_score", "status", "score"),
+)
+
+lexicons = Table(
+    "lexicons",
+    metadata,
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("published_at", Float, nullable=False),
+    Column("applied_at", Float),  # when the documents to re-segment were put into the change log
+    Column("note", Text, nullable=False, default=""),
+)
+
+lexicon_entries = Table(
+    "lexicon_entries",
+    metadata,
+    Column("version", Integer, ForeignKey("lexicons.version"), primary_key=True, autoincrement=False),
+    Column("text", String(200), primary_key=True),
+    Column("frequency", Integer, nullable=False),
+    Column("tag", String(16), nullable=False),
+)
+
+robots = Table(
+    "robots",
+    metadata,
+    Column("origin", String(400), primary_key=True),
+    Column("status", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("fetched_at", Float, nullable=False),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("run_id", BigId, primary_key=True, autoincrement=True),
+    Column("command", String(64), nullable=False),
+    Column("started_at", Float, nullable=False),
+    Column("finished_at", Float),
+    Column("report", Text, nullable=False, default=""),  # JSON: one entry a stage
+)
