@@ -87,7 +87,7 @@ class ChangeLog:
             connection.execute(delete(indexed))
             connection.execute(delete(outcomes).where(outcomes.c.stage == Stage.INDEX))
             statement = insert(changes).from_select(["url_id", "op", "at"], source)
-            return connection.execute(statement).rowcount
+            return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
 
     def indexed_count(self) -> int:
         """How many documents the index holds, by our own account."""

