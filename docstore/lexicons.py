@@ -126,6 +126,11 @@ class LexiconTable:
         with self._database.read() as connection:
             return connection.scalar(newest) or 0
 
+    def latest_version(self) -> int:
+        """The number of the newest published version (cheap to ask)."""
+        with self._database.read() as connection:
+            return connection.scalar(select(func.max(lexicons.c.version))) or 0
+
     def versions(self) -> list[tuple[Lexicon, int]]:
         """Every version without its entries, newest first, with how many entries it has."""
         count = (

@@ -224,6 +224,12 @@ class Lexicon:
     applied_at: float | None = None
     note: str = ""
 
+    def changed_since(self, previous: "Lexicon") -> list[str]:
+        """The terms that only one of the two has, or that they weigh differently: their documents change."""
+        before = {(entry.text, entry.frequency) for entry in previous.entries}
+        after = {(entry.text, entry.frequency) for entry in self.entries}
+        return sorted({text for text, _ in before ^ after})
+
 
 @dataclass(frozen=True)
 class StageReport:

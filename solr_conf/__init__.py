@@ -1,0 +1,13 @@
+"""Solr's side of the index: the configset that `indexer.solr` uploads.
+
+In come documents with the fields of `docstore/fields.py`; Solr keeps each text four ways: as CJK bigrams, as single
+characters, and as the words of two dictionaries that Python has cut. Out come hits, snippets and facets.
+
+Open `schema.xml` first: the fields, and how each text type makes its tokens. `solrconfig.xml` says when a change
+is durable and when it is seen, and which addresses exist. Everything in this folder but Python files is the
+configset; a change of any byte makes a new collection (`SolrIndex.ensure`), so nothing has to be migrated in place.
+"""
+
+from pathlib import Path
+
+CONFIGSET = Path(__file__).parent

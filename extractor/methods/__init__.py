@@ -1,0 +1,22 @@
+"""Body methods: how the news body of a page is found. Names are those of the setting `extract.method`.
+
+    blocks           ours, the default              weighed_lines.py
+    two_pass         WD-A2, Wang Du 2019            two_pass.py
+    tag_path_ratio   its baseline, the first pass   tag_path_ratio.py
+
+contract.py says what a method is; adding one is a file and a line here.
+"""
+
+from collections.abc import Callable, Mapping
+
+from extractor.methods.contract import BodyMethod
+from extractor.methods.tag_path_ratio import TagPathRatio
+from extractor.methods.two_pass import TwoPass
+from extractor.methods.weighed_lines import WeighedLines
+from extractor.settings import ExtractSettings
+
+METHODS: Mapping[str, Callable[[ExtractSettings], BodyMethod]] = {
+    "blocks": WeighedLines,
+    "two_pass": TwoPass,
+    "tag_path_ratio": TagPathRatio,
+}

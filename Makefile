@@ -1,0 +1,52 @@
+# Two commands matter: `make demo` and `make test`. Each sets up what it needs on a fresh machine.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TEST_STAMP := $(VENV)/.installed-test
+DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
+
+.PHONY: demo demo-change test lint format clean browser docs
+
+demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
+	$(BIN)/plumb demo $(DEMO_FLAGS)
+
+demo-change: $(STAMP)  ## change one demo page on disk and show when each stage was done with it
+	$(BIN)/plumb demo --change $(DEMO_FLAGS)
+
+test: $(TEST_STAMP) browser lint  ## everything that CI runs
+	$(BIN)/python -m pytest
+
+lint: $(TEST_STAMP)  ## style, types, and who may import whom
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(TEST_STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(STAMP)  ## docs/settings.md, from the settings themselves
+	$(BIN)/python -m pipeline.template > docs/settings.md
+
+bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR]: a table, and benchmarks/out/NAME.jsonl
+	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA))
+
+browser:  ## Debian's chromium for the browser tests
+	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
+
+clean:
+	rm -rf $(VENV) build demo-data *.egg-info benchmarks/out
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): setup.cfg constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(TEST_STAMP): setup.cfg constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	touch $@ $(STAMP)

@@ -1,0 +1,1 @@
+"""One benchmark a stage: `make bench-NAME [DATA=DIR]`. Never installed; tests may use what serves real pages here."""

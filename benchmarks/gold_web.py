@@ -1,0 +1,197 @@
+"""A web made of saved pages with gold answers, on loopback.
+
+The pages of a data folder (`extraction/<set>/gold.json` and `pages.tar.xz`) are served under their own host names;
+names are resolved to loopback by this class alone. List pages that link to them are made here. From one day to the
+next, pages can change or go; every request is logged with its status.
+"""
+
+import hashlib
+import html
+import json
+import tarfile
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from urllib.parse import urlsplit
+
+from crawler.urls import canonical, host_of
+from docstore.model import Reason
+
+SETS = ("zh-news", "zh-short", "zh-web", "zh-netease", "en-fundus", "en-wcxb", "en-aeb", "date-multi")
+LIST_HOST = "lists.gold.test"
+LINKS_PER_LIST = 40
+SEED = f"http://{LIST_HOST}/"
+
+
+@dataclass(frozen=True)
+class GoldPage:
+    """A saved page: the address it is served at, its bytes, and the gold title and body ("" where there is none)."""
+
+    set: str
+    id: str
+    url: str
+    content: bytes
+    encoding: str
+    title: str
+    body: str
+
+    @property
+    def is_scored(self) -> bool:
+        """Has it both a gold title and a gold body?"""
+        return bool(self.title and self.body)
+
+
+def load_pages(folder: Path, sets: Sequence[str] = SETS) -> list[GoldPage]:
+    """The pages of the sets that `folder` holds, each at an address of its own."""
+    taken: set[str] = set()
+    pages = []
+    for name in sets:
+        if (folder / name / "gold.json").exists():
+            for page in read_set(folder / name, name):
+                url = free_address(page, taken)
+                taken.add(url)
+                pages.append(replace(page, url=url))
+    return pages
+
+
+def read_set(folder: Path, name: str) -> Iterator[GoldPage]:
+    """The pages of one set, at the address that the gold names."""
+    gold = {page["id"]: page for page in json.loads((folder / "gold.json").read_text(encoding="utf-8"))["pages"]}
+    with tarfile.open(folder / "pages.tar.xz") as archive:
+        for member in archive:
+            page = gold.get(Path(member.name).name.removesuffix(".html"))
+            file = archive.extractfile(member)
+            if page and file:
+                yield GoldPage(
+                    set=name,
+                    id=page["id"],
+                    url=page["url"] or "",
+                    content=file.read(),
+                    encoding=page["encoding"] or "utf-8",
+                    title=page["title"] or "",
+                    body=page["body"] or "",
+                )
+
+
+def free_address(page: GoldPage, taken: set[str]) -> str:
+    """The page's own address over plain HTTP; one made for it where it has none, or shares it with another page."""
+    if page.url:
+        parts = urlsplit(page.url)
+        own = canonical(f"http://{parts.netloc}{parts.path or '/'}{'?' + parts.query if parts.query else ''}")
+        if not isinstance(own, Reason) and own not in taken:
+            return own
+    made = canonical(f"http://{page.set}.gold.test/{hashlib.sha256(page.id.encode()).hexdigest()[:16]}.html")
+    assert not isinstance(made, Reason)
+    return made
+
+
+class GoldWeb:
+    """Serves `pages` on a free port. Use with `with`. Also the crawler's address policy (`connect_to`)."""
+
+    def __init__(self, pages: Sequence[GoldPage]) -> None:
+        self.pages = {page.url: page for page in pages}
+        self.gone: set[str] = set()
+        self.log: list[tuple[str, int]] = []
+        self._lists = dict(list_pages(list(self.pages)))
+        self._server = GoldServer(("127.0.0.1", 0), GoldHandler)
+        self._server.web = self
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The hosts of all pages and lists."""
+        return tuple(sorted({host_of(url) for url in (*self.pages, SEED)}))
+
+    def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
+        """Every name is here, whatever its port."""
+        return [("127.0.0.1", self._server.server_address[1])]
+
+    def answer(self, url: str, etag: str) -> tuple[int, str, bytes]:
+        """Status, ETag and body of `url` for a request that holds `etag`."""
+        page = self.pages.get(url)
+        content = self._lists.get(url) or (page.content if page else b"")
+        if not content or url in self.gone:
+            return 404, "", b"<html><body>not found</body></html>"
+        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        return (304, tag, b"") if etag == tag else (200, tag, content)
+
+    def insert(self, url: str, marker: str) -> bool:
+        """Put `marker` into the article at `url`, after a run of text that the gold body and the bytes share."""
+        page = self.pages[url]
+        for run in text_runs(page):
+            if page.content.count(run) == 1:
+                changed = page.content.replace(run, run + f" {marker} ".encode())
+                self.pages[url] = replace(page, content=changed)
+                return True
+        return False
+
+    def __enter__(self) -> "GoldWeb":
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def text_runs(page: GoldPage, length: int = 16) -> Iterator[bytes]:
+    """Runs of `length` characters of the gold body, in the page's encoding."""
+    for line in page.body.split("\n"):
+        for start in range(0, len(line.strip()) - length, length):
+            run = line.strip()[start : start + length]
+            encoded = run.encode(page.encoding, "ignore")
+            if len(encoded) >= length:
+                yield encoded
+
+
+def list_pages(urls: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """A front page that links to list pages, and the list pages that link to `urls`."""
+    chunks = [urls[start : start + LINKS_PER_LIST] for start in range(0, len(urls), LINKS_PER_LIST)]
+    names = [f"http://{LIST_HOST}/list-{number}.html" for number in range(len(chunks))]
+    yield SEED, link_page("All lists", names)
+    for name, chunk in zip(names, chunks, strict=True):
+        yield name, link_page(name, chunk)
+
+
+def link_page(title: str, urls: Sequence[str]) -> bytes:
+    """A page of links."""
+    items = "".join(f'<li><a href="{html.escape(url)}">page {number}</a></li>' for number, url in enumerate(urls))
+    return f"<html><head><title>{title}</title></head><body><ul>{items}</ul></body></html>".encode()
+
+
+class GoldServer(ThreadingHTTPServer):
+    """The server of one GoldWeb."""
+
+    daemon_threads = True
+    request_queue_size = 256
+    web: GoldWeb
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that closed its connection is no news."""
+
+
+class GoldHandler(BaseHTTPRequestHandler):
+    """Answers by the Host header."""
+
+    protocol_version = "HTTP/1.1"
+    server: GoldServer
+
+    def do_GET(self) -> None:
+        """One page, list, 304 or 404."""
+        url = f"http://{self.headers.get('Host', '')}{self.path}"
+        status, etag, body = self.server.web.answer(url, self.headers.get("If-None-Match", ""))
+        self.server.web.log.append((url, status))
+        self.send_response(status)
+        if etag:
+            self.send_header("ETag", etag)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Requests are logged in `GoldWeb.log`."""

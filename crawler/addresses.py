@@ -1,0 +1,107 @@
+"""Where a connection may go: the guard against requests to the inside (SSRF).
+
+The policy is asked inside the connection, for every connection and so on every hop, and its answer is what is
+connected to: between the check and the connection no second DNS answer can slip in (DNS rebinding).
+"""
+
+import socket
+from collections.abc import Callable, Collection
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Protocol
+
+from docstore.errors import PlumblineError
+
+Resolve = Callable[[str, int], list[str]]
+
+
+class InsideAddressError(PlumblineError):
+    """The host is, or resolves to, an address that is not on the public internet."""
+
+
+class AddressPolicy(Protocol):
+    """Says where to connect for a host."""
+
+    def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
+        """IP addresses and ports to try in turn.
+
+        Raises InsideAddressError if there is none that is allowed, OSError if the name does not resolve.
+        """
+
+
+class PublicAddresses:
+    """Public addresses only, except for `inside_hosts` (host or host:port) that the operator named."""
+
+    def __init__(self, inside_hosts: Collection[str] = (), resolve: Resolve | None = None) -> None:
+        self._inside = frozenset(host.lower() for host in inside_hosts)
+        self._resolve = resolve or resolve_by_dns
+
+    def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
+        """The resolved addresses, all of them public or the host allowed by name."""
+        name = host.lower().strip("[]").removesuffix(".")
+        found = self._addresses(name, port)
+        if not self._allowed_by_name(name, port):
+            inside = [address for address in found if not is_public(address)]
+            if inside or not found:
+                raise InsideAddressError(f"{host} is on a private or reserved network ({', '.join(inside)})")
+        return [(address, port) for address in found]
+
+    def _addresses(self, name: str, port: int) -> list[str]:
+        # RFC 6761: names below localhost are loopback, and no DNS server is asked about them.
+        if name == "localhost" or name.endswith(".localhost"):
+            return ["127.0.0.1"]
+        return self._resolve(name, port)
+
+    def _allowed_by_name(self, name: str, port: int) -> bool:
+        shown = f"[{name}]" if ":" in name else name
+        return not self._inside.isdisjoint({shown, f"{shown}:{port}"})
+
+
+def resolve_by_dns(host: str, port: int) -> list[str]:
+    """All addresses of a host, in the system's order. Raises OSError (socket.gaierror) if there are none."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:
+        raise OSError(f"{host!r} is not a host name") from error
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+# What `is_global` of some Python releases still lets through.
+_RESERVED_V4 = tuple(
+    IPv4Network(text)
+    for text in ("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15", "240.0.0.0/4")
+)
+_RESERVED_V6 = tuple(
+    IPv6Network(text)
+    for text in (
+        *("::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16"),
+        *("fc00::/7", "fe80::/10", "fec0::/10"),
+    )
+)
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+
+def is_public(text: str) -> bool:
+    """Is this IP address on the public internet? False for anything that is not an IP address."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address):
+        return _is_public_v6(address)
+    return _is_public_v4(address)
+
+
+def _is_public_v4(address: IPv4Address) -> bool:
+    return address.is_global and not address.is_multicast and not any(address in net for net in _RESERVED_V4)
+
+
+def _is_public_v6(address: IPv6Address) -> bool:
+    """An IPv6 address that carries an IPv4 address is judged by that one."""
+    carried = address.ipv4_mapped or address.sixtofour
+    if carried is None and address in _NAT64:
+        carried = IPv4Address(int(address) & 0xFFFFFFFF)
+    if carried is not None:
+        return _is_public_v4(carried)
+    if address.scope_id is not None or address.is_multicast:
+        return False
+    return address.is_global and not any(address in net for net in _RESERVED_V6)

@@ -1,0 +1,96 @@
+"""The settings of a crawl, checked and made ready: seeds, rules, queues."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from crawler.queues import QUEUE_POLICIES, QueueOf
+from crawler.settings import CrawlSettings
+from crawler.strategies import STRATEGIES
+from crawler.urls import Scope, UrlRules, canonical, host_of, refuse, scope_of
+from docstore.errors import SettingsError
+from docstore.model import Reason
+
+_AT_LEAST: Mapping[str, float] = {
+    **dict.fromkeys(("threads", "queues", "per_host", "max_bytes"), 1),
+    **dict.fromkeys(("depth", "max_pages", "delay", "max_redirects", "hub_gap", "revisit_shortest"), 0),
+}
+_ABOVE_ZERO = ("minutes", "connect_timeout", "read_timeout", "total_timeout", "revisit_longest")
+
+
+@dataclass(frozen=True)
+class CrawlPlan:
+    """Canonical seeds, the rules for addresses, and how they are spread over queues (`queues` names that)."""
+
+    seeds: tuple[str, ...]
+    rules: UrlRules
+    queue_of: QueueOf
+    queues: str
+
+
+def plan_of(settings: CrawlSettings) -> CrawlPlan:
+    """The plan that the settings describe. Raises SettingsError naming the setting that cannot be followed."""
+    _check_numbers(settings)
+    _check_names(settings)
+    seeds = tuple(dict.fromkeys(_seed(text) for text in settings.seeds))
+    if not seeds:
+        raise SettingsError("crawl.seeds is empty: name at least one address to begin at")
+    rules = UrlRules(_scopes(settings, seeds), deepest=settings.depth)
+    for seed in seeds:
+        reason = refuse(seed, rules)
+        if reason is not None:
+            raise SettingsError(f"crawl.seeds: {seed} {_COMPLAINTS.get(reason, reason)}")
+    name = "host" if settings.queue_policy == "host" else f"{settings.queue_policy}/{settings.queues}"
+    return CrawlPlan(seeds, rules, QUEUE_POLICIES[settings.queue_policy](settings.queues), name)
+
+
+_COMPLAINTS = {
+    Reason.OFF_SCOPE: "lies outside its own scope; add its host to crawl.scope or leave the seed out",
+    Reason.NOT_TEXT: "is not a page: its address ends like a picture, an archive or another file",
+    Reason.TOO_LONG: "is too long",
+}
+
+
+def _seed(text: str) -> str:
+    url = canonical(text if "://" in text else f"http://{text}")
+    if isinstance(url, Reason):
+        raise SettingsError(f"crawl.seeds: {text[:200]!r} is not an http or https address")
+    return url
+
+
+def _scopes(settings: CrawlSettings, seeds: tuple[str, ...]) -> tuple[Scope, ...]:
+    if not settings.scope:
+        return tuple(Scope(host) for host in dict.fromkeys(host_of(seed) for seed in seeds))
+    return tuple(_scope(text) for text in settings.scope)
+
+
+def _scope(text: str) -> Scope:
+    scope = scope_of(text)
+    if scope is None:
+        raise SettingsError(f"crawl.scope: {text[:200]!r} is not a host, with a path prefix or not")
+    return scope
+
+
+def _check_numbers(settings: CrawlSettings) -> None:
+    for name, least in _AT_LEAST.items():
+        if not getattr(settings, name) >= least:
+            raise SettingsError(f"crawl.{name} must be at least {least:g}, not {getattr(settings, name)}")
+    for name in _ABOVE_ZERO:
+        if not getattr(settings, name) > 0:
+            raise SettingsError(f"crawl.{name} must be more than 0, not {getattr(settings, name)}")
+    if settings.revisit_shortest > settings.revisit_longest:
+        raise SettingsError("crawl.revisit_shortest must not be more than crawl.revisit_longest")
+
+
+def _check_names(settings: CrawlSettings) -> None:
+    choices = {
+        "queue_policy": tuple(QUEUE_POLICIES),
+        "strategy": tuple(STRATEGIES),
+        "incremental": ("revisit", "new_only"),
+    }
+    for name, allowed in choices.items():
+        if getattr(settings, name) not in allowed:
+            raise SettingsError(f"crawl.{name} must be one of {', '.join(allowed)}, not {getattr(settings, name)!r}")
+    if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
+        raise SettingsError("crawl.user_agent must be a product name in printable ASCII")
+    if not settings.contact.isascii() or not settings.contact.isprintable():
+        raise SettingsError("crawl.contact must be printable ASCII")

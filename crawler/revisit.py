@@ -1,0 +1,72 @@
+"""When a page is due again. Pure: reads no clock and no store.
+
+WD-A1 taken literally asks no address twice; read sensibly (METHODS 1.3 e, f) seeds and list pages are asked in every
+run, and articles again by a revisit interval that halves when they changed and doubles when they did not.
+"""
+
+from dataclasses import dataclass
+
+from crawler.settings import CrawlSettings
+from docstore.model import FrontierEntry, Kind, Reason
+
+HOUR = 3600.0
+_RETRIES = 5
+_FIRST_RETRY = HOUR
+_GOOD = frozenset((Reason.FETCHED, Reason.UNCHANGED))
+_PASSING = frozenset(
+    (
+        *(Reason.UNREACHABLE, Reason.TIMED_OUT, Reason.HTTP_ERROR, Reason.BAD_RESPONSE, Reason.EMPTY),
+        *(Reason.ROBOTS_UNAVAILABLE, Reason.FAILED),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Due:
+    """When a page is due again (epoch seconds; None: never), its interval in seconds, and failures in a row so far."""
+
+    next_visit: float | None
+    gap: float
+    attempts: int = 0
+
+
+@dataclass(frozen=True)
+class RevisitPolicy:
+    """Say when a page is due again. Intervals in seconds; `new_only` is WD-A1: a fetched article never again."""
+
+    shortest: float
+    longest: float
+    hub_gap: float
+    new_only: bool = False
+
+    def after(self, entry: FrontierEntry, reason: Reason, now: float) -> Due:
+        """When `entry` is due after a visit at `now` that ended with `reason`."""
+        good = reason in _GOOD
+        attempts = 0 if good else entry.attempts + 1
+        if entry.kind in (Kind.SEED, Kind.HUB):
+            return Due(now + self.hub_gap, self.hub_gap, attempts)
+        if good:
+            return self._after_answer(entry, reason, now)
+        wait = self._retry_gap(attempts) if reason in _PASSING else self.longest
+        if self.new_only and reason not in _PASSING:
+            return Due(None, entry.gap, attempts)
+        return Due(now + wait, entry.gap, attempts)
+
+    def _after_answer(self, entry: FrontierEntry, reason: Reason, now: float) -> Due:
+        gap = entry.gap / 2 if reason is Reason.FETCHED else entry.gap * 2
+        gap = min(max(gap, self.shortest), self.longest)
+        return Due(None if self.new_only else now + gap, gap)
+
+    def _retry_gap(self, attempts: int) -> float:
+        """An hour after the first failure, doubling; after some failures in a row only the longest interval."""
+        return min(_FIRST_RETRY * 2.0 ** (attempts - 1), self.longest) if attempts <= _RETRIES else self.longest
+
+
+def policy_of(settings: CrawlSettings) -> RevisitPolicy:
+    """The policy that the settings describe."""
+    return RevisitPolicy(
+        shortest=settings.revisit_shortest * HOUR,
+        longest=settings.revisit_longest * HOUR,
+        hub_gap=settings.hub_gap * HOUR,
+        new_only=settings.incremental == "new_only",
+    )

@@ -1,0 +1,177 @@
+"""robots.txt by RFC 9309, per origin.
+
+A 4xx allows everything, a 5xx or no answer forbids everything until it can be read again; an older copy stays in
+force while a new one cannot be had. Read by protego, after everything that makes it slow is out of the way.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from protego import Protego
+
+from crawler.fetch import Answer, Fetcher, FetchError
+from crawler.settings import CrawlSettings
+from docstore.frontier import StoredRobots
+from docstore.model import Outcome, Reason
+
+LARGEST = 500 * 1024  # RFC 9309, 2.5
+KEPT = 24 * 3600.0  # RFC 9309, 2.4
+KEPT_FAILURE = 600.0
+LONGEST_DELAY = 60.0
+_MOST_HOPS = 5  # RFC 9309, 2.3.1.2
+_OK = range(200, 300)
+_ABSENT = 404
+_TOKEN = re.compile(r"[a-z_-]+")
+_AGENT_LINE = re.compile(r"[ \t]*user[ \-]?agents?[ \t]*[: \t][ \t]*([^#]*)", re.IGNORECASE)
+
+
+class RobotsTable(Protocol):
+    """Where robots.txt files are kept between runs."""
+
+    def robots(self, origin: str) -> StoredRobots | None:
+        """As last fetched."""
+
+    def save_robots(self, fetched: StoredRobots) -> None:
+        """Keep it."""
+
+
+@dataclass(frozen=True)
+class RobotsRules:
+    """What one origin's robots.txt says to us: `protego` None says nothing, a `failure` forbids everything."""
+
+    protego: Protego | None
+    agent: str
+    failure: Outcome | None = None
+
+    def refuse(self, url: str) -> Outcome | None:
+        """Why the address must not be fetched; None if it may be."""
+        if self.failure is not None:
+            return self.failure
+        if self.protego is None or self.protego.can_fetch(url, self.agent):
+            return None
+        return Outcome(Reason.ROBOTS_FORBIDDEN)
+
+    @property
+    def delay(self) -> float:
+        """Crawl-delay in seconds, at most a minute; 0 without one."""
+        stated = self.protego.crawl_delay(self.agent) if self.protego else None
+        return min(float(stated or 0.0), LONGEST_DELAY)
+
+
+@dataclass(frozen=True)
+class RobotsAnswer:
+    """What asking for a robots.txt led to: the file, with a `failure` if there was no answer to go by."""
+
+    stored: StoredRobots
+    failure: Outcome | None = None
+    host_failed: bool = False
+    sent_at: float = 0.0
+
+
+def product_token(user_agent: str) -> str:
+    """The name that robots.txt groups are matched with: `Plumbline` of `Plumbline/0.1`."""
+    match = re.match(r"[A-Za-z_-]+", user_agent)
+    return match[0] if match else user_agent
+
+
+def rules_of(stored: StoredRobots, agent: str) -> RobotsRules:
+    """The rules in a stored robots.txt, for the product token `agent`."""
+    if stored.status in _OK:
+        return RobotsRules(Protego.parse(_relevant(_text(stored.body[:LARGEST]), agent)), agent)
+    failure = None if 400 <= stored.status < 500 else Outcome(Reason.ROBOTS_UNAVAILABLE, f"robots.txt: {stored.status}")
+    return RobotsRules(None, agent, failure)
+
+
+def _text(body: bytes) -> str:
+    """UTF-8; bytes that are not are percent-encoded, so that paths in GBK match the addresses they mean."""
+    body = body.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        return re.sub(rb"[\x80-\xff]", lambda match: b"%%%02X" % match[0][0], body).decode("ascii")
+
+
+def _relevant(text: str, agent: str) -> str:
+    """Name all groups that are not ours the same: protego's time grows with agents times rules, a million of both
+    fit into 500 KiB."""
+    return "\n".join(_renamed(line, agent.lower()) for line in text.splitlines())
+
+
+def _renamed(line: str, agent: str) -> str:
+    match = _AGENT_LINE.match(line)
+    if match is None:
+        return line
+    named = match[1].strip().lower()
+    if (token := _TOKEN.match(named)) and token[0] == agent:
+        return f"User-agent: {agent}"
+    if named.startswith("*") or (named and named.replace("*", "").split("/")[0].strip() in agent):
+        return line
+    return "User-agent: somebody-else" if named else line
+
+
+class Robots:
+    """The rules of the origins of one run, from memory or the table. Used by one thread; never fetches."""
+
+    def __init__(self, table: RobotsTable, settings: CrawlSettings, now: Callable[[], float]) -> None:
+        self._table = table
+        self._agent = product_token(settings.user_agent)
+        self._now = now
+        self._rules: dict[str, tuple[float, RobotsRules]] = {}
+
+    def rules(self, origin: str) -> RobotsRules | None:
+        """The rules in force; None if robots.txt has to be fetched first (see `fetch_robots`, `learn`)."""
+        if origin not in self._rules:
+            stored = self._table.robots(origin)
+            if stored is not None:
+                self._keep(stored, stored.fetched_at)
+        until, rules = self._rules.get(origin, (0.0, None))
+        # A clock set back must not keep an old copy for ever.
+        return rules if self._now() < until <= self._now() + KEPT else None
+
+    def learn(self, answer: RobotsAnswer) -> None:
+        """Take a fresh answer. Failures last for minutes, are not stored, and leave an older copy in force."""
+        rules = rules_of(answer.stored, self._agent)
+        if rules.failure is None:
+            self._table.save_robots(answer.stored)
+            self._keep(answer.stored, self._now())
+            return
+        old = self._table.robots(answer.stored.origin)
+        older = rules_of(old, self._agent) if old is not None else rules
+        if older.failure is not None:
+            older = replace(rules, failure=answer.failure or rules.failure)
+        self._rules[answer.stored.origin] = (self._now() + KEPT_FAILURE, older)
+
+    def _keep(self, stored: StoredRobots, since: float) -> None:
+        self._rules[stored.origin] = (since + KEPT, rules_of(stored, self._agent))
+
+
+def fetch_robots(fetcher: Fetcher, origin: str, now: Callable[[], float]) -> RobotsAnswer:
+    """Ask an origin for its robots.txt, over at most five redirects. Never raises for bad answers."""
+    url = origin + "/robots.txt"
+    sent_at = 0.0
+    try:
+        for _ in range(_MOST_HOPS + 1):
+            answer = fetcher.ask(url, {}, lambda status, _: status in _OK, LARGEST, cut=True)
+            sent_at = answer.sent_at
+            target = answer.target
+            if target is None or isinstance(target, Reason):
+                return RobotsAnswer(StoredRobots(origin, _status(answer), answer.body, now()), sent_at=sent_at)
+            url = target
+    except FetchError as error:
+        stored = StoredRobots(origin, 0, b"", now())
+        return RobotsAnswer(stored, _failure(error.outcome), error.host_failed, sent_at)
+    return RobotsAnswer(StoredRobots(origin, _ABSENT, b"", now()), sent_at=sent_at)
+
+
+def _status(answer: Answer) -> int:
+    """A redirect to nowhere counts as absent, as RFC 9309 has it for too many of them."""
+    return _ABSENT if 300 <= answer.status < 400 else answer.status
+
+
+def _failure(outcome: Outcome) -> Outcome:
+    """A host that cannot be reached is called that; anything else failed the robots.txt alone."""
+    if outcome.reason in (Reason.INSIDE_ADDRESS, Reason.UNREACHABLE):
+        return outcome
+    return Outcome(Reason.ROBOTS_UNAVAILABLE, f"robots.txt: {outcome.reason} {outcome.detail}"[:300])

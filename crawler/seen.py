@@ -1,0 +1,118 @@
+"""The seen filter: a Bloom filter before the exact test (Wang Du 2019, WD-A1).
+
+The paper keeps every address of all runs in a Bloom filter and loses a page for ever to each false positive. Here
+"never seen" is believed at once, "seen" only after asking the frontier table, so a false positive costs one query
+and no page. The file is a cache: missing, damaged or out of step with the table, it is made anew from the table.
+
+File: magic (8 bytes), sha256 of the rest (32), number of addresses (8, little-endian), the filter as pybloom writes it.
+"""
+
+import hashlib
+import io
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from pybloom_live import ScalableBloomFilter
+
+logger = logging.getLogger(__name__)
+
+ERROR_RATE = 1e-6
+INITIAL_CAPACITY = 100_000
+_MAGIC = b"PLSEEN01"
+_HEAD = len(_MAGIC) + 32 + 8
+_RECENT = 50_000  # addresses; navigation links come back on every page
+
+
+class KnownUrls(Protocol):
+    """The exact side: what was ever added to the frontier."""
+
+    def known(self, wanted: Sequence[str], /) -> set[str]:
+        """Which of them were ever added."""
+
+    def urls(self) -> Iterator[str]:
+        """Every address."""
+
+    def count(self) -> int:
+        """How many."""
+
+
+def fingerprint(url: str) -> str:
+    """The first 64 bits of the MD5 of a canonical address, as 16 hex digits (METHODS 1.3 a)."""
+    digest = hashlib.md5(url.encode("utf-8", "surrogatepass"), usedforsecurity=False)
+    return digest.hexdigest()[:16]
+
+
+class Seen:
+    """Says which addresses are new. Used by one thread."""
+
+    def __init__(self, table: KnownUrls) -> None:
+        self._table = table
+        self._filter = _empty_filter()
+        self._count = 0
+        self._recent: dict[str, None] = {}
+
+    @classmethod
+    def load(cls, path: Path, table: KnownUrls) -> "Seen":
+        """The filter of `path` if it is whole and in step with `table`, else a new one made from the table."""
+        seen = cls(table)
+        loaded = _read(path)
+        if loaded is not None and loaded[1] == table.count():
+            seen._filter, seen._count = loaded
+            return seen
+        if path.exists():
+            logger.warning("the seen filter %s is damaged or out of date: made anew from the frontier", path)
+        seen.add(table.urls())
+        return seen
+
+    def new_among(self, urls: Iterable[str]) -> list[str]:
+        """Those never added before, each once, in their order."""
+        wanted = [url for url in dict.fromkeys(urls) if url not in self._recent]
+        maybe = [url for url in wanted if fingerprint(url) in self._filter]
+        known = self._table.known(maybe) if maybe else set()
+        self._remember(known)
+        return [url for url in wanted if url not in known]
+
+    def add(self, urls: Iterable[str]) -> None:
+        """Remember addresses that are new to the table (see `new_among`) and are being added to it."""
+        for url in urls:
+            self._filter.add(fingerprint(url))
+            self._count += 1
+            self._remember((url,))
+
+    def save(self, path: Path) -> None:
+        """Write the filter so that `path` holds the old file or the whole new one, whatever happens."""
+        data = io.BytesIO()
+        self._filter.tofile(data)
+        rest = self._count.to_bytes(8, "little") + data.getvalue()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half = path.with_name(path.name + ".new")
+        with half.open("wb") as file:
+            file.write(_MAGIC + hashlib.sha256(rest).digest() + rest)
+            file.flush()
+            os.fsync(file.fileno())
+        half.replace(path)
+
+    def _remember(self, urls: Iterable[str]) -> None:
+        for url in urls:
+            self._recent[url] = None
+        while len(self._recent) > _RECENT:
+            del self._recent[next(iter(self._recent))]
+
+
+def _empty_filter() -> ScalableBloomFilter:
+    return ScalableBloomFilter(INITIAL_CAPACITY, ERROR_RATE, ScalableBloomFilter.SMALL_SET_GROWTH)
+
+
+def _read(path: Path) -> tuple[ScalableBloomFilter, int] | None:
+    """pybloom loads a damaged file without a word and forgets keys, hence the checksum."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest, rest = data[len(_MAGIC) : len(_MAGIC) + 32], data[len(_MAGIC) + 32 :]
+    if len(data) < _HEAD or data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(rest).digest() != digest:
+        return None
+    return ScalableBloomFilter.fromfile(io.BytesIO(rest[8:])), int.from_bytes(rest[:8], "little")

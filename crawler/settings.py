@@ -1,0 +1,59 @@
+"""The settings of the crawl stage. Nothing here is read from files or the environment."""
+
+from dataclasses import dataclass, field
+
+DEFAULT_QUEUES = 101
+
+
+@dataclass(frozen=True)
+class CrawlSettings:
+    """How far, how fast and how often to crawl. Defaults are those of Wang Du 2019 (WD-E1) where it names any.
+
+    `queues` is prime on purpose: ELFHash's low four bits are those of the last character, so with 100 queues
+    addresses that end alike (`...shtml`) reach only 25 of them; with a prime modulus both hashes spread evenly.
+    """
+
+    seeds: tuple[str, ...] = field(default=(), metadata={"help": "addresses where the crawl begins"})
+    scope: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "what may be fetched: host[:port][/path prefix], or *.host for a host and all below it; "
+            "empty: the hosts of the seeds"
+        },
+    )
+    depth: int = field(default=3, metadata={"help": "links followed from a seed at most"})
+    threads: int = field(default=16, metadata={"help": "pages fetched at the same time"})
+    minutes: float = field(default=60.0, metadata={"help": "longest run, in minutes"})
+    max_pages: int = field(default=0, metadata={"help": "pages fetched in one run at most; 0: no limit"})
+    queue_policy: str = field(
+        default="hflp", metadata={"help": "how addresses are spread over queues: hflp, elf or host"}
+    )
+    queues: int = field(
+        default=DEFAULT_QUEUES, metadata={"help": "number of queues; a prime spreads best (unused by host)"}
+    )
+    delay: float = field(default=1.0, metadata={"help": "seconds between two requests to one host at least"})
+    per_host: int = field(default=1, metadata={"help": "requests under way at one host at most"})
+    connect_timeout: float = field(default=10.0, metadata={"help": "seconds to wait for a connection"})
+    read_timeout: float = field(default=20.0, metadata={"help": "seconds to wait for the next bytes"})
+    total_timeout: float = field(default=60.0, metadata={"help": "seconds one fetch may take in all"})
+    max_bytes: int = field(default=10_000_000, metadata={"help": "largest page in bytes, after decompression"})
+    max_redirects: int = field(default=5, metadata={"help": "redirects in a row at most"})
+    user_agent: str = field(
+        default="Plumbline/0.1", metadata={"help": "product name sent with every request; robots.txt rules go by it"}
+    )
+    contact: str = field(
+        default="", metadata={"help": "address or page of the operator, sent with every request so sites can complain"}
+    )
+    incremental: str = field(
+        default="revisit",
+        metadata={"help": "revisit: ask articles again by the revisit rule; new_only: never ask an article twice"},
+    )
+    revisit_shortest: float = field(default=24.0, metadata={"help": "hours between two visits to an article at least"})
+    revisit_longest: float = field(default=720.0, metadata={"help": "hours between two visits to an article at most"})
+    hub_gap: float = field(
+        default=0.0, metadata={"help": "hours between two visits to a seed or list page; 0: in every run"}
+    )
+    strategy: str = field(default="breadth_first", metadata={"help": "which links are worth following"})
+    inside_hosts: tuple[str, ...] = field(
+        default=(), metadata={"help": "host[:port] that may be fetched although it is on a private network"}
+    )

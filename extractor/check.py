@@ -1,0 +1,82 @@
+"""Is what was found an article? The reasons why not, as pure rules on the body and the page around it."""
+
+import re
+from urllib.parse import urlsplit
+
+from docstore.model import Outcome, Reason
+from extractor.document import Document
+from extractor.lines import Layout, Span, size_of
+from extractor.methods.contract import Body
+from extractor.phrases import is_copyright
+from extractor.settings import ExtractSettings
+from extractor.title import cut_site_name, is_near, title_place
+
+ARTICLE_TITLE = 6.0  # shortest title that names an article, not a channel, in Chinese characters
+HEADLINE = 6.0  # shortest link that may be a headline
+TEASER = 15.0  # shortest text between headlines
+LONGEST_TEASER = 100.0  # a longer paragraph is no teaser
+MOST_HEADLINES = 8  # headlines in a body that make one ask whether it is a list
+FRONT_PAGE = re.compile(r"/?(?:(?:index|default|home)(?:\.\w{2,5})?/?)?", re.I)
+
+
+def refuse(document: Document, layout: Layout, body: Body | None, settings: ExtractSettings) -> Outcome | None:
+    """Why a page has no article, or None where `body` is one. Every refusal says what was seen."""
+    size = size_of(body.text) if body is not None else 0.0
+    if body is not None and size <= settings.copyright_longest and is_notice(body.text):
+        return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
+    if not is_anchored(document, layout, body):
+        share = link_share(layout)
+        if size <= settings.list_longest_body and share >= settings.list_link_share:
+            return Outcome(Reason.LIST_PAGE, f"{share:.0%} of the text is links")
+        if body is not None and is_teaser_list(layout, body):
+            return Outcome(Reason.LIST_PAGE, "the text is teasers between headlines")
+    if size >= settings.shortest_body:
+        return None
+    if any(is_copyright(line.text) for line in layout.lines):
+        return Outcome(Reason.COPYRIGHT_ONLY, "a copyright notice and no article")
+    return Outcome(Reason.NO_BODY, f"{size:.0f} characters of text" if body is not None else "no text found")
+
+
+def is_notice(body: str) -> bool:
+    """Most of a text stands in lines with copyright or registration notices (ZK-S3)."""
+    notices = sum(size_of(line) for line in body.split("\n") if is_copyright(line))
+    return notices > 0.5 * size_of(body)
+
+
+def is_anchored(document: Document, layout: Layout, body: Body | None) -> bool:
+    """The body stands by a heading that repeats the page's <title>, and that is more than a channel's name."""
+    if body is None or FRONT_PAGE.fullmatch(path_of(document.url)):
+        return False
+    place = title_place(layout.lines, cut_site_name(document.title, document.metas.get("og:site_name", "")))
+    span = span_of(layout, body)
+    return place >= 0 and is_near(span, place) and layout.lines[place].size >= ARTICLE_TITLE
+
+
+def path_of(url: str) -> str:
+    """Path of a URL; "-" where there is none to judge by: no URL, one with a query, or a broken one."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "-"
+    return parts.path if parts.netloc and not parts.query else "-"
+
+
+def is_teaser_list(layout: Layout, body: Body) -> bool:
+    """The body's element holds as many headlines as texts, and no text that is longer than a teaser."""
+    span = span_of(layout, body)
+    lines = layout.lines[span.start : span.end]
+    headlines = sum(line.link_share > 0.5 and line.size >= HEADLINE for line in lines)
+    texts = [line.size for line in lines if line.link_share <= 0.5 and line.size >= TEASER]
+    return headlines >= max(MOST_HEADLINES, len(texts)) and max(texts, default=0.0) <= LONGEST_TEASER
+
+
+def span_of(layout: Layout, body: Body) -> Span:
+    """The lines of the body's element; the whole page for an element that is no block."""
+    whole = Span(body.element, 0, len(layout.lines))
+    return next((span for span in layout.spans if span.element is body.element), whole)
+
+
+def link_share(layout: Layout) -> float:
+    """Share of link text in the text of the page, 0 to 1."""
+    total = sum(line.size for line in layout.lines)
+    return sum(min(line.link_size, line.size) for line in layout.lines) / total if total else 0.0

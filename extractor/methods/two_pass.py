@@ -1,0 +1,96 @@
+"""Two passes over the text-tag-path ratio: WD-F3 and WD-A2 of Wang Du 2019 (METHODS 1.4)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from extractor.blocks import Block, measure
+from extractor.document import Document
+from extractor.lines import Layout, read_lines, render
+from extractor.methods.contract import Body
+from extractor.settings import ExtractSettings
+
+SHORT_BLOCK = 200  # characters; the code's second pass adds its terms to blocks shorter than this [X]
+
+
+def score1(block: Block) -> float:
+    """WD-F3, first pass: ln V * DS * ln(T - L + 1)."""
+    return math.log(block.spread) * guard_score(block)
+
+
+def score2(block: Block) -> float:
+    """WD-F3, second pass: score1 * log10(P + 2) * (S + 1)."""
+    return score1(block) * math.log10(block.paragraphs + 2) * (block.strong + 1)
+
+
+def code_score1(block: Block) -> float:
+    """First pass as the authors' code had it [X]: the paragraph term is there from the start."""
+    return score1(block) * math.log10(block.paragraphs + 2)
+
+
+def code_score2(block: Block) -> float:
+    """Second pass as the authors' code had it [X]: pictures, marks and strong count in short blocks."""
+    if block.text >= SHORT_BLOCK:
+        return code_score1(block)
+    return code_score1(block) * (block.images + 1) * block.marks * (block.strong + 1)
+
+
+def guard_score(block: Block) -> float:
+    """DS * ln(T - L + 1): the rank where all leaves have one length, so that every ln V is 0 [C]."""
+    return block.ds * math.log(max(0, block.text - block.links) + 1)
+
+
+SCORES = {"paper": (score1, score2), "code": (code_score1, code_score2)}
+
+
+def candidates(blocks: Sequence[Block]) -> list[Block]:
+    """Every element except the root, `body` and `a`."""
+    return [block for block in blocks if block.element.tag not in ("html", "body", "a")]
+
+
+def ranked(blocks: Sequence[Block], terms: str, second: bool) -> list[Block]:
+    """Best first by the first or second score; by the guard score if all are 0. Ties keep document order."""
+    score = SCORES[terms][second]
+    scores = {id(block): score(block) for block in blocks}
+    if not any(scores.values()):
+        scores = {id(block): guard_score(block) for block in blocks}
+    return sorted(blocks, key=lambda block: -scores[id(block)])
+
+
+def tighten(block: Block) -> Block:
+    """Descend while one child holds all of the block's punctuation and is not `p` or `strong` [D]."""
+    while block.marks:
+        holder = next((child for child in block.children if child.marks == block.marks), None)
+        if holder is None or holder.element.tag in ("p", "strong"):
+            break
+        block = holder
+    return block
+
+
+def body_of(block: Block) -> Body:
+    """The block's text, a line for each paragraph."""
+    return Body(block.element, render(read_lines(block.element).lines))
+
+
+@dataclass(frozen=True)
+class TwoPass:
+    """WD-A2: take the best block of the first pass if it reads like a body, else look again with p and strong."""
+
+    settings: ExtractSettings
+
+    def choose(self, document: Document, layout: Layout) -> Body | None:
+        """The body by WD-A2, or None where no block satisfies both rules."""
+        block = self.choose_block(measure(document.root))
+        return body_of(block) if block is not None else None
+
+    def choose_block(self, blocks: Sequence[Block]) -> Block | None:
+        """WD-A2 on measured blocks, the root first."""
+        found = candidates(blocks)
+        first = ranked(found, self.settings.score_terms, second=False)[:1]
+        again = ranked(found, self.settings.score_terms, second=True)[: self.settings.candidates]
+        chosen = next((block for block in [*first, *again] if self.reads_like_a_body(block)), None)
+        return tighten(chosen) if chosen is not None and self.settings.tighten else chosen
+
+    def reads_like_a_body(self, block: Block) -> bool:
+        """Enough punctuation, hardly any link text."""
+        return block.marks > self.settings.alpha and block.links < self.settings.beta

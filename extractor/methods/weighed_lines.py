@@ -1,0 +1,217 @@
+"""Our body method, `blocks`: weigh every line, take the element that gains most, then read its lines critically.
+
+    1 weigh     a sentence outside links gains its length; link lists, notices and labels lose
+    2 demote    lines in elements named as navigation, comments, related news ... gain nothing
+    3 choose    the element with the largest sum of weights, helped by names and by the title's place
+    4 filter    inside it, drop labels, link runs, notices, the lines before the text and after its end
+
+Every step is a pure function of the page's lines (extractor/lines.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from extractor.document import Document
+from extractor.lines import Layout, Line, Span, render
+from extractor.methods.contract import Body
+from extractor.names import Hint, hint_of
+from extractor.phrases import ends_article, is_copyright, is_meta_line, is_template
+from extractor.settings import ExtractSettings
+from extractor.title import cut_site_name, is_near, title_place
+
+LOSS = 15.0  # most that one bad line takes away, in Chinese characters
+LINK_LOSS = 20.0
+LINK_FACTOR = 0.45
+SENTENCE = 8.0  # shortest line with punctuation that counts as a sentence
+LONG_LINE = 20.0  # a line this long counts in part even without punctuation
+LINK_LINE = 0.5  # lines with more link text than this are links
+HINT_GAIN = {Hint.BODY: 1.6, Hint.ARTICLE: 1.15, Hint.NONE: 1.0, Hint.ASIDE: 0.6, Hint.COMMENTS: 0.3}
+HINT_BONUS = {Hint.BODY: 60.0, Hint.ARTICLE: 3.0, Hint.NONE: 0.0, Hint.ASIDE: 0.0, Hint.COMMENTS: 0.0}
+ASIDE_SHARE = 0.5  # an element with more of the page's gain than this is no aside, whatever its name
+LONGEST_TAIL = 30  # lines without punctuation that may be cut behind the last sentence
+LABEL = 45.0  # longest line that may be a label of the template
+LEAST_SHARE = 0.04  # of the page's gain that a body must have for the names around it to be believed
+MOST_ABOVE_TITLE = 0.3  # of an article's gain that may stand above its title
+NEAR_BONUS = 30.0  # what it is worth to start shortly below the title, in Chinese characters
+ENOUGH_BEFORE_END = 0.5
+LEAST_BELOW_TITLE = 0.3  # of the page's gain that stands below a title
+BEFORE_TITLE = 0.3  # what lines above the title are worth
+
+
+@dataclass(frozen=True)
+class WeighedLines:
+    """Body method `blocks`."""
+
+    settings: ExtractSettings
+
+    def choose(self, document: Document, layout: Layout) -> Body | None:
+        """The body, or None where no element gains anything."""
+        lines, spans = layout.lines, layout.spans
+        hints = [hint_of(span.element) for span in spans]
+        raw = weigh_all(lines)
+        page_gain = sum(max(0.0, weight) for weight in raw)
+        title = believed(title_place(lines, cut_site_name(document.title)), raw)
+        for share in (ASIDE_SHARE, 0.0):  # names are believed as long as they leave a body
+            asides = aside_lines(spans, hints, raw, title, share)
+            weights = settle(raw, asides, title)
+            span = best_span(spans, hints, weights, title)
+            if span is not None and (is_near(span, title) or gain_of(span, weights) > LEAST_SHARE * page_gain):
+                break
+        if span is None:
+            return None
+        kept = keep_lines(lines, weights, asides, span, title)
+        return Body(span.element, render(kept)) if kept else None
+
+
+def weigh_all(lines: Sequence[Line]) -> list[float]:
+    """Weights of all lines; a long line that was there before is a copy and weighs nothing."""
+    seen: set[str] = set()
+    weights = []
+    for line in lines:
+        copy = line.size > LONG_LINE and line.text in seen
+        seen.add(line.text)
+        weights.append(0.0 if copy else weigh(line))
+    return weights
+
+
+def believed(title: int, weights: Sequence[float]) -> int:
+    """The title's place, or -1 where too little of the page's gain stands below it for it to be the title."""
+    gains = [max(0.0, weight) for weight in weights]
+    return title if sum(gains[title + 1 :]) >= LEAST_BELOW_TITLE * sum(gains) else -1
+
+
+def gain_of(span: Span, weights: Sequence[float]) -> float:
+    """Sum of the positive weights in an element."""
+    return sum(max(0.0, weight) for weight in weights[span.start : span.end])
+
+
+def weigh(line: Line) -> float:
+    """What a line says for its element being the body, on its own."""
+    own = line.size - line.link_size
+    if is_copyright(line.text) or (line.size < LABEL and is_template(line.text)):
+        return -min(line.size, LOSS)
+    if line.link_share > LINK_LINE:
+        return -min(line.size, LINK_LOSS) * LINK_FACTOR
+    if line.marks and line.size >= SENTENCE:
+        return own
+    if line.size >= LONG_LINE:
+        return own * 0.5
+    return own * 0.1
+
+
+def aside_lines(
+    spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int, share: float
+) -> list[bool]:
+    """Which lines stand in an element that is named as no part of the article.
+
+    A name is not believed where the element holds the title, an element named as the body, or (comments apart) more
+    than `share` of the page's gain.
+    """
+    gains = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
+    bodies = [span for span, hint in zip(spans, hints, strict=True) if hint is Hint.BODY]
+    asides = [False] * len(weights)
+    most = {Hint.ASIDE: share * gains[-1], Hint.COMMENTS: (gains[-1] if share else 0.0)}
+    for span, hint in zip(spans, hints, strict=True):
+        if hint not in most or span.start <= title < span.end:
+            continue
+        if gains[span.end] - gains[span.start] > most[hint]:
+            continue
+        if any(span.start <= body.start and body.end <= span.end for body in bodies):
+            continue
+        asides[span.start : span.end] = [True] * (span.end - span.start)
+    return asides
+
+
+def settle(weights: Sequence[float], asides: Sequence[bool], title: int) -> list[float]:
+    """Final weights: asides lose a little, what stands above the title counts for less."""
+    settled = []
+    for index, (weight, aside) in enumerate(zip(weights, asides, strict=True)):
+        if aside:
+            weight = -min(abs(weight) * 0.3, LOSS)
+        elif index <= title and weight > 0:
+            weight *= BEFORE_TITLE
+        settled.append(weight)
+    return settled
+
+
+def best_span(
+    spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int
+) -> Span | None:
+    """The element with the largest sum of weights, its name counted in; the innermost of equals."""
+    sums = [0.0, *accumulate(weights)]
+    best, chosen = 0.0, None
+    for span, hint in zip(spans, hints, strict=True):
+        gain = sums[span.end] - sums[span.start]
+        score = gain * HINT_GAIN[hint] + HINT_BONUS[hint] if gain > 0 else 0.0
+        if score > 0 and is_near(span, title):
+            score += NEAR_BONUS
+        if score >= best and score > 0:
+            best, chosen = score, span
+    return chosen
+
+
+def keep_lines(
+    lines: Sequence[Line], weights: Sequence[float], asides: Sequence[bool], span: Span, title: int
+) -> list[Line]:
+    """The lines of the chosen element that belong to the article."""
+    inside = span.start <= title < span.end
+    above = gain_of(Span(span.element, span.start, title), weights) if inside else 0.0
+    start = title + 1 if inside and above < MOST_ABOVE_TITLE * gain_of(span, weights) else span.start
+    chosen = [index for index in range(start, span.end) if not asides[index]]
+    chosen = cut_end(chosen, lines, weights)
+    chosen = cut_start(chosen, lines)
+    chosen = cut_tail(chosen, lines)
+    return [lines[index] for index in chosen if belongs(index, chosen, lines)]
+
+
+def cut_end(chosen: list[int], lines: Sequence[Line], weights: Sequence[float]) -> list[int]:
+    """Cut at the first line that heads comments or related news, if most of the gain stands before it."""
+    total = sum(max(0.0, weights[index]) for index in chosen)
+    before = 0.0
+    for place, index in enumerate(chosen):
+        if ends_article(lines[index].text) and before > ENOUGH_BEFORE_END * total:
+            return chosen[:place]
+        before += max(0.0, weights[index])
+    return chosen
+
+
+def cut_tail(chosen: list[int], lines: Sequence[Line]) -> list[int]:
+    """Cut the short lines without punctuation behind the last sentence: buttons, counters, tags."""
+    end = len(chosen)
+    while end and not is_sentence(lines[chosen[end - 1]]):
+        end -= 1
+    return chosen[:end] if end and len(chosen) - end <= LONGEST_TAIL else chosen
+
+
+def is_sentence(line: Line) -> bool:
+    """Long enough to be read, with punctuation or without."""
+    return (line.size >= SENTENCE and line.marks > 0) or line.size >= LONG_LINE
+
+
+def cut_start(chosen: list[int], lines: Sequence[Line]) -> list[int]:
+    """Cut the short lines with date, source and author that stand between title and text."""
+    place = 0
+    for here, index in enumerate(chosen[:12]):
+        line = lines[index]
+        if is_meta_line(line.text) and line.size < 40:
+            place = here + 1
+        elif line.marks and line.size >= SENTENCE:
+            break
+    return chosen[place:]
+
+
+def belongs(index: int, chosen: Sequence[int], lines: Sequence[Line]) -> bool:
+    """False for notices, labels and lines of links."""
+    line = lines[index]
+    if is_copyright(line.text) and line.size < 150:
+        return False
+    if line.size < LABEL and is_template(line.text):
+        return False
+    return line.link_share <= LINK_LINE or is_lone_link(index, lines)
+
+
+def is_lone_link(index: int, lines: Sequence[Line]) -> bool:
+    """A line of link text between lines of text, as a source or a name in an article is."""
+    around = lines[max(0, index - 1) : index] + lines[index + 1 : index + 2]
+    return all(line.link_share <= LINK_LINE for line in around)

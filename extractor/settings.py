@@ -1,0 +1,39 @@
+"""Everything about extraction that an operator may turn."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class ExtractSettings:
+    """Settings of the extractor stage. Defaults are the paper's (Wang Du 2019) where it gives any."""
+
+    method: str = field(
+        default="blocks",
+        metadata={"help": "body method: blocks (ours), two_pass (WD-A2) or tag_path_ratio (its baseline)"},
+    )
+    alpha: int = field(
+        default=2, metadata={"help": "two_pass: a body has more than this many punctuation marks"}
+    )
+    beta: int = field(default=10, metadata={"help": "two_pass: a body has fewer link characters than this"})
+    candidates: int = field(default=5, metadata={"help": "two_pass: how many blocks the second pass looks at"})
+    tighten: bool = field(
+        default=False, metadata={"help": "two_pass: descend to the child that holds all the punctuation"}
+    )
+    score_terms: str = field(
+        default="paper",
+        metadata={"help": "two_pass: score as the paper's text has it (paper), or as its code did (code)"},
+    )
+    shortest_body: int = field(
+        default=8, metadata={"help": "a body shorter than this is none, in Chinese characters or 3 Latin letters"}
+    )
+    copyright_longest: int = field(
+        default=160,
+        metadata={"help": "a body with a copyright notice is dropped up to this length, same unit"},
+    )
+    list_link_share: float = field(
+        default=0.7, metadata={"help": "a page may be a list from this share of link text in its text, 0 to 1"}
+    )
+    list_longest_body: int = field(
+        default=120,
+        metadata={"help": "a page whose body is longer than this is never a list, same unit as above"},
+    )

@@ -1,0 +1,74 @@
+"""Article -> Solr document. Pure: the segmenters are handed in."""
+
+import re
+import time
+from dataclasses import dataclass
+
+from docstore import fields
+from docstore.model import Lexicon, StoredArticle
+from semantics.folding import word_key
+from semantics.segment import Segmenter
+
+# What XML 1.0 cannot carry, and the joint that we put between words ourselves.
+UNINDEXABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")
+LONGEST_BODY = 500_000  # characters; a longer one is a dump of data, and Solr would hold all of it in memory
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """How text is cut: by one version of the `lexicon`, and by the base dictionary alone."""
+
+    lexicon: Lexicon
+    domain: Segmenter
+    base: Segmenter
+
+
+def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
+    """The document of `stored`: field names from docstore.fields, text indexed four ways."""
+    article = stored.article
+    title, body = indexable(article.title), indexable(article.body)[:LONGEST_BODY]
+    title_words, body_words = analysis.domain.cut(title), analysis.domain.cut(body)
+    document: dict[str, object] = {
+        fields.ID: stored.doc_id,
+        fields.URL: article.url,
+        fields.SITE: stored.host,
+        fields.FETCHED: solr_time(stored.fetched_at),
+        fields.LANGUAGE: article.language,
+        fields.LEXICON_VERSION: analysis.lexicon.version,
+        fields.ARTICLE_DIGEST: article.digest,
+        fields.TITLE: title,
+        fields.BODY: body,
+        fields.TITLE_CHARS: title,
+        fields.BODY_CHARS: body,
+        fields.TITLE_DOMAIN: fields.WORD_JOINT.join(title_words),
+        fields.BODY_DOMAIN: fields.WORD_JOINT.join(body_words),
+        fields.TITLE_BASE: fields.WORD_JOINT.join(analysis.base.cut(title)),
+        fields.BODY_BASE: fields.WORD_JOINT.join(analysis.base.cut(body)),
+        fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.lexicon),
+    }
+    if article.published:
+        document[fields.PUBLISHED] = solr_day(article.published)
+        document[fields.PUBLISHED_TEXT] = article.published
+    return document
+
+
+def indexable(text: str) -> str:
+    """`text` without characters that no index takes."""
+    return UNINDEXABLE.sub(" ", text)
+
+
+def domain_terms(words: list[str], lexicon: Lexicon) -> list[str]:
+    """The lexicon's terms among `words`, each once, in order of first occurrence."""
+    known = {word_key(entry.text): entry.text for entry in lexicon.entries}
+    keys = (word_key(word) for word in dict.fromkeys(words))
+    return list(dict.fromkeys(known[key] for key in keys if key in known))
+
+
+def solr_day(published: str) -> str:
+    """`2016-05-09` or `2016-05` (its first day) as Solr writes a moment."""
+    return f"{published if len(published) == 10 else published + '-01'}T00:00:00Z"
+
+
+def solr_time(seconds: float) -> str:
+    """Epoch seconds as Solr writes a moment."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

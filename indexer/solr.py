@@ -1,0 +1,303 @@
+"""What the indexer says to Solr. The only place of this package that knows pysolr and Solr's admin addresses.
+
+    index = SolrIndex(url, "plumbline", timeout=30)
+    if index.ensure() is Built.OUTDATED:        # the configset has changed since the collection was made
+        fresh = index.successor()               # the new collection, empty: write everything into it ...
+        index.switch_alias()                    # ... then let the searches have it
+    refused = index.add(documents)              # durable when it returns, searchable a second later
+
+Readers search the alias `collection`; behind it stands `<collection>_<digest>`, made from the configset with that
+digest. So a changed schema never meets an old index.
+"""
+
+import hashlib
+import io
+import logging
+import re
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pysolr
+import requests
+
+from docstore import fields
+from docstore.errors import SolrError, SolrUnavailableError
+from solr_conf import CONFIGSET
+
+T = TypeVar("T")
+
+PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0)  # seconds before each further try, while Solr does not answer
+PHRASES_AT_ONCE = 50
+IDS_AT_ONCE = 1000
+ACTIVE_TRIES, ACTIVE_PAUSE = 120, 0.25  # how often, and after how many seconds, a new collection is looked at
+ASK_AGAIN = (429, 502, 503, 504)
+LONGEST_ERROR = 400
+
+_STATUS = re.compile(r"\(HTTP (\d{3})\)")
+
+
+class Built(StrEnum):
+    """From which configset the collection behind the alias was made."""
+
+    CURRENT = "current"
+    OUTDATED = "outdated"
+
+
+class SolrIndex:
+    """One collection of one Solr. `timeout`: seconds a request may take.
+
+    Every method raises `SolrUnavailableError` when Solr does not answer, also after some seconds of further tries,
+    and `SolrError` when it refuses. Safe to use from one thread at a time.
+    """
+
+    def __init__(
+        self, base_url: str, collection: str, timeout: float, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.collection = collection
+        self.base_url = base_url.rstrip("/")
+        self._timeout = timeout
+        self._sleep = sleep
+        self._session = requests.Session()
+        self._session.trust_env = False  # a proxy meant for the crawl is not meant for Solr
+        self._solr = pysolr.Solr(f"{self.base_url}/{collection}", timeout=timeout, session=self._session)
+        logging.getLogger("pysolr").setLevel(logging.CRITICAL)  # what it would log is in the errors raised here
+
+    # -- documents
+
+    def add(self, docs: Sequence[Mapping[str, object]]) -> dict[str, str]:
+        """Write documents; on return a killed Solr does not lose them. Returns id -> why, for those that it refuses.
+
+        Solr says of a batch only that something in it is wrong; then each document is sent alone.
+        """
+        try:
+            self._try(lambda: self._solr.add([dict(doc) for doc in docs]))
+        except _RefusedError as err:
+            if err.status != requests.codes.bad_request:
+                raise
+            if len(docs) == 1:
+                return {str(docs[0].get(fields.ID, "")): str(err)}
+            return {doc_id: why for doc in docs for doc_id, why in self.add([doc]).items()}
+        return {}
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete documents; an id that is not there is no error."""
+        if ids:
+            self._try(lambda: self._solr.delete(id=list(ids)))
+
+    def commit(self, soft: bool = True) -> None:
+        """Make all that was written searchable. `soft=False` also closes Solr's log of updates."""
+        kind = "softCommit" if soft else "commit"
+        self._ask(f"{self.collection}/update", {kind: "true", "waitSearcher": "true"})
+
+    def count(self) -> int:
+        """Documents that a search can find now."""
+        return int(self.search({"q": "*:*", "rows": 0})["response"]["numFound"])
+
+    def get(self, doc_id: str) -> dict[str, Any] | None:
+        """The stored fields of a document, committed or not."""
+        found: dict[str, Any] | None = self.search({"id": doc_id}, at="get")["doc"]
+        return found
+
+    def search(self, params: Mapping[str, object], at: str = "select") -> dict[str, Any]:
+        """Solr's whole answer to `params` from its request handler `at`."""
+        rest = {name: value for name, value in params.items() if name != "q"}
+        results = self._try(lambda: self._solr.search(params.get("q", ""), search_handler=at, **rest))
+        answer: dict[str, Any] = results.raw_response
+        return answer
+
+    def ids_containing(
+        self, phrases: Sequence[str], within: Sequence[str] = (fields.TITLE_CHARS, fields.BODY_CHARS)
+    ) -> Iterator[str]:
+        """The ids of documents whose title or body holds one of `phrases` as a run of characters, each id once.
+
+        Sees everything that was written before. Punctuation counts for nothing and Latin words match whole and by
+        their stem, so a few ids too many may come, none too few.
+        """
+        self.commit(soft=True)
+        seen: set[str] = set()
+        for start in range(0, len(phrases), PHRASES_AT_ONCE):
+            for doc_id in self._ids(phrase_query(phrases[start : start + PHRASES_AT_ONCE], within)):
+                if doc_id not in seen:
+                    seen.add(doc_id)
+                    yield doc_id
+
+    def _ids(self, query: str) -> Iterator[str]:
+        cursor, following = "", "*"
+        while cursor != following:
+            cursor = following
+            answer = self.search(
+                {"q": query, "fl": fields.ID, "sort": f"{fields.ID} asc", "rows": IDS_AT_ONCE, "cursorMark": cursor}
+            )
+            yield from (doc[fields.ID] for doc in answer["response"]["docs"])
+            following = answer["nextCursorMark"]
+
+    # -- collections
+
+    @property
+    def current(self) -> str:
+        """Name of the collection that belongs to the configset as it is now."""
+        return f"{self.collection}_{configset_digest(CONFIGSET)[:8]}"
+
+    def ensure(self) -> Built:
+        """Promise that the current configset's collection exists and that the alias points somewhere.
+
+        A new alias points to that collection at once. May be called at any time, and again after it was killed
+        anywhere.
+        """
+        cluster = self._cluster()
+        if self.collection in cluster["collections"]:
+            raise SolrError(
+                f"Solr already has a collection named {self.collection}, which is not ours: "
+                "set index.collection to another name"
+            )
+        target = cluster.get("aliases", {}).get(self.collection)
+        if self.current not in cluster["collections"]:
+            self._create()
+        elif self.current != target and not self._becomes_active():  # what a killed creation left
+            self._drop(self.current)
+            self._create()
+        if target is None:
+            self._point_alias()
+        return Built.CURRENT if target in (None, self.current) else Built.OUTDATED
+
+    def successor(self) -> "SolrIndex":
+        """The current configset's collection itself, to be filled while the alias still points to the old one."""
+        return SolrIndex(self.base_url, self.current, self._timeout, self._sleep)
+
+    def switch_alias(self) -> None:
+        """Let searches have the current configset's collection; the one they had until now is deleted."""
+        old = self._cluster().get("aliases", {}).get(self.collection)
+        self._point_alias()
+        if old not in (None, self.current):
+            self._drop(old)
+
+    def drop(self) -> None:
+        """Delete the alias, and with it every collection that was made for it."""
+        cluster = self._cluster()
+        if self.collection in cluster.get("aliases", {}):
+            self._collections("DELETEALIAS", name=self.collection)
+        for name in cluster["collections"]:
+            if re.fullmatch(re.escape(self.collection) + "_[0-9a-f]{8}", name):
+                self._drop(name)
+
+    def _create(self) -> None:
+        files = configset_zip(CONFIGSET)
+        self._ask("admin/configs", {"action": "UPLOAD", "name": self.current, "overwrite": "true"}, files)
+        try:
+            self._collections("CREATE", name=self.current, numShards="1", **{"collection.configName": self.current})
+        except SolrError:
+            if self.current not in self._cluster()["collections"]:  # else another process was faster
+                raise
+        if not self._becomes_active():
+            raise SolrUnavailableError(f"Solr's new collection {self.current} does not become active: see Solr's log")
+
+    def _becomes_active(self) -> bool:
+        for _ in range(ACTIVE_TRIES):
+            shards = self._cluster()["collections"].get(self.current, {}).get("shards", {})
+            replicas = [replica for shard in shards.values() for replica in shard["replicas"].values()]
+            if replicas and all(replica["state"] == "active" for replica in replicas):
+                return True
+            self._sleep(ACTIVE_PAUSE)
+        return False
+
+    def _drop(self, collection: str) -> None:
+        self._collections("DELETE", name=collection)
+        self._ask("admin/configs", {"action": "DELETE", "name": collection})
+
+    def _point_alias(self) -> None:
+        self._collections("CREATEALIAS", name=self.collection, collections=self.current)
+
+    def _cluster(self) -> dict[str, Any]:
+        cluster: dict[str, Any] = self._collections("CLUSTERSTATUS")["cluster"]
+        return cluster
+
+    def _collections(self, action: str, **params: str) -> dict[str, Any]:
+        return self._ask("admin/collections", {"action": action, **params})
+
+    # -- asking
+
+    def _ask(self, path: str, params: Mapping[str, str], body: bytes | None = None) -> dict[str, Any]:
+        """An answer from an address that pysolr does not know."""
+        url = f"{self.base_url}/{path}"
+        method = "GET" if body is None else "POST"
+        headers = {"Content-Type": "application/octet-stream"}
+
+        def ask() -> dict[str, Any]:
+            response = self._session.request(
+                method, url, params={**params, "wt": "json"}, data=body, headers=headers, timeout=self._timeout
+            )
+            if not response.ok:
+                raise requests.HTTPError(f"(HTTP {response.status_code}) {_message(response)}")
+            answer: dict[str, Any] = response.json()
+            return answer
+
+        return self._try(ask)
+
+    def _try(self, call: Callable[[], T]) -> T:
+        """The value of `call`, tried again with growing pauses while Solr does not answer."""
+        for pause in (*PAUSES, None):
+            try:
+                return call()
+            except (pysolr.SolrError, requests.RequestException) as err:
+                text = " ".join(str(err).split())[:LONGEST_ERROR]
+                status = _STATUS.search(text)
+                if status and int(status[1]) not in ASK_AGAIN:
+                    raise _RefusedError(f"Solr refused: {text}", int(status[1])) from err
+                if pause is None:
+                    raise SolrUnavailableError(f"Solr does not answer at {self.base_url}: {text}") from err
+                self._sleep(pause)
+        raise AssertionError("the last pause is None")
+
+
+class _RefusedError(SolrError):
+    """Solr answered, and with an error. `status` is the HTTP status."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def _message(response: requests.Response) -> str:
+    """Solr's own words about an error."""
+    try:
+        return str(response.json()["error"]["msg"])
+    except (ValueError, KeyError, TypeError):
+        return response.text[:LONGEST_ERROR]
+
+
+def phrase_query(phrases: Sequence[str], within: Sequence[str]) -> str:
+    """A query for any of `phrases` in any field of `within`. Inside quotation marks only two signs have a meaning.
+
+    >>> phrase_query(["CO2驱"], ["title_chars", "body_chars"])
+    'title_chars:"CO2驱" body_chars:"CO2驱"'
+    """
+    quoted = ['"' + phrase.replace("\\", "\\\\").replace('"', '\\"') + '"' for phrase in phrases]
+    return " ".join(f"{field}:{phrase}" for phrase in quoted for field in within)
+
+
+def configset_files(folder: Path) -> list[Path]:
+    """The files of a configset, in a fixed order. Python files make the folder a package and are not part of it."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc"))
+    return sorted(files, key=lambda path: path.relative_to(folder).as_posix())
+
+
+def configset_digest(folder: Path) -> str:
+    """sha256 (hex) over names and bytes of the configset in `folder`."""
+    digest = hashlib.sha256()
+    for path in configset_files(folder):
+        for part in (path.relative_to(folder).as_posix().encode(), path.read_bytes()):
+            digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
+
+
+def configset_zip(folder: Path) -> bytes:
+    """The configset in `folder` as Solr wants it uploaded."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in configset_files(folder):
+            archive.write(path, path.relative_to(folder).as_posix())
+    return buffer.getvalue()

@@ -1,0 +1,97 @@
+"""Keep Solr in step with the store.
+
+    apply_lexicon   a new lexicon version: find the documents whose text holds an added or removed term, put them into
+                    the change log, and segment with that version from now on
+    sync            the change log, batch by batch: write to Solr, and strike what Solr has acknowledged
+
+Both run under one lock (the pipeline's): a document must not be written with version n while n+1 is being applied.
+Killed anywhere, the next call goes on: `apply_lexicon` marks a version applied in the transaction that queues its
+documents, and a batch that was written but not struck is simply written again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from docstore.changes import Change, Indexed
+from docstore.model import Outcome, Reason, StoredArticle, document_id
+from docstore.store import Store
+from indexer.mapping import Analysis, to_document
+
+LOOK_UP = 500
+
+
+class Index(Protocol):
+    """What this module needs of Solr; `indexer.solr.SolrIndex` is it."""
+
+    def add(self, docs: Sequence[Mapping[str, object]]) -> Mapping[str, str]:
+        """Write documents; returns id -> why, for those that Solr refuses."""
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete documents; an id that is not there is no error."""
+
+    def commit(self, soft: bool = True) -> None:
+        """Make what was written searchable."""
+
+    def ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
+        """The ids of documents whose title or body holds one of `phrases`."""
+
+
+def apply_lexicon(store: Store, index: Index) -> int:
+    """Segment with the newest published version from now on; returns how many documents have to be done again."""
+    newest, applied = store.lexicon.latest(), store.lexicon.applied()
+    if newest.version == applied.version:
+        return 0
+    terms = newest.changed_since(applied)
+    doc_ids = list(index.ids_containing(terms)) if terms else []
+    url_ids = [u for batch in batches(doc_ids, LOOK_UP) for u in store.articles.url_ids(batch)]
+    store.lexicon.mark_applied(newest.version, url_ids)
+    return len(url_ids)
+
+
+def sync(
+    store: Store,
+    index: Index,
+    analysis: Analysis,
+    batch_size: int,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Counter[Reason]:
+    """Write all pending changes to Solr; returns outcomes by reason. Ends with a soft commit if anything was written.
+
+    Raises SolrError when Solr cannot take what it is sent; what was acknowledged before stays done.
+    """
+    counts: Counter[Reason] = Counter()
+    while batch := store.changes.pending(batch_size):
+        results = write_batch(batch, store, index, analysis)
+        store.changes.done(batch, results)
+        counts.update(result.outcome.reason for result in results)
+        progress(len(results))
+    if counts:
+        index.commit(soft=True)
+    return counts
+
+
+def write_batch(batch: Sequence[Change], store: Store, index: Index, analysis: Analysis) -> list[Indexed]:
+    """Bring Solr to the present state of the URLs in `batch`, whatever the log says was done to them."""
+    urls = {change.url_id: change.url for change in batch}
+    present = store.articles.get(list(urls))
+    documents = [to_document(stored, analysis) for stored in present.values()]
+    refused = index.add(documents) if documents else {}
+    gone = [url_id for url_id in urls if url_id not in present]
+    lost = [*gone, *(url_id for url_id, stored in present.items() if stored.doc_id in refused)]
+    if lost:
+        index.delete([document_id(urls[url_id]) for url_id in lost])
+    written = [result_of(stored, refused, analysis.lexicon.version) for stored in present.values()]
+    return written + [Indexed(url_id, Outcome(Reason.DELETED)) for url_id in gone]
+
+
+def result_of(stored: StoredArticle, refused: Mapping[str, str], version: int) -> Indexed:
+    """What became of one article that was sent."""
+    if stored.doc_id in refused:
+        return Indexed(stored.url_id, Outcome(Reason.REFUSED_BY_SOLR, refused[stored.doc_id]))
+    return Indexed(stored.url_id, Outcome(Reason.INDEXED), stored.article.digest, version)
+
+
+def batches(items: Sequence[str], size: int) -> Iterable[Sequence[str]]:
+    """`items` in runs of `size`."""
+    return (items[start : start + size] for start in range(0, len(items), size))

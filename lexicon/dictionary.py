@@ -1,0 +1,144 @@
+"""The lexicon as lines of a jieba user dictionary, all or nothing.
+
+    页岩气 100 n          word, frequency, tag
+    PDC钻头 n             without a frequency the segmenter chooses one
+    shale gas 20 eng      an English term may have spaces
+
+jieba itself loads nearly every faulty line without a word; here each is named, with its number and the reason.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from docstore.errors import LexiconError
+from docstore.model import LexiconEntry
+from semantics.folding import word_key
+from semantics.segment import MAX_FREQUENCY, MAX_WORD_CHARS, base_segmenter
+
+_TAG_LINE = (
+    "a ad ag an b c d df dg e eng f g h i j k l m mg mq n ng nr nrfg nrt ns nt nz o p q r rg rr rz s t tg"
+    " u ud ug uj ul uv uz v vd vg vi vn vq x y z zg"
+)
+TAGS = frozenset(_TAG_LINE.split())
+"""The tags of jieba's dictionary, and `eng`. Anything else at the end of a line is part of the word, or a mistake."""
+
+_NAMED = 50  # bad lines named in full in one error
+_INNER_SIGNS = "-+#&%./'·_ "
+_LAST_SIGNS = "+#%"
+_UNSEEN = {"Cc": "control", "Cf": "invisible", "Cs": "undecodable", "Co": "private", "Cn": "unassigned"}
+_INTEGER = re.compile("[0-9]+")
+_NUMBER_LIKE = re.compile(r"[-+]?[0-9][0-9.,eE+-]*")
+_SPACE_BESIDE_HAN = re.compile(r"[\u2e80-\U0003ffff] | [\u2e80-\U0003ffff]")
+# Never the first or last word of a term. Those that also open or close real terms (地 过 对 等 将 之) are left out.
+_FUNCTION_WORDS = frozenset("的了着和与及或吗呢吧是在")
+
+
+def decode_dictionary(content: bytes) -> str:
+    """The text of an uploaded dictionary. What is not UTF-8 becomes lone surrogates, which `parse_dictionary` names."""
+    return content.decode("utf-8-sig", "surrogateescape")
+
+
+def parse_dictionary(text: str) -> list[LexiconEntry]:
+    """The entries of dictionary lines, words in NFKC; blank lines are skipped.
+
+    Raises one LexiconError that names every bad line (the first 50 with their reasons); then nothing is to be applied.
+    """
+    entries: list[LexiconEntry] = []
+    faults: list[str] = []
+    first_line: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        entry = _parse_line(line.removesuffix("\r"))
+        if isinstance(entry, LexiconEntry):
+            earlier = first_line.setdefault(word_key(entry.text), number)
+            entry = entry if earlier == number else f"the word already stands in line {earlier}"
+        if isinstance(entry, str):
+            faults.append(f"line {number}: {entry}")
+        elif entry:
+            entries.append(entry)
+    if faults:
+        more = f"; and {len(faults) - _NAMED} more lines" if len(faults) > _NAMED else ""
+        raise LexiconError("dictionary not applied: " + "; ".join(faults[:_NAMED]) + more)
+    return entries
+
+
+def format_dictionary(entries: Iterable[LexiconEntry]) -> str:
+    """`entries` as dictionary lines; `parse_dictionary` reads them back.
+
+    One thing does not come back the same: `GB 1234` without a frequency gets 1, or its number would be read as one.
+    """
+    return "".join(f"{_format_entry(entry)}\n" for entry in entries)
+
+
+def check_term(text: str) -> str | None:
+    """Why `text` may not be a word of the lexicon, in a few words; None if it may."""
+    if not text.strip(" "):
+        return "the word is empty"
+    if len(text) > MAX_WORD_CHARS:
+        return f"the word is longer than {MAX_WORD_CHARS} characters"
+    return _unfit_character(text) or _unfit_shape(text) or _unfit_edge(text)
+
+
+def _parse_line(line: str) -> LexiconEntry | str | None:
+    """The entry of a line, what is wrong with it, or None for a blank line."""
+    if not line.strip(" "):
+        return None
+    parts = line.split(" ")
+    tag = parts.pop() if len(parts) > 1 and parts[-1] in TAGS else ""
+    frequency = parts.pop() if len(parts) > 1 and _NUMBER_LIKE.fullmatch(parts[-1]) else ""
+    word = unicodedata.normalize("NFKC", " ".join(parts))
+    fault = _unfit_frequency(frequency) or check_term(word)
+    return fault or LexiconEntry(word, int(frequency or 0), tag or _default_tag(word))
+
+
+def _format_entry(entry: LexiconEntry) -> str:
+    frequency = entry.frequency
+    if not frequency and _NUMBER_LIKE.fullmatch(entry.text.rpartition(" ")[2]):
+        frequency = 1
+    return f"{entry.text} {frequency} {entry.tag}" if frequency else f"{entry.text} {entry.tag}"
+
+
+def _default_tag(word: str) -> str:
+    return "eng" if word.isascii() else "n"
+
+
+def _unfit_frequency(digits: str) -> str | None:
+    if not digits:
+        return None
+    if not _INTEGER.fullmatch(digits):
+        return f"the frequency is no whole number: {digits[:20]}"
+    if len(digits) > len(str(MAX_FREQUENCY)) or int(digits) > MAX_FREQUENCY:
+        return f"the frequency is above {MAX_FREQUENCY}"
+    return None if int(digits) else "frequency 0 hides the word: leave the frequency out to have one chosen"
+
+
+def _unfit_character(text: str) -> str | None:
+    for char in text:
+        category = unicodedata.category(char)
+        if category in _UNSEEN:
+            return f"the word holds the {_UNSEEN[category]} character U+{ord(char):04X}"
+        if category[0] == "Z" and char != " ":
+            return f"the word holds the blank U+{ord(char):04X}"
+        if category[0] not in "LMN" and char not in _INNER_SIGNS:
+            return f"the word holds the sign {char}"
+    return None
+
+
+def _unfit_shape(text: str) -> str | None:
+    if len(text) < 2:
+        return "the word is a single character"
+    if not any(char.isalpha() for char in text):
+        return "the word has no letter"
+    if not text[0].isalnum():
+        return f"the word begins with the sign {text[0]!r}"
+    if not (text[-1].isalnum() or unicodedata.category(text[-1])[0] == "M" or text[-1] in _LAST_SIGNS):
+        return f"the word ends with the sign {text[-1]!r}"
+    return None
+
+
+def _unfit_edge(text: str) -> str | None:
+    if "  " in text or _SPACE_BESIDE_HAN.search(text):
+        return "a space in a Chinese word (a line is: word, frequency, tag, one space between)"
+    words = base_segmenter().cut(text)
+    edge = next((word for word in (words[0], words[-1]) if word in _FUNCTION_WORDS), None)
+    return f"the word begins or ends with {edge}" if edge else None

@@ -1,0 +1,68 @@
+"""Noise, as a step list: spans with the right tags that are no terms (单字动词、特殊符号等, Wang Du 2019, WD-A5).
+
+Also the words of the general language (通用词库, step 5): those of jieba's own dictionary.
+"""
+
+from collections.abc import Callable, Collection
+from functools import cache
+from importlib.resources import files
+
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from lexicon.candidates import Span
+from lexicon.dictionary import check_term
+
+
+def has_single_character_verb(span: Span) -> bool:
+    """A verb of one character: `含 油`, `打 井`."""
+    return any(tag.startswith("v") and len(word) == 1 for word, tag in zip(span.words, span.tags, strict=True))
+
+
+def has_edge_word(span: Span) -> bool:
+    """It begins or ends with a word that only joins terms to the rest of the sentence: `进行 勘探`, `储层 方面`."""
+    return span.words[0].lower() in edge_words() or span.words[-1].lower() in edge_words()
+
+
+def has_english_stop_word(span: Span) -> bool:
+    """An English stop word or a lone letter among English words; `X 射线` may keep its letter."""
+    latin = [word for word, tag in zip(span.words, span.tags, strict=True) if tag == "eng"]
+    short = len(latin) == len(span.words) and any(len(word) == 1 for word in latin)
+    return short or any(word.lower() in ENGLISH_STOP_WORDS for word in latin)
+
+
+def repeats_a_word(span: Span) -> bool:
+    """The same word twice running: `分析 分析`."""
+    return any(left == right for left, right in zip(span.words, span.words[1:], strict=False))
+
+
+def is_unfit(span: Span) -> bool:
+    """What could never be accepted as a dictionary line: special symbols, digits only, over-long ..."""
+    return check_term(span.text) is not None
+
+
+NOISE: tuple[Callable[[Span], bool], ...] = (
+    has_single_character_verb,
+    has_edge_word,
+    has_english_stop_word,
+    repeats_a_word,
+    is_unfit,
+)
+
+
+def is_noise(span: Span) -> bool:
+    """Whether any step of `NOISE` refuses the span."""
+    return any(step(span) for step in NOISE)
+
+
+@cache
+def edge_words() -> frozenset[str]:
+    """The reviewed list in data/edge_words.txt."""
+    text = (files("lexicon") / "data" / "edge_words.txt").read_text(encoding="utf-8")
+    return frozenset(line for line in text.splitlines() if line and not line.startswith("#"))
+
+
+def general_words(among: Collection[str]) -> set[str]:
+    """Those of `among` (word keys) that jieba's dictionary has; it is streamed, never held."""
+    with (files("jieba") / "dict.txt").open(encoding="utf-8") as lines:
+        words = (line.partition(" ")[0].lower() for line in lines)
+        return {word for word in words if word in among}

@@ -1,0 +1,46 @@
+"""Decisions on terms, and from the accepted ones the next lexicon version. Pure: the store keeps what comes out."""
+
+from collections.abc import Iterable
+
+from docstore.errors import LexiconError
+from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
+from lexicon.dictionary import check_term
+from semantics.folding import word_key
+
+
+def check_acceptable(texts: Iterable[str]) -> None:
+    """Raise LexiconError, naming each, if some of `texts` cannot be a dictionary line."""
+    faults = [f"{text[:40]!r}: {fault}" for text in texts if (fault := check_term(text))]
+    if faults:
+        raise LexiconError("cannot be accepted: " + "; ".join(faults))
+
+
+def next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
+    """The lexicon of just these terms, one version on, entries in the order of their words; it bears no times yet.
+
+    A word of `previous` keeps its frequency and tag. `previous` itself comes back when the words are the same.
+    Raises LexiconError that names every term that is not accepted or not fit to be a dictionary line.
+    """
+    terms = list(accepted)
+    faults = [f"{term.text[:40]!r}: {fault}" for term in terms if (fault := _fault(term))]
+    if faults:
+        raise LexiconError("no new lexicon version: " + "; ".join(faults))
+    kept = {word_key(entry.text): entry for entry in previous.entries}
+    by_key: dict[str, LexiconEntry] = {}
+    for term in terms:
+        key = word_key(term.text)
+        by_key.setdefault(key, kept.get(key) or _entry(term))
+    if by_key.keys() == kept.keys():
+        return previous
+    entries = tuple(sorted(by_key.values(), key=lambda entry: entry.text))
+    return Lexicon(version=previous.version + 1, entries=entries)
+
+
+def _fault(term: Term) -> str | None:
+    if term.status is not TermStatus.ACCEPTED:
+        return f"it is {term.status}, not accepted"
+    return check_term(term.text)
+
+
+def _entry(term: Term) -> LexiconEntry:
+    return LexiconEntry(term.text, 0, "eng" if term.text.isascii() else "n")

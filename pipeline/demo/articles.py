@@ -1,0 +1,224 @@
+"""Some 300 news articles of an invented oil-and-gas press, generated from story frames; the same ones every time.
+
+A story frame (data/stories_*.toml) has titles, leads, details, quotes, background and closings. A slot in braces is
+
+    {field}          a name from data/words.toml, kept for the whole article; {field2} is a different one
+    {v:20-90}        a number from the range, kept for the whole article; {:20-90} is drawn anew each time
+    {day}            the article's date in words
+
+Title number i goes with lead i modulo the number of leads, so that the two tell the same news. A frame with a
+`quota` gives exactly so many articles; the others share what is left.
+"""
+
+import random
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache
+from importlib.resources import files
+from itertools import cycle, islice
+from typing import Any
+
+SEED = 20191
+ARTICLES = 300
+ENGLISH = 40
+PICTURES = 30
+FIRST_DAY = date(2024, 1, 3)
+LAST_DAY = date(2026, 10, 29)
+# Chinese text articles by site; the English section comes on top of the second one, pictures are dealt in turn.
+SHARES = {"cangyuan": 95, "lanwan": 50, "yuanshan": 85}
+ENGLISH_SITE = "lanwan"
+WHOLE_TERM = "世界石油大会"  # the query of the comparison search, Wang Du 2019, WD-S3
+
+_SLOT = re.compile(r"\{([a-z]*)(\d?)(?::([\d.]+)-([\d.]+))?\}")
+_BRIEF = 0.2  # share of short news: a lead, one or two details, a closing sentence
+_JOINED = 0.2  # chance that a detail continues the paragraph before it
+
+
+@dataclass(frozen=True)
+class DemoArticle:
+    """One article: `number` counts all of them by date from 1, `site` and `section` are keys, `story` the frame."""
+
+    site: str
+    number: int
+    section: str
+    title: str
+    date: date
+    source: str
+    author: str
+    paragraphs: tuple[str, ...]
+    picture: bool
+    language: str
+    story: str
+
+    @property
+    def text(self) -> str:
+        """Title and paragraphs, one a line."""
+        return "\n".join((self.title, *self.paragraphs))
+
+
+@dataclass(frozen=True)
+class Story:
+    """One frame, as data/stories_*.toml has it."""
+
+    name: str
+    section: str
+    titles: Sequence[str]
+    leads: Sequence[str]
+    details: Sequence[str] = ()
+    quotes: Sequence[str] = ()
+    background: Sequence[str] = ()
+    closings: Sequence[str] = ()
+    quota: int = 0
+
+    @property
+    def language(self) -> str:
+        """ "en" or "zh"."""
+        return "en" if self.section == "english" else "zh"
+
+
+@dataclass
+class Slots:
+    """Fills the slots of one article's sentences. `known` remembers what must stay the same throughout."""
+
+    rng: random.Random
+    words: Mapping[str, Sequence[str]]
+    known: dict[str, str] = field(default_factory=dict)
+
+    def fill(self, text: str) -> str:
+        """`text` with every slot replaced, those inside a replacement too."""
+        return _SLOT.sub(self._value, text)
+
+    def _value(self, slot: re.Match[str]) -> str:
+        name, ordinal, low, high = slot.groups()
+        key = name + ordinal
+        if key in self.known:
+            return self.known[key]
+        value = self._number(low, high) if low else self._word(name)
+        if key:
+            self.known[key] = value
+        return value
+
+    def _number(self, low: str, high: str) -> str:
+        places = len(low.partition(".")[2])
+        return f"{self.rng.uniform(float(low), float(high)):.{places}f}"
+
+    def _word(self, name: str) -> str:
+        unused = [word for word in self.words[name] if word not in self.known.values()]
+        return self.fill(self.rng.choice(unused))
+
+
+@cache
+def generate(seed: int = SEED) -> tuple[DemoArticle, ...]:
+    """All articles in order of date. Equal seeds give equal articles, on every machine."""
+    rng = random.Random(seed)
+    words = load_toml("words.toml")
+    plan = [(story, site) for story, site in _plan(load_stories(), rng)]
+    rng.shuffle(plan)
+    taken: set[str] = set()
+    return tuple(
+        _article(number, story, site, day, rng, words, taken)
+        for number, ((story, site), day) in enumerate(zip(plan, _days(len(plan), rng), strict=True), start=1)
+    )
+
+
+def load_toml(name: str) -> dict[str, Any]:
+    """One file of data/, parsed."""
+    return tomllib.loads((files("pipeline.demo") / "data" / name).read_text("utf-8"))
+
+
+def load_stories() -> tuple[Story, ...]:
+    """Every story frame of data/stories_*.toml, in order of file name."""
+    folder = files("pipeline.demo") / "data"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith("stories_"))
+    return tuple(Story(**frame) for name in names for frame in load_toml(name)["story"])
+
+
+def _plan(stories: Sequence[Story], rng: random.Random) -> Iterator[tuple[Story, str]]:
+    """Which story goes to which site, in no order worth keeping."""
+    english = [story for story in stories if story.language == "en"]
+    pictures = [story for story in stories if story.section == "picture"]
+    fixed = [story for story in stories for _ in range(story.quota)]
+    regular = [s for s in stories if not (s.language == "en" or s.section == "picture" or s.quota)]
+    yield from ((story, ENGLISH_SITE) for story in islice(cycle(english), ENGLISH))
+    yield from zip(islice(cycle(pictures), PICTURES), cycle(SHARES), strict=False)
+    rest = fixed + list(islice(cycle(regular), ARTICLES - ENGLISH - PICTURES - len(fixed)))
+    sites = [site for site, share in SHARES.items() for _ in range(share)]
+    rng.shuffle(sites)
+    yield from zip(rest, sites, strict=True)
+
+
+def _days(count: int, rng: random.Random) -> list[date]:
+    """`count` days in order, spread over the whole period."""
+    span = (LAST_DAY - FIRST_DAY).days
+    return sorted(FIRST_DAY + timedelta(rng.randint(0, span)) for _ in range(count))
+
+
+def _article(
+    number: int,
+    story: Story,
+    site: str,
+    day: date,
+    rng: random.Random,
+    words: Mapping[str, Mapping[str, Sequence[str]]],
+    taken: set[str],
+) -> DemoArticle:
+    slots = Slots(rng, words[story.language], {"day": _in_words(day, story.language)})
+    author, source = slots.fill("{journalist}"), slots.fill("{source}")
+    which = _untaken_title(story, slots, taken)
+    title = slots.fill(story.titles[which])
+    paragraphs = tuple(_paragraphs(story, slots, which))
+    picture = story.section == "picture"
+    return DemoArticle(
+        site, number, story.section, title, day, source, author, paragraphs, picture, story.language, story.name
+    )
+
+
+def _in_words(day: date, language: str) -> str:
+    return f"{day.day} {day:%B}" if language == "en" else f"{day.month}月{day.day}日"
+
+
+def _untaken_title(story: Story, slots: Slots, taken: set[str]) -> int:
+    """Number of a title pattern that no earlier article used with the same words; remembers its words."""
+    before = dict(slots.known)
+    while True:
+        which = slots.rng.randrange(len(story.titles))
+        title = slots.fill(story.titles[which])
+        if title not in taken:
+            taken.add(title)
+            return which
+        slots.known = dict(before)
+
+
+def _paragraphs(story: Story, slots: Slots, which: int) -> Iterator[str]:
+    rng = slots.rng
+    yield slots.fill(story.leads[which % len(story.leads)])
+    if not story.details:
+        return
+    brief = not story.quota and rng.random() < _BRIEF
+    yield from _joined([slots.fill(detail) for detail in _some_details(story, brief, rng)], story.language, rng)
+    if not brief:
+        yield from (slots.fill(rng.choice(part)) for part in (story.quotes, story.background) if part)
+    yield slots.fill(rng.choice(story.closings))
+
+
+def _some_details(story: Story, brief: bool, rng: random.Random) -> list[str]:
+    """A part of the details in their order; those that hold the whole term always."""
+    count = len(story.details)
+    wanted = rng.randint(1, 2) if brief else rng.randint(min(4, count), count)
+    chosen = set(rng.sample(range(count), wanted))
+    return [text for i, text in enumerate(story.details) if i in chosen or WHOLE_TERM in text]
+
+
+def _joined(sentences: Sequence[str], language: str, rng: random.Random) -> Iterator[str]:
+    """`sentences` as paragraphs, now and then two in one."""
+    gap = " " if language == "en" else ""
+    paragraph = ""
+    for sentence in sentences:
+        if paragraph and rng.random() >= _JOINED:
+            yield paragraph
+            paragraph = ""
+        paragraph = f"{paragraph}{gap}{sentence}" if paragraph else sentence
+    yield paragraph

@@ -1,0 +1,232 @@
+"""Articles + a site's design (data/site_*.toml) -> the files of the site. Pure: nothing is written here.
+
+Every site has a home page with the newest of each section, list pages of 20, article pages with navigation,
+breadcrumbs, hot and related news, share box and a long footer, robots.txt, pictures, style and icon. Any article
+is at most three links away from the home page: home -> list -> list page n -> article.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from string import Template
+
+from pipeline.demo import picture
+from pipeline.demo.articles import DemoArticle, load_toml
+
+SITES = {  # key of the site: host, name
+    "cangyuan": ("news.cangyuan-oil.localhost", "苍原石油新闻中心"),
+    "lanwan": ("www.lanwan-gas.localhost", "蓝湾天然气网"),
+    "yuanshan": ("daily.yuanshan-energy.localhost", "远山能源日报"),
+}
+PER_PAGE = 20
+_IN_BOX = 8
+_HOT = 10
+_RELATED = 6
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a site: the article sections `keys` that it shows, below the folder (or list name) `folder`."""
+
+    name: str
+    folder: str
+    keys: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Redirect:
+    """A path that answers with `status` and sends the reader to `target`."""
+
+    path: str
+    target: str
+    status: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """How one site looks and is addressed; all but the first three are the keys of data/site_*.toml."""
+
+    key: str
+    host: str
+    name: str
+    encoding: str
+    html_type: str
+    title_form: str
+    article_path: str
+    list_path: str
+    first_id: int
+    body_end: str
+    redirect_from: str
+    redirect_status: int
+    section: tuple[Section, ...]
+    piece: Mapping[str, Template]
+    file: Mapping[str, str]
+
+    def section_of(self, article: DemoArticle) -> Section:
+        """The section of this site that shows `article`."""
+        return next(section for section in self.section if article.section in section.keys)
+
+    def path_of(self, article: DemoArticle) -> str:
+        """Where `article` stands below the site's root, without the first slash."""
+        folder = self.section_of(article).folder
+        return self.article_path.format(date=article.date, id=self.first_id + article.number, folder=folder)
+
+    def list_url(self, section: Section, page: int = 1) -> str:
+        """Path of a section's list page."""
+        suffix = "" if page == 1 else f"_{page}"
+        return "/" + self.list_path.format(folder=section.folder, page=suffix)
+
+    def fill(self, piece: str, **values: str) -> str:
+        """One piece of the template with its places filled; values are HTML already."""
+        return self.piece[piece].substitute(values)
+
+    def paragraph(self, text: str) -> str:
+        """One paragraph of an article's body."""
+        return self.fill("paragraph", text=_html(text))
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """The files of one site by path below its root, and its one redirect."""
+
+    files: Mapping[str, bytes]
+    redirect: Redirect
+
+
+def load_design(key: str) -> Design:
+    """The design of one of SITES."""
+    raw = load_toml(f"site_{key}.toml")
+    raw["section"] = tuple(Section(**section) for section in raw["section"])
+    raw["piece"] = {name: Template(text.lstrip("\n")) for name, text in raw["piece"].items()}
+    raw["file"] = {path: text.lstrip("\n") for path, text in raw["file"].items()}
+    host, name = SITES[key]
+    return Design(key=key, host=host, name=name, **raw)
+
+
+def render(design: Design, articles: Sequence[DemoArticle]) -> Rendering:
+    """The whole site of `design` with those of `articles` that belong to it, newest first on its lists."""
+    mine = sorted((a for a in articles if a.site == design.key), key=lambda a: a.number, reverse=True)
+    pages = dict(_SitePages(design, mine).pages())
+    texts = {**pages, **design.file}
+    files = {path: text.encode(design.encoding) for path, text in texts.items()}
+    files |= {_picture_path(a): picture.scene(a.number) for a in mine if a.picture}
+    files["favicon.ico"] = picture.icon()
+    newest = next(a for a in mine if not a.picture)
+    target = "/" + design.path_of(newest)
+    return Rendering(files, Redirect(design.redirect_from, target, design.redirect_status))
+
+
+@dataclass(frozen=True)
+class _SitePages:
+    """The HTML pages of one site. `articles` are its own, newest first."""
+
+    design: Design
+    articles: Sequence[DemoArticle]
+
+    def pages(self) -> Iterator[tuple[str, str]]:
+        """(path, HTML) of every page."""
+        yield "index.html", self._home()
+        for section in self.design.section:
+            yield from self._lists(section)
+        for article in self.articles:
+            yield self.design.path_of(article), self._article(article)
+
+    def _of(self, section: Section) -> list[DemoArticle]:
+        return [article for article in self.articles if article.section in section.keys]
+
+    def _shell(self, html_title: str, main: str) -> str:
+        nav = (("nav", self.design.list_url(s), s.name) for s in self.design.section)
+        hot = self.articles[:: max(1, len(self.articles) // _HOT)][:_HOT]
+        return self.design.fill(
+            "shell",
+            html_title=html_title,
+            nav="".join(self.design.fill(piece, url=url, title=name) for piece, url, name in nav),
+            hot=self._links(hot),
+            main=main,
+        )
+
+    def _home(self) -> str:
+        headline = next(article for article in self.articles if article.picture)
+        boxes = "\n".join(
+            self.design.fill(
+                "box",
+                section=section.name,
+                section_url=self.design.list_url(section),
+                items=self._items(self._of(section)[:_IN_BOX]),
+            )
+            for section in self.design.section
+        )
+        main = self.design.fill(
+            "home",
+            headline=_html(headline.title),
+            headline_url=self._url(headline),
+            headline_image="/" + _picture_path(headline),
+            boxes=boxes,
+        )
+        return self._shell(self.design.name, main)
+
+    def _lists(self, section: Section) -> Iterator[tuple[str, str]]:
+        members = self._of(section)
+        chunks = [members[i : i + PER_PAGE] for i in range(0, len(members), PER_PAGE)]
+        pager = "".join(
+            self.design.fill("page", url=self.design.list_url(section, number), title=str(number))
+            for number in range(1, len(chunks) + 1)
+        )
+        for number, chunk in enumerate(chunks, start=1):
+            main = self.design.fill("listing", section=section.name, items=self._items(chunk), pager=pager)
+            path = self.design.list_url(section, number).removeprefix("/")
+            yield path, self._shell(f"{section.name}_{self.design.name}", main)
+
+    def _article(self, article: DemoArticle) -> str:
+        design, section, title = self.design, self.design.section_of(article), _html(article.title)
+        form = Template(design.title_form)
+        main = design.fill(
+            "article",
+            title=title,
+            section=section.name,
+            section_url=design.list_url(section),
+            byline=self._byline(article),
+            picture=self._picture(article),
+            body="\n".join(design.paragraph(text) for text in article.paragraphs),
+            related=self._links(self._related(article, section)),
+        )
+        return self._shell(form.substitute(title=title, section=section.name, site=design.name), main)
+
+    def _byline(self, article: DemoArticle) -> str:
+        clock = f"{8 + article.number % 11:02d}:{article.number * 7 % 60:02d}"
+        return self.design.fill(
+            f"byline_{article.language}",
+            source=_html(article.source),
+            author=_html(article.author),
+            date=article.date.isoformat(),
+            clock=clock,
+        )
+
+    def _picture(self, article: DemoArticle) -> str:
+        if not article.picture:
+            return ""
+        return self.design.fill("picture", image="/" + _picture_path(article), title=_html(article.title))
+
+    def _related(self, article: DemoArticle, section: Section) -> list[DemoArticle]:
+        """The articles of the same section that are nearest in time."""
+        others = [other for other in self._of(section) if other is not article]
+        return sorted(others, key=lambda other: abs(other.number - article.number))[:_RELATED]
+
+    def _url(self, article: DemoArticle) -> str:
+        return "/" + self.design.path_of(article)
+
+    def _links(self, articles: Sequence[DemoArticle]) -> str:
+        return "\n".join(self.design.fill("link", url=self._url(a), title=_html(a.title)) for a in articles)
+
+    def _items(self, articles: Sequence[DemoArticle]) -> str:
+        return "\n".join(
+            self.design.fill("item", url=self._url(a), title=_html(a.title), date=a.date.isoformat()) for a in articles
+        )
+
+
+def _picture_path(article: DemoArticle) -> str:
+    return f"images/pic_{article.number}.png"
+
+
+def _html(text: str) -> str:
+    return escape(text, quote=True)

@@ -1,0 +1,93 @@
+"""What the stages need, opened once and closed together: store, locks, Solr, the segmenters of a lexicon version."""
+
+import threading
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from crawler.addresses import AddressPolicy, PublicAddresses
+from docstore.errors import StoreError
+from docstore.model import Lexicon
+from docstore.store import Store
+from indexer.mapping import Analysis
+from indexer.solr import SolrIndex
+from indexer.solr_node import open_solr
+from pipeline.locks import stage_lock
+from pipeline.progress import Progress
+from pipeline.settings import Settings
+from semantics.segment import RjiebaSegmenter, Segmenter, base_segmenter
+
+MEGABYTE = 1024 * 1024
+
+
+class Engine:
+    """One vertical, open. Solr is started (or asked for) when it is first needed. Use with `with`."""
+
+    def __init__(self, settings: Settings, progress: Progress, addresses: AddressPolicy | None = None) -> None:
+        self.settings = settings
+        self.progress = progress
+        self.addresses = addresses or PublicAddresses(settings.crawl.inside_hosts)
+        self._stack = ExitStack()
+        self._guard = threading.RLock()
+        self._index: SolrIndex | None = None
+        self._base: Segmenter | None = None
+        self._analysis: Analysis | None = None
+        self.store = self._stack.enter_context(open_store(settings))
+
+    @property
+    def index(self) -> SolrIndex:
+        """The index in a Solr that answers, its collection present."""
+        with self._guard:
+            if self._index is None:
+                home = self.settings.data_dir / "solr"
+                self.progress.note("starting Solr ..." if not self.settings.index.solr_url else "asking Solr ...")
+                url = self._stack.enter_context(open_solr(self.settings.index, home, self.progress.note))
+                self._index = SolrIndex(url, self.settings.index.collection, self.settings.index.request_timeout)
+            return self._index
+
+    def analysis(self) -> Analysis:
+        """How documents and queries are cut now: by the lexicon version that was last applied to the index."""
+        with self._guard:
+            version = self.store.lexicon.applied_version()
+            if self._analysis is None or self._analysis.lexicon.version != version:
+                self._base = self._base or base_segmenter()
+                lexicon = self.store.lexicon.applied()
+                self._analysis = Analysis(lexicon, domain_segmenter(lexicon), self._base)
+            return self._analysis
+
+    def lock(self, stage: str, wait: float = 0.0) -> AbstractContextManager[None]:
+        """One process at a time in `stage`."""
+        return stage_lock(self.settings.data_dir, stage, wait)
+
+    def close(self) -> None:
+        """Close everything that was opened; a Solr that nobody else uses stops."""
+        self._stack.close()
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_store(settings: Settings) -> Store:
+    """The vertical's store, made if it does not exist."""
+    folder = settings.data_dir
+    make_folder(folder)
+    url = settings.store.url or f"sqlite:///{folder / 'store.db'}"
+    return Store(url, folder / "warc", settings.store.warc_megabytes * MEGABYTE)
+
+
+def make_folder(folder: Path) -> None:
+    """Make `folder`; an error says what to do."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make {folder}: {error.strerror}; choose another vertical.data_dir") from error
+
+
+def domain_segmenter(lexicon: Lexicon) -> Segmenter:
+    """A segmenter of its own for one version of the lexicon."""
+    return RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in lexicon.entries)

@@ -1,0 +1,59 @@
+"""Progress of long work: bars on a terminal, one line a task elsewhere, nothing where nobody reads."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as RichProgress
+
+Advance = Callable[[int], None]
+
+
+class Progress(Protocol):
+    """How the stages tell a person how far they are."""
+
+    def task(self, label: str, total: int | None = None) -> AbstractContextManager[Advance]:
+        """Begin a task of `total` steps (None: not known); the context gives a function to advance it."""
+
+    def note(self, text: str) -> None:
+        """Say one line."""
+
+
+class Quiet:
+    """Says nothing."""
+
+    @contextmanager
+    def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
+        """A task that nobody watches."""
+        yield lambda steps: None
+
+    def note(self, text: str) -> None:
+        """Nothing."""
+
+
+class Terminal:
+    """Bars on a terminal; where standard error is no terminal, only the notes."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    @contextmanager
+    def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
+        """A bar, taken away when the task ends (the stage's report says what became of it)."""
+        columns = (
+            TextColumn("{task.description:<22}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+        )
+        shown = self._console.is_terminal
+        with RichProgress(*columns, console=self._console, transient=True, disable=not shown) as bars:
+            bar = bars.add_task(label, total=total)
+            yield lambda steps: bars.advance(bar, steps)
+
+    def note(self, text: str) -> None:
+        """One line, with nothing in it read as markup."""
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)

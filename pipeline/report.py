@@ -1,0 +1,198 @@
+"""What the command line shows: reports, status, one document's path. Plain data in, lines and tables out."""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from crawler.urls import canonical
+from docstore.errors import PlumblineError
+from docstore.model import Lexicon, Reason, StageReport, Term
+from docstore.store import Store
+from pipeline.engine import Engine
+from pipeline.freshness import Trace
+from search_ui.compare import Side
+from search_ui.results import plain
+
+
+def report_lines(reports: Iterable[StageReport]) -> Iterator[str]:
+    """One line a stage, and its notes below."""
+    for report in reports:
+        counts = ", ".join(f"{reason} {count}" for reason, count in by_count(report.counts)) or "nothing to do"
+        yield f"{report.stage:<8} {report.seconds:7.1f} s  {counts}"
+        yield from (f"{'':<8} {'':7}    {note}" for note in report.notes)
+
+
+def by_count(counts: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
+    """Reasons that occurred, most frequent first."""
+    return sorted(((r, n) for r, n in counts.items() if n), key=lambda pair: (-pair[1], pair[0]))
+
+
+def status(store: Store) -> dict[str, Any]:
+    """Counts of the whole store, as JSON can hold them."""
+    outcomes = store.status.outcome_counts()
+    return {
+        "urls": store.frontier.count(),
+        "due": store.status.due_count(time.time()),
+        "to_extract": store.articles.pending_count(),
+        "articles": store.articles.count(),
+        "to_index": store.changes.count(),
+        "indexed": store.changes.indexed_count(),
+        "outcomes": {
+            stage.value: {reason.value: count for reason, count in by_count(counts)}
+            for stage, counts in outcomes.items()
+        },
+        "terms": {kind.value: count for kind, count in store.lexicon.counts().items()},
+        "lexicon": {"published": store.lexicon.latest_version(), "in_index": store.lexicon.applied_version()},
+        "runs": [
+            {
+                "started": local_time(run.started_at),
+                "finished": local_time(run.finished_at) if run.finished_at else None,
+                "report": json.loads(run.report or "[]"),
+            }
+            for run in store.status.runs()
+        ],
+    }
+
+
+def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    """`status` for a person."""
+    yield f"addresses {answer['urls']}, due now {answer['due']}"
+    yield f"articles  {answer['articles']}, pages to extract {answer['to_extract']}"
+    yield f"index     {answer['indexed']} documents, behind by {answer['to_index']}"
+    yield f"lexicon   version {answer['lexicon']['published']} published, {answer['lexicon']['in_index']} in the index"
+    yield "terms     " + ", ".join(f"{kind} {count}" for kind, count in answer["terms"].items())
+    for stage, counts in answer["outcomes"].items():
+        yield f"{stage}:"
+        yield from (f"  {count:>8}  {reason}" for reason, count in counts.items())
+    for run in answer["runs"]:
+        seconds = sum(stage["seconds"] for stage in run["report"])
+        ended = f"{seconds:.1f} s in stages" if run["finished"] else "not finished"
+        yield f"run of {run['started']}: {ended}"
+
+
+def explain(engine: Engine, url: str) -> dict[str, Any]:
+    """Everything known of a URL: what the store holds, and Solr's document where there is one.
+
+    Raises PlumblineError for an address that cannot be one, or was never seen.
+    """
+    address = canonical(url)
+    if isinstance(address, Reason):
+        raise PlumblineError(f"{url!r} is not an address: {address}")
+    rows = engine.store.status.explain(address)
+    if not rows:
+        raise PlumblineError(f"{address} was never seen: it was not linked from a crawled page, or is out of scope")
+    answer: dict[str, Any] = {name: [shown_row(row) for row in part] for name, part in rows.items()}
+    if rows["indexed"]:
+        document = engine.index.get(rows["articles"][0]["doc_id"]) if rows["articles"] else None
+        answer["solr"] = [shown_row(document)] if document else []
+    return answer
+
+
+def explain_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    """`explain` for a person."""
+    for name, rows in answer.items():
+        yield name + ("" if rows else ": nothing")
+        for row in rows:
+            yield from (f"  {key:<16} {value}" for key, value in row.items() if value not in ("", None))
+
+
+def shown_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with its times readable and its long texts cut."""
+    return {key: shown_value(key, value) for key, value in row.items()}
+
+
+def shown_value(key: str, value: Any) -> Any:
+    """A value as a person reads it."""
+    if value and (key.endswith("_at") or key == "at") and isinstance(value, int | float):
+        return local_time(value)
+    if isinstance(value, str):
+        flat = " ".join(value.replace("\u200b", "|").split())
+        return flat if len(flat) <= 160 else f"{flat[:160]}... ({len(value)} characters)"
+    return value
+
+
+def local_time(seconds: float) -> str:
+    """Epoch seconds in local time, to the millisecond."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}"
+
+
+def trace_lines(trace: Trace) -> Iterator[str]:
+    """When each stage was done with a page."""
+    yield trace.url
+    start = trace.times[0][1]
+    for name, moment in trace.times:
+        yield f"  {name:<11} {local_time(moment)}  +{moment - start:6.3f} s"
+    yield f"  outcomes: {', '.join(trace.outcomes)}"
+
+
+def term_table(terms: Sequence[Term], total: int) -> Table:
+    """Terms by score."""
+    table = Table(title=f"{len(terms)} of {total} terms", title_justify="left")
+    for name, justify in (("term", "left"), ("score", "right"), ("freq", "right"), ("docs", "right")):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    for name in ("tags", "status", "context"):
+        table.add_column(name)
+    for term in terms:
+        context = term.contexts[0][:40] if term.contexts else ""
+        cells = (
+            term.text,
+            f"{term.score:.1f}",
+            str(term.frequency),
+            str(term.documents),
+            term.tags,
+            term.status,
+            context,
+        )
+        table.add_row(*(cell.replace("[", "\\[") for cell in cells))
+    return table
+
+
+def version_table(versions: Sequence[tuple[Lexicon, int]]) -> Table:
+    """Published versions, newest first."""
+    table = Table("version", "terms", "published", "in the index since")
+    for lexicon, size in versions:
+        applied = local_time(lexicon.applied_at) if lexicon.applied_at else "not yet"
+        table.add_row(str(lexicon.version), str(size), local_time(lexicon.published_at), applied)
+    return table
+
+
+def comparison(sides: Sequence[Side]) -> list[dict[str, Any]]:
+    """The comparison search as JSON can hold it."""
+    return [
+        {
+            "lexicon": side.name,
+            "words": list(side.words),
+            "found": side.total,
+            "first_whole_rank": side.measures.first_rank,
+            "mrr": side.measures.reciprocal_rank,
+            "p_at_10": side.measures.precision_at_10,
+            "hits": [{"title": plain(hit.title), "url": hit.link, "whole": hit.is_whole} for hit in side.hits],
+        }
+        for side in sides
+    ]
+
+
+def comparison_table(sides: Sequence[Side], term: str) -> Table:
+    """The comparison search side by side; a mark says that the document holds the whole term."""
+    table = Table(title=f"{term}: ● holds the whole term", title_justify="left", show_lines=False)
+    table.add_column("", justify="right")
+    for side in sides:
+        table.add_column(f"{side.name} lexicon: {' / '.join(side.words)}", ratio=1)
+    for rank in range(max((len(side.hits) for side in sides), default=0)):
+        table.add_row(str(rank + 1), *(hit_cell(side, rank) for side in sides))
+    table.add_section()
+    table.add_row("first", *(str(side.measures.first_rank or "none") for side in sides))
+    table.add_row("MRR", *(f"{side.measures.reciprocal_rank:.3f}" for side in sides))
+    table.add_row("P@10", *(f"{side.measures.precision_at_10:.2f}" for side in sides))
+    return table
+
+
+def hit_cell(side: Side, rank: int) -> str:
+    """One result in a column."""
+    if rank >= len(side.hits):
+        return ""
+    hit = side.hits[rank]
+    return ("● " if hit.is_whole else "  ") + plain(hit.title).replace("[", "\\[")

@@ -1,0 +1,177 @@
+"""The engine on one page.
+
+    seeds | crawl   -> Page     pages worth keeping, in order of promise       crawler/crawl.py
+          | extract -> Article  title, date, body; or a reason why not         extractor/extract.py
+          | mine    -> Term     candidate words of the domain, by C-value      lexicon/build.py
+          | publish -> Lexicon  the administrator's choice, versioned          lexicon/review.py
+          | index   -> Solr     whatever changed since the last run            indexer/sync.py
+          | serve   -> Hit      what the reader sees                           search_ui/app.py
+
+Each arrow is a table in the store (docstore/store.py): a stage asks it what is pending and commits its results,
+outcomes and change-log entries together, so any stage can stop, be killed, run alone, or run twice.
+The loop closes over time: a published lexicon re-segments the documents that contain its new words.
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import islice
+
+from crawler.crawl import Progress as CrawlProgress
+from crawler.crawl import crawl as run_crawl
+from crawler.fetch import Fetcher
+from docstore.articles import Extraction
+from docstore.errors import LexiconError, PlumblineError
+from docstore.model import Lexicon, Reason, Stage, StageReport
+from indexer.solr import Built, SolrIndex
+from indexer.sync import apply_lexicon, sync
+from lexicon.build import mine_terms
+from lexicon.review import next_version
+from pipeline.engine import Engine
+from pipeline.extraction import extract_pages
+
+log = logging.getLogger(__name__)
+
+SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
+INDEX_WAIT = 120.0  # seconds to wait while another process indexes
+FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
+
+
+def crawl(engine: Engine) -> StageReport:
+    """Ask every address that is due, follow what is worth following."""
+    settings = engine.settings.crawl
+    with engine.lock("crawl"), closing(Fetcher(settings, engine.addresses)) as fetcher:
+        seen = engine.settings.data_dir / "seen.bloom"
+        with engine.progress.task("crawl") as advance:
+            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=by_visits(advance))
+
+
+def extract(engine: Engine) -> StageReport:
+    """Make an article, or an outcome, of every page that was fetched new or changed."""
+    started, counts = time.monotonic(), Counter[Reason]()
+    articles = engine.store.articles
+    with engine.lock("extract"):
+        waiting = articles.pending_count()
+        with engine.progress.task("extract", waiting) as advance:
+            done = extract_pages(articles.pending(), articles.read_page, engine.settings.extract, waiting)
+            for batch in in_batches(done, SAVE_EVERY):
+                counts.update(articles.save(batch))
+                stop_if_hopeless(Stage.EXTRACT, counts)
+                advance(len(batch))
+    return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
+
+
+def mine(engine: Engine) -> StageReport:
+    """Mine the articles for candidate terms; decisions taken before stay."""
+    started = time.monotonic()
+    with engine.lock("lexicon"):
+        total = engine.store.articles.count()
+        with engine.progress.task("lexicon", total) as advance:
+            texts = ((stored.article.title, stored.article.body) for stored in engine.store.articles.all())
+            terms = mine_terms(counted(texts, advance), engine.settings.lexicon)
+        new = engine.store.lexicon.replace_candidates(terms)
+    notes = (f"{len(terms)} candidate terms, {new} of them new",)
+    return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
+
+
+def publish(engine: Engine) -> Lexicon:
+    """Publish the accepted terms as the next version. LexiconError if that would change nothing."""
+    store = engine.store.lexicon
+    latest = store.latest()
+    new = next_version(store.accepted(), latest)
+    if new.version == latest.version:
+        raise LexiconError("nothing to publish: no decision since the last version changes it")
+    return store.publish(new)
+
+
+def index(engine: Engine) -> StageReport:
+    """Bring Solr in step: first a newly published lexicon, then the change log."""
+    started = time.monotonic()
+    with engine.lock("index", wait=INDEX_WAIT):
+        target, notes = collection_to_fill(engine)
+        again = apply_lexicon(engine.store, target)
+        if again:
+            notes += (f"{again} documents hold a changed term and are segmented again",)
+        with engine.progress.task("index", engine.store.changes.count()) as advance:
+            counts = sync(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
+        if target is not engine.index:
+            engine.index.switch_alias()
+    return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
+
+
+def run(engine: Engine, until: str = "index") -> list[StageReport]:
+    """The stages once, in order, as the nightly run does."""
+    reports: list[StageReport] = []
+    with engine.lock("run"):
+        run_id = engine.store.status.start_run("run")
+        for name, stage in FLOW.items():
+            if stage is mine and not has_new_text(reports):
+                continue  # no article changed: the candidates would be the same
+            reports.append(stage(engine))
+            if name == until:
+                break
+        engine.store.status.finish_run(run_id, reports)
+    return reports
+
+
+FLOW: dict[str, Callable[[Engine], StageReport]] = {
+    "crawl": crawl,
+    "extract": extract,
+    "lexicon": mine,
+    "index": index,
+}
+
+
+def has_new_text(reports: list[StageReport]) -> bool:
+    """Did extraction in this run make or change an article?"""
+    return any(report.counts.get(Reason.EXTRACTED) for report in reports)
+
+
+def collection_to_fill(engine: Engine) -> tuple[SolrIndex, tuple[str, ...]]:
+    """The collection to write to. A changed schema gets a new one, filled before the searches have it; one that has
+    lost documents (a restored or emptied Solr) is filled again.
+    """
+    index, changes = engine.index, engine.store.changes
+    if index.ensure() is Built.OUTDATED:
+        return index.successor(), (f"the schema has changed: {changes.enqueue_all()} articles into a new collection",)
+    index.commit(soft=True)
+    if index.count() < changes.indexed_count():
+        return index, (f"Solr has lost documents: {changes.enqueue_all()} articles are indexed again",)
+    return index, ()
+
+
+def by_visits(advance: Callable[[int], None]) -> Callable[[CrawlProgress], None]:
+    """The crawl says how many visits there were in all; a bar wants to know how many more there are."""
+    before = 0
+
+    def tell(now: CrawlProgress) -> None:
+        nonlocal before
+        visits = sum(now.counts.values())
+        advance(visits - before)
+        before = visits
+
+    return tell
+
+
+def stop_if_hopeless(stage: Stage, counts: Counter[Reason]) -> None:
+    """A few failures are outcomes; very many mean that something is wrong with the program or the machine."""
+    failed = counts[Reason.FAILED]
+    if failed > FAILURES_MOST and failed * 5 > counts.total():
+        raise PlumblineError(
+            f"{failed} of {counts.total()} pages failed in {stage}: see logs/plumb.log, then run again"
+        )
+
+
+def in_batches(results: Iterator[Extraction], size: int) -> Iterator[list[Extraction]]:
+    """`results` in lists of `size`."""
+    while batch := list(islice(results, size)):
+        yield batch
+
+
+def counted(texts: Iterator[tuple[str, str]], advance: Callable[[int], None]) -> Iterator[tuple[str, str]]:
+    """`texts`, telling how many went by."""
+    for text in texts:
+        yield text
+        advance(1)

@@ -1,0 +1,30 @@
+"""The settings of the search site."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from docstore.errors import SettingsError
+
+# Solr allows 1,024 clauses. In the worst case a character makes six: a bigram, itself and a word, in title and body.
+LONGEST_QUERY = 160
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """What an operator may change about the search site; `pipeline` fills it."""
+
+    host: str = field(default="127.0.0.1", metadata={"help": "address to listen on"})
+    port: int = field(default=8080, metadata={"help": "TCP port to listen on"})
+    title: str = field(default="Plumbline", metadata={"help": "name of the vertical, shown on every page"})
+    profile: str = field(default="plumbline", metadata={"help": "ranking: plumbline, bigram, domain or base"})
+    page_size: int = field(default=10, metadata={"help": "results on a page"})
+    deepest_result: int = field(default=1000, metadata={"help": "rank of the last result that can be paged to"})
+    longest_query: int = field(
+        default=LONGEST_QUERY, metadata={"help": "characters of a query that are searched for, 1 to 160"}
+    )
+    timeout: float = field(default=5.0, metadata={"help": "seconds to wait for Solr"})
+    site_names: Mapping[str, str] = field(default_factory=dict, metadata={"help": "name to show for a site, by host"})
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.longest_query <= LONGEST_QUERY:
+            raise SettingsError(f"search.longest_query must be 1 to {LONGEST_QUERY}, not {self.longest_query}")

@@ -1,0 +1,103 @@
+"""What every view needs: the parts the site was made of, and the reader's language and format."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request
+
+from search_ui.actions import ReviewActions
+from search_ui.messages import HTML_LANGUAGES, LANGUAGES, Messages, translator
+from search_ui.search import Search
+from search_ui.security import LoginBrake, form_token, is_administrator
+from search_ui.settings import SearchSettings
+
+_KEY = "plumbline"
+_LANGUAGE_COOKIE = "lang"
+_YEAR = 365 * 24 * 3600  # seconds
+
+
+@dataclass(frozen=True)
+class Site:
+    """The parts `create_app` was given."""
+
+    settings: SearchSettings
+    search: Search
+    actions: ReviewActions
+    messages: Mapping[str, Messages]
+    brake: LoginBrake
+    password_hash: str
+
+
+def attach(app: Flask, site: Site) -> None:
+    """Make `site` known to the views and templates of `app`."""
+    app.extensions[_KEY] = site
+    app.before_request(_choose_language)
+    app.after_request(_remember_language)
+    app.context_processor(_template_values)
+
+
+def current_site() -> Site:
+    """The site that answers this request."""
+    return cast(Site, current_app.extensions[_KEY])
+
+
+def say(key: str, **values: object) -> str:
+    """A message in the reader's language."""
+    return translator(current_site().messages[g.language])(key, **values)
+
+
+def wants_json() -> bool:
+    """True if the reader is a program: `format=json`, or JSON preferred to HTML."""
+    if "format" in request.args:
+        return request.args["format"] == "json"
+    best = request.accept_mimetypes.best_match(["text/html", "application/json"], default="text/html")
+    return best == "application/json"
+
+
+def page(template: str, status: int = 200, **values: object) -> Response:
+    """A rendered template as a response."""
+    response = make_response(render_template(template, **values), status)
+    response.vary.update(["Accept", "Accept-Language", "Cookie"])
+    return response
+
+
+def error_answer(status: int, message: str, **values: object) -> Response:
+    """An error as the reader wants it: a page, or `{"error": {"status": …, "message": …}}`."""
+    if wants_json():
+        response = jsonify(error={"status": status, "message": message})
+        response.status_code = status
+        return response
+    return page("error.html", status, error_status=status, message=message, **values)
+
+
+def _choose_language() -> None:
+    choices = (request.args.get("lang"), request.cookies.get(_LANGUAGE_COOKIE))
+    named = next((choice for choice in choices if choice in LANGUAGES), None)
+    g.language = named or request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0]
+
+
+def _remember_language(response: Response) -> Response:
+    if request.args.get("lang") in LANGUAGES:
+        response.set_cookie(
+            _LANGUAGE_COOKIE, g.language, max_age=_YEAR, samesite="Lax", httponly=True, secure=request.is_secure
+        )
+    return response
+
+
+def _template_values() -> dict[str, Any]:
+    site = current_site()
+    other = next(language for language in LANGUAGES if language != g.language)
+    return {
+        "t": say,
+        "html_language": HTML_LANGUAGES[g.language],
+        "other_language": other,
+        "other_html_language": HTML_LANGUAGES[other],
+        "kept_arguments": [
+            (name, value) for name, value in request.args.items(multi=True) if name not in ("lang", "format")
+        ],
+        "site_title": site.settings.title,
+        "settings": site.settings,
+        "form_token": form_token,
+        "is_administrator": is_administrator(site.password_hash),
+    }

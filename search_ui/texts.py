@@ -1,0 +1,161 @@
+"""Text on its way in and out: what can be searched for, what may be shown, and what is marked in it. Pure."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from docstore.fields import WORD_JOINT
+
+# Characters that reorder or hide what stands around them: embeddings, overrides, isolates, marks, BOM.
+_REORDERING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+_DROPPED = str.maketrans("", "", _REORDERING + WORD_JOINT)
+_LINK_SCHEMES = frozenset({"http", "https"})
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of shown text, and whether it matched."""
+
+    text: str
+    marked: bool = False
+
+
+Segments = tuple[Segment, ...]
+
+
+def has_word(text: str) -> bool:
+    """True if there is a letter or a digit: something every analyzer keeps."""
+    return any(unicodedata.category(char) in _WORD_CATEGORIES and not _is_void(char) for char in text)
+
+
+# Cn: not assigned in Python's tables, which may be older than the reader's characters.
+_WORD_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Cn"})
+
+
+def _is_void(char: str) -> bool:
+    """Controls, halves of pairs and noncharacters: nothing that a text can hold."""
+    code = ord(char)
+    return unicodedata.category(char) in ("Cc", "Cs") or code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+
+
+def searchable(text: str, longest: int) -> str:
+    """`text` as it is searched for: NFKC, no controls nor hidden characters, at most `longest` characters.
+
+    Empty if nothing in it can be found.
+    """
+    normal = unicodedata.normalize("NFKC", text[:longest])
+    kept = "".join(_searched(char) for char in normal)
+    cleaned = " ".join(kept.split())[:longest].rstrip()  # NFKC can make one character eighteen
+    return cleaned if has_word(cleaned) or any(map(_is_picture, cleaned)) else ""
+
+
+def _is_picture(char: str) -> bool:
+    """Emoji and other signs, which Solr's tokenizer can find."""
+    return unicodedata.category(char) == "So"
+
+
+def _searched(char: str) -> str:
+    category = unicodedata.category(char)
+    if category == "Cf":
+        return ""  # zero-width joints and direction marks stand inside words
+    return " " if _is_void(char) or category[0] == "Z" else char
+
+
+def shown(text: str) -> str:
+    """`text` without word joints, reordering marks and controls: safe to stand beside other text in one line."""
+    kept = (" " if _is_void(char) else char for char in text.translate(_DROPPED))
+    return " ".join("".join(kept).split())
+
+
+def echoed(text: str) -> str:
+    """`text` as it is put back into the search box: as typed, except NUL, which HTML cannot carry."""
+    return text.replace("\0", "\ufffd")
+
+
+def link_to(url: str) -> str:
+    """`url` if a reader may be sent there (http or https, with a host, no blanks or controls), else ""."""
+    if any(unicodedata.category(char)[0] in "CZ" for char in url):
+        return ""
+    try:
+        parts = urlsplit(url)
+        named = bool(parts.hostname)
+    except ValueError:
+        return ""
+    return url if named and parts.scheme in _LINK_SCHEMES else ""
+
+
+def marked_segments(text: str, on: str, off: str) -> Segments:
+    """Cut `text` at the marks Solr has put in. Stray marks make no difference but to what is marked."""
+    pieces: list[Segment] = []
+    marked = False
+    for piece in re.split(f"([{re.escape(on + off)}])", text):
+        if piece in (on, off):
+            marked = piece == on
+        else:
+            pieces.append(Segment(piece, marked))
+    return _joined(pieces)
+
+
+def _joined(pieces: Iterable[Segment]) -> Segments:
+    """Neighbours with the same mark become one: bigrams of one word show as one match."""
+    joined: list[Segment] = []
+    for piece in pieces:
+        text = _inline(piece.text)
+        if not text:
+            continue
+        if joined and joined[-1].marked == piece.marked:
+            joined[-1] = Segment(joined[-1].text + text, piece.marked)
+        else:
+            joined.append(Segment(text, piece.marked))
+    return tuple(joined)
+
+
+def _inline(text: str) -> str:
+    """`shown`, but blanks at the ends stay, as one: a neighbour follows."""
+    seen = text.translate(_DROPPED)
+    inner = shown(seen)
+    if not inner:
+        return " " if seen else ""
+    before = " " if seen[0].isspace() else ""
+    return before + inner + (" " if seen[-1].isspace() else "")
+
+
+def mark_all(text: str, term: str) -> Segments:
+    """`text` with every occurrence of `term` marked; letter case does not count."""
+    if not term:
+        return _joined([Segment(text)])
+    pieces = re.split(f"({re.escape(term)})", text, flags=re.IGNORECASE)
+    return _joined(Segment(piece, n % 2 == 1) for n, piece in enumerate(pieces))
+
+
+def shortened(segments: Segments, longest: int) -> Segments:
+    """At most `longest` characters, from a little before the first match on; cuts show as "…"."""
+    whole = sum(len(segment.text) for segment in segments)
+    if whole <= longest:
+        return segments
+    first = _first_match(segments)
+    start = max(0, min(first - longest // 4, whole - longest))
+    kept = _window(segments, start, start + longest)
+    head = (Segment("…"),) if start else ()
+    tail = (Segment("…"),) if start + longest < whole else ()
+    return _joined((*head, *kept, *tail))
+
+
+def _first_match(segments: Segments) -> int:
+    at = 0
+    for segment in segments:
+        if segment.marked:
+            return at
+        at += len(segment.text)
+    return 0
+
+
+def _window(segments: Segments, start: int, end: int) -> list[Segment]:
+    kept, at = [], 0
+    for segment in segments:
+        text = segment.text[max(0, start - at) : max(0, end - at)]
+        at += len(segment.text)
+        kept.append(Segment(text, segment.marked))
+    return kept

@@ -1,0 +1,148 @@
+"""Canonical addresses and refusals: tables, laws, and the hostile rows of ../shared."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from crawler.urls import Scope, UrlRules, canonical, host_of, origin_of, refuse, scope_of
+from docstore.model import Reason
+
+HOSTILE = Path(__file__).resolve().parents[2] / "shared" / "data" / "hostile"
+BASE = "http://site.test/a/b?c"
+
+CANONICAL = [
+    ("HTTP://Site.Test:80/x#y", "http://site.test/x"),
+    ("https://site.test:443", "https://site.test/"),
+    ("https://site.test:80/", "https://site.test:80/"),
+    ("http://site.test/a/../b/./c/..", "http://site.test/b/"),
+    ("http://site.test/../../x", "http://site.test/x"),
+    ("http://site.test/%2e%2E/x", "http://site.test/x"),
+    ("http://site.test//a//b", "http://site.test//a//b"),
+    ("http://site.test/%7euser/%2f", "http://site.test/~user/%2F"),
+    ("http://site.test/100%", "http://site.test/100%25"),
+    ("http://site.test/新闻", "http://site.test/%E6%96%B0%E9%97%BB"),
+    ("http://site.test/?b=2&a=%e4", "http://site.test/?b=2&a=%e4"),
+    ("http://site.test/?", "http://site.test/"),
+    ("  http://site.test/a\n b ", "http://site.test/a%20b"),
+    ("http://site.test/\r\nX-Injected: 1", "http://site.test/X-Injected:%201"),
+    ("http:\\\\site.test\\x", "http://site.test/x"),
+    ("http:///site.test", "http://site.test/"),
+    ("http://中国.test/", "http://xn--fiqs8s.test/"),
+    ("http://site。test/", "http://site.test/"),
+    ("http://my_host.test./", "http://my_host.test/"),
+    ("http://0x7f.1/", "http://127.0.0.1/"),
+    ("http://2130706433/", "http://127.0.0.1/"),
+    ("http://0177.0.0.1/", "http://127.0.0.1/"),
+    ("http://①②⑦.⓪.⓪.①/", "http://127.0.0.1/"),
+    ("http://[0:0:0:0:0:0:0:1]:8080/", "http://[::1]:8080/"),
+]
+REFUSED = [
+    "", "relative.html", "javascript:alert(1)", "mailto:a@b.c", "ftp://site.test/", "file:///etc/passwd",
+    "http://", "http://:80/", "http://user:secret@site.test/", "http://@site.test/", "http://site.test:0/",
+    "http://site.test:99999/", "http://site.test:-1/", "http://site.test:0x50/", "http://a..b/", "http://-a.test/",
+    "http://" + "a" * 64 + ".test/", "http://xn--/", "http://256.1.1.1/", "http://1.2.3.4.5/", "http://[::1/",
+    "http://[fe80::1%25eth0]/", "http://site.test/\x00x", "http://a b/", "http://site%00.test/", "http://[zz]/",
+    "http://" + "9" * 5000 + "/", "http://site.test:" + "9" * 5000 + "/",
+]  # fmt: skip
+RELATIVE = [
+    ("c.html", "http://site.test/a/c.html"),
+    ("?q", "http://site.test/a/b?q"),
+    ("#top", "http://site.test/a/b?c"),
+    ("//other.test/x", "http://other.test/x"),
+    ("\\\\other.test", "http://other.test/"),
+    ("http:c.html", "http://site.test/a/c.html"),
+    ("http:", "http://site.test/a/b?c"),
+    ("https:other.test", "https://other.test/"),
+    ("12:30.html", "http://site.test/a/12:30.html"),
+    ("../../../x", "http://site.test/x"),
+    ("", "http://site.test/a/b?c"),
+]
+
+
+@pytest.mark.parametrize(("text", "want"), CANONICAL, ids=[text[:40] for text, _ in CANONICAL])
+def test_canonical_form(text: str, want: str) -> None:
+    assert canonical(text) == want
+    assert canonical(want) == want
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=[text[:40] for text in REFUSED])
+def test_no_canonical_form(text: str) -> None:
+    assert canonical(text) is Reason.BAD_URL
+
+
+@pytest.mark.parametrize(("text", "want"), RELATIVE, ids=[text for text, _ in RELATIVE])
+def test_relative(text: str, want: str) -> None:
+    assert canonical(text, BASE) == want
+
+
+def test_query_is_encoded_as_the_page_is_and_the_path_never() -> None:
+    assert canonical("/中?q=中", BASE, "gbk") == "http://site.test/%E4%B8%AD?q=%D6%D0"
+    assert canonical("?q=€", BASE, "latin-1") == "http://site.test/a/b?q=&%238364;"
+    assert canonical("?q=中", BASE, "no-such-codec") is Reason.BAD_URL
+
+
+def test_an_endless_text_is_refused_without_work() -> None:
+    assert canonical("http://site.test/" + "a" * 10_000_000) is Reason.TOO_LONG
+
+
+def test_host_and_origin() -> None:
+    assert host_of("https://site.test:8443/x") == "site.test:8443"
+    assert origin_of("https://site.test:8443/x/y") == "https://site.test:8443"
+
+
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [
+        ("news.test", Scope("news.test")),
+        ("News.test/oil/", Scope("news.test", "/oil/")),
+        ("*.news.test:8080", Scope("news.test:8080", below=True)),
+        ("https://news.test/oil", Scope("news.test", "/oil")),
+        ("", None),
+        ("no host", None),
+    ],
+    ids=str,
+)
+def test_scope_setting(text: str, scope: Scope | None) -> None:
+    assert scope_of(text) == scope
+
+
+RULES = UrlRules((Scope("site.test"), Scope("two.test", "/oil/"), Scope("wide.test", below=True)), deepest=3)
+
+
+@pytest.mark.parametrize(
+    ("url", "depth", "want"),
+    [
+        ("http://site.test/", 0, None),
+        ("http://site.test/?file=a.pdf", 3, None),
+        ("http://site.test/v1.2", 1, None),
+        ("http://site.test/", 4, Reason.TOO_DEEP),
+        ("http://site.test:8080/", 0, Reason.OFF_SCOPE),
+        ("http://other.test/", 0, Reason.OFF_SCOPE),
+        ("http://two.test/oil/1", 0, None),
+        ("http://two.test/gas/1", 0, Reason.OFF_SCOPE),
+        ("http://a.b.wide.test/", 0, None),
+        ("http://notwide.test/", 0, Reason.OFF_SCOPE),
+        ("http://site.test/a.PDF?x=1", 0, Reason.NOT_TEXT),
+        ("http://site.test/" + "a" * 2000, 0, Reason.TOO_LONG),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_refusals(url: str, depth: int, want: Reason | None) -> None:
+    assert refuse(url, RULES, depth) is want
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["urls_odd", "urls_redirect", "urls_ssrf", "strings", "xss"])
+def test_hostile_rows_give_one_form_or_a_reason(name: str) -> None:
+    rows = [json.loads(line) for line in (HOSTILE / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    texts = [row["text"] for row in rows if "text" in row]
+    assert texts
+    for text in texts:
+        for base in ("", BASE):
+            url = canonical(text, base)
+            if not isinstance(url, Reason):
+                assert re.fullmatch(r"https?://[^\s/?#@\\]+/[!-~]*", url), text
+                assert canonical(url) == url, text
+                refuse(url, RULES)

@@ -1,0 +1,162 @@
+"""The whole engine on real pages: served under their own host names, crawled, extracted, indexed, searched, twice.
+
+One long story, told once by the `story` fixture; the tests ask what came of it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from benchmarks.gold_web import SEED, GoldPage, GoldWeb, load_pages
+from docstore.model import Reason, Stage, StageReport
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.serve import search_app
+from pipeline.settings import build
+from tests.conftest import SHARED
+
+pytestmark = [pytest.mark.shared, pytest.mark.solr, pytest.mark.slow]
+
+
+@dataclass
+class Story:
+    """What happened in two runs."""
+
+    web: GoldWeb
+    engine: Engine
+    client: FlaskClient
+    first: dict[Stage, StageReport] = field(default_factory=dict)
+    second: dict[Stage, StageReport] = field(default_factory=dict)
+    found_first: set[str] = field(default_factory=set)
+    indexed_first: set[str] = field(default_factory=set)
+    changed: dict[str, str] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+    second_log: list[tuple[str, int]] = field(default_factory=list)
+
+
+def settings_for(web: GoldWeb, folder: Path) -> Any:
+    return build(
+        {
+            "vertical": {"data_dir": "data"},
+            "crawl": {
+                "seeds": [SEED],
+                "scope": list(web.scope),
+                "depth": 2,
+                "delay": 0.001,
+                "per_host": 8,
+                "revisit_shortest": 0.0,
+            },
+        },
+        folder,
+    )
+
+
+def hits(client: FlaskClient, query: str) -> list[str]:
+    """The URLs that the search page finds for `query`, best first."""
+    answer = client.get("/search", query_string={"q": query, "format": "json"})
+    assert answer.status_code == 200, (query, answer.text)
+    return [hit["url"] for hit in answer.get_json()["hits"]]
+
+
+def scored(web: GoldWeb) -> list[GoldPage]:
+    return [page for page in web.pages.values() if page.is_scored]
+
+
+def by_stage(reports: list[StageReport]) -> dict[Stage, StageReport]:
+    return {report.stage: report for report in reports}
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    folder = tmp_path_factory.mktemp("end_to_end")
+    web = GoldWeb(load_pages(SHARED / "data" / "extraction"))
+    with web, Engine(settings_for(web, folder), Quiet(), addresses=web) as engine:
+        told = Story(web, engine, search_app(engine).test_client())
+        first_day(told)
+        second_day(told)
+        yield told
+
+
+def first_day(told: Story) -> None:
+    told.first = by_stage(stages.run(told.engine))
+    told.indexed_first = {stored.article.url for stored in told.engine.store.articles.all()}
+    for page in scored(told.web):
+        if page.url in hits(told.client, page.title)[:3]:
+            told.found_first.add(page.url)
+
+
+def second_day(told: Story) -> None:
+    """One page in twenty changes, one in a hundred is gone."""
+    candidates = sorted(page.url for page in scored(told.web) if page.url in told.indexed_first)
+    pages = len(told.web.pages)
+    told.gone = candidates[:: len(candidates) // (pages // 100)][: pages // 100]
+    for number, url in enumerate(u for u in candidates if u not in told.gone):
+        if len(told.changed) == pages // 20:
+            break
+        if told.web.insert(url, f"zqxmark{number}"):
+            told.changed[url] = f"zqxmark{number}"
+    told.web.gone.update(told.gone)
+    told.web.log.clear()
+    told.second = by_stage(stages.run(told.engine))
+    told.second_log = list(told.web.log)
+
+
+def test_at_least_95_percent_are_indexed_and_found_by_their_title(story: Story) -> None:
+    pages = scored(story.web)
+    indexed = [page for page in pages if page.url in story.indexed_first]
+    print(f"\n{len(pages)} pages with gold title and body, {len(indexed)} indexed, {len(story.found_first)} found")
+    lost = [(page.set, page.id, page.title) for page in pages if page.url not in story.found_first]
+    assert len(story.found_first) >= 0.95 * len(pages), lost
+
+
+def test_every_page_is_accounted_for(story: Story) -> None:
+    """Each address that was served has one outcome of the crawl, and each fetched page one of extraction."""
+    for url in story.web.pages:
+        rows = {row["stage"]: row["reason"] for row in story.engine.store.status.explain(url)["outcomes"]}
+        assert rows.get("crawl") in {"unchanged", "fetched", "gone"}, (url, rows)
+        assert "extract" in rows or rows["crawl"] == "gone", (url, rows)
+    counts = story.first[Stage.EXTRACT].counts
+    fetched = story.first[Stage.CRAWL].counts[Reason.FETCHED]
+    assert sum(counts.values()) == fetched
+    assert counts[Reason.EXTRACTED] == len(story.indexed_first)
+    assert not counts.get(Reason.FAILED), counts
+
+
+def test_the_index_holds_exactly_the_articles(story: Story) -> None:
+    assert story.engine.index.count() == story.engine.store.articles.count()
+    assert story.engine.store.changes.count() == 0
+
+
+def test_the_second_run_extracts_and_indexes_only_what_changed(story: Story) -> None:
+    changed, gone = len(story.changed), len(story.gone)
+    assert changed == len(story.web.pages) // 20
+    assert gone == len(story.web.pages) // 100
+    assert story.second[Stage.EXTRACT].total == changed
+    index = story.second[Stage.INDEX].counts
+    assert index[Reason.DELETED] == gone
+    assert index[Reason.INDEXED] == story.second[Stage.EXTRACT].counts[Reason.EXTRACTED] <= changed
+
+
+def test_a_changed_page_is_found_by_its_new_word(story: Story) -> None:
+    found = [url for url, marker in story.changed.items() if hits(story.client, marker)[:1] == [url]]
+    assert len(found) >= 0.95 * len(story.changed), set(story.changed) - set(found)
+
+
+def test_gone_pages_are_no_longer_found(story: Story) -> None:
+    for url in story.gone:
+        assert url not in hits(story.client, story.web.pages[url].title), url
+
+
+def test_every_other_article_answered_304_or_was_not_asked_for(story: Story) -> None:
+    expected = {**dict.fromkeys(story.changed, 200), **dict.fromkeys(story.gone, 404)}
+    wrong = [
+        (url, status) for url, status in story.second_log if url in story.web.pages and status != expected.get(url, 304)
+    ]
+    assert wrong == []
+    assert max(Counter(url for url, _ in story.second_log).values()) == 1

@@ -1,0 +1,275 @@
+"""SolrIndex against a real Solr: documents, look-ups by phrase, collections and their alias, errors."""
+
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+import requests
+
+from docstore import fields
+from docstore.errors import SolrError, SolrUnavailableError
+from indexer import solr
+from indexer.solr import PAUSES, Built, SolrIndex, phrase_query
+from solr_conf import CONFIGSET
+
+
+def document(doc_id: str, body: str = "", **more: object) -> dict[str, object]:
+    return {fields.ID: doc_id, fields.URL: f"http://a.example/{doc_id}", fields.BODY_CHARS: body, **more}
+
+
+@pytest.mark.parametrize(
+    ("phrases", "expected"),
+    [
+        ([], ""),
+        (["油气"], 'f:"油气" g:"油气"'),
+        (['a"b'], r'f:"a\"b" g:"a\"b"'),
+        (["a\\"], r'f:"a\\" g:"a\\"'),
+    ],
+    ids=["none", "plain", "quotation-mark", "backslash"],
+)
+def test_phrase_query(phrases: list[str], expected: str) -> None:
+    assert phrase_query(phrases, ["f", "g"]) == expected
+
+
+@pytest.mark.solr
+class TestDocuments:
+    def test_added_is_got_at_once_and_found_after_a_commit(self, solr_index: SolrIndex) -> None:
+        assert solr_index.add([document("a"), document("b")]) == {}
+        got = solr_index.get("a")
+        assert got == {fields.ID: "a", fields.URL: "http://a.example/a"}
+        solr_index.commit()
+        assert solr_index.count() == 2
+
+    def test_added_is_found_without_a_commit(self, solr_index: SolrIndex) -> None:
+        solr_index.add([document("a")])
+        waiting = threading.Event()
+        assert any(solr_index.count() == 1 or waiting.wait(0.25) for _ in range(120))
+
+    def test_added_again_replaces(self, solr_index: SolrIndex) -> None:
+        for language in ("zh", "en"):
+            solr_index.add([document("a", language=language)])
+        solr_index.commit(soft=False)
+        assert solr_index.count() == 1
+        assert (solr_index.get("a") or {})[fields.LANGUAGE] == "en"
+
+    def test_delete(self, solr_index: SolrIndex) -> None:
+        solr_index.add([document("a"), document("b")])
+        solr_index.delete(["a", "never there"])
+        solr_index.delete([])
+        solr_index.commit()
+        assert (solr_index.count(), solr_index.get("a")) == (1, None)
+
+    def test_refused_documents_are_named_and_the_others_kept(self, solr_index: SolrIndex) -> None:
+        refused = solr_index.add(
+            [
+                document("good"),
+                document("no date", published="yesterday"),
+                document("unknown field", colour="red"),
+                document("too long", site="x" * 40_000),
+                document("also good"),
+            ]
+        )
+        assert set(refused) == {"no date", "unknown field", "too long"}
+        assert "yesterday" in refused["no date"]
+        assert all("\n" not in why for why in refused.values())
+        solr_index.commit()
+        assert solr_index.count() == 2
+
+    def test_refused_search(self, solr_index: SolrIndex) -> None:
+        with pytest.raises(SolrError, match="HTTP 400"):
+            solr_index.search({"q": "nofield:x"})
+
+
+@pytest.mark.solr
+class TestIdsContaining:
+    @pytest.mark.parametrize(
+        ("phrase", "expected"),
+        [
+            ("世界石油大会", {"full", "title"}),
+            ("石油", {"full", "title", "split"}),
+            ("石油大会", {"full", "title"}),
+            ("CO2驱", {"mixed", "wide"}),
+            ("co2驱", {"mixed", "wide"}),
+            ("2驱", set()),
+            ("大会石油", set()),
+            ("PDC", {"latin"}),
+            ("drill bits", {"latin"}),
+            ("𠀀𠀁", {"plane2"}),
+            ("，", set()),
+            ('"', set()),
+        ],
+    )
+    def test_one_phrase(self, texts: SolrIndex, phrase: str, expected: set[str]) -> None:
+        assert set(texts.ids_containing([phrase])) == expected
+
+    def test_several_phrases_yield_an_id_once(self, texts: SolrIndex) -> None:
+        found = list(texts.ids_containing(["石油", *(f"没有的词{n}" for n in range(120)), "世界"]))
+        assert sorted(found) == ["full", "split", "title"]
+
+    def test_no_phrase(self, texts: SolrIndex) -> None:
+        assert list(texts.ids_containing([])) == []
+
+    def test_sees_what_was_just_written_over_several_pages(
+        self, solr_index: SolrIndex, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(solr, "IDS_AT_ONCE", 10)
+        solr_index.add([document(f"d{n}", "页岩气") for n in range(35)])
+        assert len(set(solr_index.ids_containing(["页岩气"]))) == 35
+
+    @pytest.fixture(scope="class")
+    def texts(self, solr_node: object) -> Iterator[SolrIndex]:
+        index = SolrIndex(solr_node.url, "texts", timeout=30.0)  # type: ignore[attr-defined]
+        index.ensure()
+        index.add(
+            [
+                document("full", "第九届世界石油大会召开"),
+                document("title", "", title_chars="世界石油大会"),
+                document("split", "石油的大会"),
+                document("mixed", "超临界CO2驱油"),
+                document("wide", "超临界ＣＯ２驱油"),
+                document("latin", "a PDC drill bit"),
+                document("plane2", "一𠀀𠀁二"),
+            ]
+        )
+        yield index
+        index.drop()
+
+
+@pytest.fixture
+def changed_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A configset with one more stop word than the project's."""
+    folder = tmp_path / "solr_conf"
+    shutil.copytree(CONFIGSET, folder)
+    with (folder / "lang" / "stopwords_en.txt").open("a") as stopwords:
+        stopwords.write("whatever\n")
+    monkeypatch.setattr(solr, "CONFIGSET", folder)
+
+
+def collections(index: SolrIndex) -> set[str]:
+    """Solr's collections that belong to `index`."""
+    answer = requests.get(f"{index.base_url}/admin/collections", params={"action": "LIST"}, timeout=30).json()
+    return {name for name in answer["collections"] if name.startswith(index.collection)}
+
+
+def configsets(index: SolrIndex) -> set[str]:
+    answer = requests.get(f"{index.base_url}/admin/configs", params={"action": "LIST"}, timeout=30).json()
+    return {name for name in answer["configSets"] if name.startswith(index.collection)}
+
+
+@pytest.mark.solr
+class TestCollections:
+    def test_ensure_again_changes_nothing(self, solr_index: SolrIndex) -> None:
+        solr_index.add([document("a")])
+        solr_index.commit()
+        assert solr_index.ensure() is Built.CURRENT
+        assert solr_index.count() == 1
+        assert collections(solr_index) == {solr_index.current}
+
+    def test_new_configset(self, solr_index: SolrIndex, request: pytest.FixtureRequest) -> None:
+        old = solr_index.current
+        solr_index.add([document("old")])
+        solr_index.commit()
+        request.getfixturevalue("changed_configset")
+        assert solr_index.ensure() is Built.OUTDATED
+        assert solr_index.ensure() is Built.OUTDATED
+        fresh = solr_index.successor()
+        fresh.add([document("new 1"), document("new 2")])
+        fresh.commit()
+        assert collections(solr_index) == {old, solr_index.current}
+        assert (solr_index.count(), fresh.count()) == (1, 2)
+        solr_index.switch_alias()
+        assert solr_index.count() == 2
+        assert solr_index.ensure() is Built.CURRENT
+        assert collections(solr_index) == configsets(solr_index) == {solr_index.current}
+
+    def test_switch_alias_again_changes_nothing(self, solr_index: SolrIndex) -> None:
+        solr_index.switch_alias()
+        assert collections(solr_index) == {solr_index.current}
+
+    def test_ensure_heals_a_creation_that_was_killed(self, solr_index: SolrIndex) -> None:
+        """Before the replica was there: the collection exists, and nothing can be written to it."""
+        solr_index.drop()
+        solr_index._ask(
+            "admin/configs",
+            {"action": "UPLOAD", "name": solr_index.current},
+            solr.configset_zip(CONFIGSET),
+        )
+        create = {"action": "CREATE", "name": solr_index.current, "numShards": "1", "createNodeSet": "EMPTY"}
+        solr_index._ask("admin/collections", {**create, "collection.configName": solr_index.current})
+        again = SolrIndex(solr_index.base_url, solr_index.collection, 30.0, sleep=lambda seconds: None)
+        assert again.ensure() is Built.CURRENT
+        assert again.add([document("a")]) == {}
+
+    def test_drop_leaves_nothing(self, solr_index: SolrIndex) -> None:
+        solr_index.drop()
+        assert collections(solr_index) == configsets(solr_index) == set()
+
+    def test_a_collection_that_is_not_ours(self, solr_index: SolrIndex) -> None:
+        foreign = SolrIndex(solr_index.base_url, solr_index.current, 30.0)
+        with pytest.raises(SolrError, match=r"index\.collection"):
+            foreign.ensure()
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Gives the statuses of `statuses` one after another, the last one for ever."""
+
+    statuses: list[int]
+
+    def do_GET(self) -> None:
+        status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
+        body = b'{"response": {"numFound": 7}, "error": {"msg": "two\\nlines"}}'
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def served(statuses: list[int]) -> HTTPServer:
+    server = HTTPServer(("127.0.0.1", 0), type("Given", (Answers,), {"statuses": statuses}))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+@pytest.mark.parametrize(
+    ("statuses", "error", "tries"),
+    [
+        pytest.param([503, 429, 200], None, 3, id="busy-then-well"),
+        pytest.param([503], SolrUnavailableError, len(PAUSES) + 1, id="busy"),
+        pytest.param([500], SolrError, 1, id="broken"),
+        pytest.param([404], SolrError, 1, id="no-such-collection"),
+    ],
+)
+def test_further_tries(statuses: list[int], error: type[SolrError] | None, tries: int) -> None:
+    server, pauses = served(statuses), list[float]()
+    index = SolrIndex(f"http://127.0.0.1:{server.server_address[1]}/solr", "c", 5.0, pauses.append)
+    try:
+        if error is None:
+            assert index.count() == 7
+        else:
+            with pytest.raises(error) as caught:
+                index.count()
+            assert isinstance(caught.value, SolrUnavailableError) == (error is SolrUnavailableError)
+            assert "\n" not in str(caught.value)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert pauses == list(PAUSES[: tries - 1])
+
+
+def test_nobody_there() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}/solr"
+        index = SolrIndex(url, "c", 5.0, sleep=lambda seconds: None)
+        for call in (index.ensure, index.count, index.commit, lambda: index.add([document("a")])):
+            with pytest.raises(SolrUnavailableError) as caught:
+                call()
+            assert url in str(caught.value)
+            assert "\n" not in str(caught.value)

@@ -1,0 +1,144 @@
+"""The jars of the embedded Solr: the lock, and fetching against it from a Maven repository on loopback."""
+
+import hashlib
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from docstore.errors import SolrError
+from indexer import solr_jars
+from indexer.solr_jars import LOCK, ROOTS, Jar, read_lock, resolve_jars
+
+
+def test_lock_holds_the_roots_and_names_no_host_or_folder() -> None:
+    text = LOCK.read_text("utf-8")
+    jars = read_lock(text)
+    assert set(ROOTS) <= {f"{jar.group}:{jar.artifact}:{jar.version}" for jar in jars}
+    assert all(re.fullmatch(r"[\w.-]+:[\w.-]+:[\w.-]+ [0-9a-f]{64}", line) for line in text.splitlines())
+    assert len({jar.file_name for jar in jars}) == len({(jar.group, jar.artifact) for jar in jars}) == len(jars)
+
+
+def test_lock_reads_back_as_it_is_written() -> None:
+    jar = Jar("org.example", "thing", "1.0", "ab" * 32)
+    assert read_lock(f"# a comment\n\n{jar.line}\n") == (jar,)
+
+
+class Repository:
+    """A Maven repository in a folder, served on loopback; counts what it was asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.asked: Counter[str] = Counter()
+        asked = self.asked
+
+        class Handler(SimpleHTTPRequestHandler):
+            def do_GET(self) -> None:
+                asked[self.path.rpartition("/")[2]] += 1
+                super().do_GET()
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def publish(self, artifact: str, content: bytes) -> Jar:
+        """Put a jar there; returns its line of the lock."""
+        path = self.folder / "org/example" / artifact / "1.0" / f"{artifact}-1.0.jar"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+        return Jar("org.example", artifact, "1.0", hashlib.sha256(content).hexdigest())
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
+    """The only repository that the Maven client knows of."""
+    made = Repository(tmp_path / "repository")
+    monkeypatch.setattr(solr_jars, "MAVEN_CENTRAL_URL", made.url)
+    monkeypatch.setenv("JGO_CONFIG_FILE", str(tmp_path / "none.conf"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    thread = threading.Thread(target=made.server.serve_forever)
+    thread.start()
+    yield made
+    made.server.shutdown()
+    thread.join()
+    made.server.server_close()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_fetches_once_and_says_so(repository: Repository, tmp_path: Path) -> None:
+    jars = [repository.publish("one", b"1"), repository.publish("two", b"2")]
+    folder, notes = tmp_path / "cache" / "jars", list[str]()
+    assert resolve_jars(folder, notes.append, jars) == folder
+    resolve_jars(folder, notes.append, jars)
+    assert names(folder) == ["org.example.one-1.0.jar", "org.example.two-1.0.jar"]
+    assert names(folder.parent) == ["jars", "jars.lock"]
+    assert (repository.asked["one-1.0.jar"], len(notes)) == (1, 2)
+
+
+def test_takes_up_a_killed_download(repository: Repository, tmp_path: Path) -> None:
+    jars = [repository.publish("whole", b"whole"), repository.publish("half", b"half and half")]
+    staging = tmp_path / "jars.partial"
+    staging.mkdir()
+    (staging / jars[0].file_name).write_bytes(b"whole")
+    (staging / jars[1].file_name).write_bytes(b"half")
+    broken = tmp_path / "jars.scratch" / "org/example/half/1.0/half-1.0.jar"
+    broken.parent.mkdir(parents=True)
+    broken.write_bytes(b"ha")
+    folder = resolve_jars(tmp_path / "jars", print, jars)
+    assert (folder / jars[1].file_name).read_bytes() == b"half and half"
+    assert (repository.asked["whole-1.0.jar"], repository.asked["half-1.0.jar"]) == (0, 1)
+
+
+def test_several_at_once_fetch_once(repository: Repository, tmp_path: Path) -> None:
+    jars = [repository.publish("one", b"1" * 100_000)]
+    folder = tmp_path / "jars"
+    threads = [threading.Thread(target=resolve_jars, args=(folder, print, jars)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert names(folder) == ["org.example.one-1.0.jar"]
+    assert repository.asked["one-1.0.jar"] == 1
+
+
+def expect_error(folder: Path, jars: list[Jar], *said: str) -> None:
+    with pytest.raises(SolrError) as caught:
+        resolve_jars(folder, print, jars)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert all(part in text for part in said)
+
+
+def test_a_jar_that_is_not_the_locked_one_is_not_kept(repository: Repository, tmp_path: Path) -> None:
+    jar = repository.publish("one", b"1")
+    expect_error(tmp_path / "jars", [Jar(jar.group, jar.artifact, jar.version, "0" * 64)], "one-1.0.jar", "lock")
+    assert not (tmp_path / "jars").exists()
+
+
+def test_a_jar_that_cannot_be_had(repository: Repository, tmp_path: Path) -> None:
+    expect_error(tmp_path / "jars", [Jar("org.example", "none", "1.0", "0" * 64)], "none-1.0.jar", "index.solr_url")
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    expect_error(tmp_path / "file" / "jars", [], "index.solr_jars")
+
+
+@pytest.mark.parametrize("damage", ["missing", "changed"])
+def test_a_damaged_folder_is_not_used(tmp_path: Path, damage: str) -> None:
+    jar = Jar("org.example", "one", "1.0", hashlib.sha256(b"1").hexdigest())
+    folder = tmp_path / "jars"
+    folder.mkdir()
+    if damage == "changed":
+        (folder / jar.file_name).write_bytes(b"2")
+    expect_error(folder, [jar], jar.file_name, f"delete {folder}")

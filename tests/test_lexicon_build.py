@@ -1,0 +1,128 @@
+"""Mining a corpus from end to end."""
+
+import gzip
+import json
+import math
+
+import pytest
+
+from docstore.errors import LexiconError, SettingsError
+from docstore.model import Term
+from lexicon import build
+from lexicon.build import mine_terms
+from lexicon.contexts import find_context
+from lexicon.filters import general_words
+from lexicon.settings import LexiconSettings
+from semantics.segment import RjiebaSegmenter
+from tests.conftest import SHARED
+
+ARTICLES = [
+    ("碳酸盐储层特征研究", "碳酸盐储层特征复杂。采用PDC钻头钻进。\n进行勘探。"),
+    ("储层的评价", "碳酸盐储层特征与PDC 钻头的选型；Shale gas and shale gas wells."),
+    ("", "Shale gas is not gasoline; our shale gas. 使用 PDC钻头，shale gas。"),
+    ("", ""),
+]
+
+
+def by_text(terms: list[Term]) -> dict[str, Term]:
+    return {term.text: term for term in terms}
+
+
+def test_terms_of_a_small_corpus() -> None:
+    terms = by_text(mine_terms(ARTICLES, LexiconSettings()))
+    drill = terms["PDC钻头"]
+    assert (drill.frequency, drill.documents, drill.tags) == (3, 3, "eng n")
+    assert drill.score == pytest.approx(3 * math.log2(5))
+    assert drill.contexts == (
+        "采用PDC钻头钻进。",
+        "碳酸盐储层特征与PDC 钻头的选型；",
+        "使用 PDC钻头，shale gas。",
+    )
+    gas = terms["shale gas"]  # its most frequent spelling
+    assert (gas.frequency, gas.documents) == (5, 2)
+    assert "碳酸盐储层特征" in terms
+    assert "进行勘探" not in terms
+
+
+def test_terms_come_best_first() -> None:
+    scores = [term.score for term in mine_terms(ARTICLES, LexiconSettings(threshold=-99.0, min_frequency=1))]
+    assert len(scores) > 5
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_threshold_is_to_be_exceeded_and_frequency_to_be_reached() -> None:
+    exact = 3 * math.log2(5)
+    assert "PDC钻头" in by_text(mine_terms(ARTICLES, LexiconSettings(threshold=exact - 1e-9)))
+    assert "PDC钻头" not in by_text(mine_terms(ARTICLES, LexiconSettings(threshold=exact)))
+    assert "PDC钻头" in by_text(mine_terms(ARTICLES, LexiconSettings(min_frequency=3)))
+    assert "PDC钻头" not in by_text(mine_terms(ARTICLES, LexiconSettings(min_frequency=4)))
+
+
+def test_length_unit_changes_the_score() -> None:
+    assert by_text(mine_terms(ARTICLES, LexiconSettings(length_unit="token", threshold=2.0)))["PDC钻头"].score == 3.0
+
+
+def test_words_of_the_general_language_are_dropped() -> None:
+    assert general_words({"石油", "c++", "世界石油大会"}) == {"石油", "c++"}
+    # A lexicon that tears a word of the dictionary apart would offer it as a term.
+    torn = RjiebaSegmenter([("人工智", 1_000_000, "n"), ("能", 1_000_000, "n")])
+    assert torn.cut("人工智能") == ["人工智", "能"]
+    assert mine_terms([("", "人工智能。" * 9)], LexiconSettings(), segmenter=torn) == []
+
+
+def test_an_iterator_and_small_batches_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = mine_terms(ARTICLES, LexiconSettings())
+    monkeypatch.setattr(build, "BATCH", 1)
+    seen: list[int] = []
+    assert mine_terms(iter(ARTICLES), LexiconSettings(), progress=seen.append) == expected
+    assert seen == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("articles", [[], [("", "")], [("\ud800\x00", "。" * 1000)], [("a b", "1 2 3")]], ids=ascii)
+def test_a_corpus_without_terms(articles: list[tuple[str, str]]) -> None:
+    assert mine_terms(articles, LexiconSettings()) == []
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        LexiconSettings(scorer="?"),
+        LexiconSettings(length_unit="?"),
+        LexiconSettings(rules="?"),
+        LexiconSettings(tag_matching="?"),
+    ],
+    ids=str,
+)
+def test_unknown_names_in_the_settings(settings: LexiconSettings) -> None:
+    with pytest.raises((SettingsError, LexiconError), match=r"lexicon\.\w+: '\?'"):
+        mine_terms(ARTICLES, settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "context"),
+    [
+        ("甲。乙的页岩气！丙", "页岩气", "乙的页岩气！"),
+        ("没有", "页岩气", None),
+        ("用 PDC 钻头\n好", "pdc钻头", "用 PDC 钻头"),
+        ("One. A Shale  Gas now. Two", "shale gas", "A Shale  Gas now."),
+        ("前" * 50 + "页岩气" + "后" * 50, "页岩气", "前" * 8 + "页岩气" + "后" * 9),
+        ("extraordinary circumstances of shale gas exploration", "shale gas", "of shale gas"),
+    ],
+    ids=lambda value: ascii(value)[:30],
+)
+def test_contexts(text: str, key: str, context: str | None) -> None:
+    assert find_context(text, key, 20) == context
+
+
+@pytest.mark.shared
+def test_contexts_and_counts_on_a_real_corpus() -> None:
+    with gzip.open(SHARED / "data/terms/petro/docs.jsonl.gz", "rt", encoding="utf-8") as lines:
+        texts = [("", json.loads(line)["text"]) for line in lines]
+    terms = mine_terms(texts, LexiconSettings())
+    assert len(terms) > 300
+    assert len({term.text.casefold() for term in terms}) == len(terms)
+    for term in terms:
+        assert term.score > 3.0
+        assert term.frequency >= max(2, term.documents)
+        assert 1 <= len(term.contexts) <= 3
+        assert all(len(context) <= 80 for context in term.contexts)

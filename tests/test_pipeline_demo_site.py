@@ -1,0 +1,415 @@
+"""The bundled demo vertical: its articles, its files, and its server over real HTTP."""
+
+import http.client
+import math
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import jieba
+import pytest
+from lxml import html
+from protego import Protego
+
+from docstore.errors import PlumblineError, PortInUseError
+from pipeline.demo.articles import WHOLE_TERM, DemoArticle, generate
+from pipeline.demo.render import SITES, load_design, render
+from pipeline.demo.site import HOSTS, DemoServer, change_article, demo_urls, write_sites
+
+CANGYUAN, LANWAN, YUANSHAN = HOSTS
+PUNCTUATION = "，。、；：？！（）“”"
+
+
+def articles_of(**wanted: object) -> list[DemoArticle]:
+    return [a for a in generate() if all(getattr(a, name) == value for name, value in wanted.items())]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sites, written once; tests that change them write their own."""
+    path = tmp_path_factory.mktemp("demo")
+    write_sites(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[DemoServer]:
+    with DemoServer(folder, 0) as running:
+        yield running
+
+
+class Reply:
+    """One answer, read to its end."""
+
+    def __init__(self, answer: http.client.HTTPResponse) -> None:
+        self.status, self.body, self.headers = answer.status, answer.read(), answer.headers
+
+
+def ask(port: int, host: str, path: str = "/", method: str = "GET", **headers: str) -> Reply:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.putrequest(method, path, skip_host=True)
+        for name, value in {"Host": f"{host}:{port}", **named}.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        return Reply(connection.getresponse())
+
+
+def path_of(article: DemoArticle) -> str:
+    return "/" + load_design(article.site).path_of(article)
+
+
+# --- articles
+
+
+def test_articles_are_the_same_in_every_process() -> None:
+    code = "from pipeline.demo.articles import generate; print(*(a.text for a in generate()), sep='\\n')"
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    assert run.stdout.decode("utf-8").splitlines() == "\n".join(a.text for a in generate()).splitlines()
+    assert generate(1) != generate(2)
+
+
+def test_articles_counts() -> None:
+    assert len(generate()) == 300
+    assert Counter(a.site for a in generate()) == {"cangyuan": 105, "lanwan": 100, "yuanshan": 95}
+    assert Counter(a.site for a in articles_of(language="en")) == {"lanwan": 40}
+    assert Counter(a.site for a in articles_of(picture=True)) == dict.fromkeys(SITES, 10)
+
+
+def test_articles_are_different_whole_and_in_order() -> None:
+    articles = generate()
+    assert [a.number for a in articles] == list(range(1, 301))
+    assert [a.date for a in articles] == sorted(a.date for a in articles)
+    assert (articles[0].date.year, articles[-1].date.year) == (2024, 2026)
+    assert len({a.title for a in articles}) == len({a.paragraphs for a in articles}) == 300
+    assert not [a.text for a in articles if re.search(r"[{}]", a.text)]
+    assert {len(a.paragraphs) for a in articles if not a.picture} <= set(range(3, 13))
+    assert all(a.text.isascii() for a in articles_of(language="en"))
+
+
+def test_the_day_in_the_text_is_the_day_of_the_article() -> None:
+    named = [(re.search(r"(\d+)月(\d+)日", a.paragraphs[0]), a.date) for a in articles_of(language="zh", picture=False)]
+    found = [(date(day.year, int(m[1]), int(m[2])), day) for m, day in named if m]
+    assert len(found) > 200
+    assert all(said == day for said, day in found)
+
+
+def test_picture_news_is_a_short_caption() -> None:
+    captions = [a.paragraphs for a in articles_of(picture=True)]
+    assert all(len(paragraphs) == 1 for paragraphs in captions)
+    assert all(20 <= len(caption) <= 60 for (caption,) in captions)
+    assert all(sum(caption.count(mark) for mark in PUNCTUATION) >= 3 for (caption,) in captions)
+
+
+def test_the_comparison_search_has_its_two_sets() -> None:
+    whole = [a for a in generate() if WHOLE_TERM in a.text]
+    scattered = [a for a in generate() if a.story.startswith("scattered")]
+    assert len(whole) == 8
+    assert sum(WHOLE_TERM in a.title for a in whole) == 4
+    assert len(scattered) == 25
+    assert not [a for a in scattered if WHOLE_TERM in a.text]
+    assert all(word in a.title for a in scattered for word in ("世界", "石油", "大会"))
+
+
+def bm25(documents: list[Counter[str]], query: list[str]) -> list[float]:
+    """BM25 (k1 1.2, b 0.75) of every document, the plain formula."""
+    mean = sum(sum(d.values()) for d in documents) / len(documents)
+    scores = [0.0] * len(documents)
+    for word in query:
+        df = sum(word in d for d in documents)
+        idf = math.log(1 + (len(documents) - df + 0.5) / (df + 0.5))
+        for i, d in enumerate(documents):
+            scores[i] += idf * d[word] / (d[word] + 1.2 * (0.25 + 0.75 * sum(d.values()) / mean))
+    return scores
+
+
+@pytest.mark.parametrize("weight", [1, 2, 4], ids="title_weight_{}".format)
+def test_base_words_rank_the_scattered_set_first(weight: int) -> None:
+    articles = generate()
+    titles = bm25([Counter(jieba.cut(a.title)) for a in articles], ["世界", "石油", "大会"])
+    bodies = bm25([Counter(jieba.cut("\n".join(a.paragraphs))) for a in articles], ["世界", "石油", "大会"])
+    by_score = sorted(articles, key=lambda a: -(weight * titles[a.number - 1] + bodies[a.number - 1]))
+    assert [a.story.partition("_")[0] for a in by_score[:15]] == ["scattered"] * 15
+
+
+# --- files
+
+
+@pytest.mark.parametrize("key", SITES)
+def test_footer_outweighs_every_caption(key: str) -> None:
+    design = load_design(key)
+    files = render(design, generate()).files
+    for article in articles_of(site=key, picture=True):
+        page = html.fromstring(files[design.path_of(article)].decode(design.encoding))
+        footer = page.xpath("//*[@class='footer' or @class='foot' or @id='bottom']")[0]
+        assert len(footer.text_content()) > 4 * len(article.paragraphs[0])
+        assert footer.xpath(".//a")
+        assert page.xpath(f"//img[@src='/images/pic_{article.number}.png']")
+
+
+def test_titles_follow_each_sites_own_form() -> None:
+    forms = {"cangyuan": "{title}_{section}_{site}", "lanwan": "{title} - {site}", "yuanshan": "{title}|{site}"}
+    for key, form in forms.items():
+        design = load_design(key)
+        article = next(a for a in articles_of(site=key, language="zh"))
+        page = html.fromstring(render(design, generate()).files[design.path_of(article)].decode(design.encoding))
+        section = design.section_of(article).name
+        assert page.findtext(".//title") == form.format(title=article.title, section=section, site=design.name)
+
+
+def test_dates_stand_in_the_addresses_of_two_sites() -> None:
+    dated = re.compile(r"/system/\d{4}/\d\d/\d\d/\d{9}\.shtml|/\d{4}-\d\d/\d\d/content_\d+\.htm")
+    by_site = {key: {bool(dated.fullmatch(path_of(a))) for a in articles_of(site=key)} for key in SITES}
+    assert by_site == {"cangyuan": {True}, "lanwan": {False}, "yuanshan": {True}}
+
+
+def test_the_third_site_is_gbk_said_by_its_meta_alone(folder: Path, server: DemoServer) -> None:
+    for file in (folder / YUANSHAN).rglob("*.htm*"):
+        assert "远山能源日报" in file.read_bytes().decode("gbk")
+    reply = ask(server.port, YUANSHAN)
+    assert reply.headers["Content-Type"] == "text/html"
+    assert b'content="text/html; charset=gbk"' in reply.body
+    with pytest.raises(UnicodeDecodeError):
+        reply.body.decode("utf-8")
+
+
+def test_writing_twice_changes_nothing(tmp_path: Path) -> None:
+    first = write_sites(tmp_path)
+    assert first.articles == 300
+    edited = tmp_path / LANWAN / "index.html"
+    edited.write_text("mine", "utf-8")
+    assert write_sites(tmp_path).written == 0
+    assert edited.read_text("utf-8") == "mine"
+
+
+def test_a_half_written_folder_is_completed(tmp_path: Path) -> None:
+    write_sites(tmp_path)
+    (tmp_path / "demo.json").unlink()
+    (tmp_path / LANWAN / "index.html").unlink()
+    assert write_sites(tmp_path).written == 1
+    assert (tmp_path / "demo.json").is_file()
+    assert (tmp_path / LANWAN / "index.html").is_file()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    blocked = tmp_path / "sites"
+    blocked.write_text("a file stands here", "utf-8")
+    with pytest.raises(PlumblineError, match="sites"):
+        write_sites(blocked)
+
+
+# --- server
+
+
+def links(reply: Reply, base: str, encoding: str) -> set[str]:
+    page = html.fromstring(reply.body.decode(encoding))
+    return {urljoin(base, href) for href in page.xpath("//a/@href") if not href.startswith("javascript:")}
+
+
+@pytest.mark.parametrize("key", SITES)
+def test_every_article_is_at_most_four_links_from_home(key: str, server: DemoServer) -> None:
+    design = load_design(key)
+    base = f"http://{design.host}:{server.port}/"
+    depth, level, refused = {base: 0}, [base], set()
+    while level:
+        found = set()
+        for url in level:
+            reply = ask(server.port, design.host, urlsplit(url).path)
+            if reply.status == 200:
+                found |= links(reply, url, design.encoding)
+            else:
+                refused.add((urlsplit(url).path, reply.status))
+        level = [url for url in sorted(found) if url.startswith(base) and url not in depth]
+        depth |= dict.fromkeys(level, depth[max(depth, key=lambda u: depth[u])] + 1)
+    mine = [urljoin(base, path_of(a)) for a in articles_of(site=key)]
+    assert max(depth[url] for url in mine) <= 4
+    assert sorted(status for _, status in refused) in ([301, 404], [302, 404])
+    assert all(url.startswith(base) for url in depth)
+
+
+def test_each_host_has_its_own_site_and_others_are_told_so(server: DemoServer) -> None:
+    for key, (host, name) in SITES.items():
+        assert name in ask(server.port, host).body.decode(load_design(key).encoding)
+    assert ask(server.port, CANGYUAN.upper() + ".").status == 200
+    stranger = ask(server.port, "example.localhost")
+    assert stranger.status == 404
+    assert all(host in stranger.body.decode() for host in HOSTS)
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type"),
+    [
+        ("/robots.txt", "text/plain; charset=utf-8"),
+        ("/style.css", "text/css; charset=utf-8"),
+        ("/favicon.ico", "image/x-icon"),
+        ("/images/pic_{picture}.png", "image/png"),
+        ("/", "text/html; charset=utf-8"),
+        ("/ktkf/index.shtml?from=home", "text/html; charset=utf-8"),
+    ],
+)
+def test_content_types(server: DemoServer, path: str, content_type: str) -> None:
+    picture = articles_of(site="cangyuan", picture=True)[0].number
+    reply = ask(server.port, CANGYUAN, path.format(picture=picture))
+    assert (reply.status, reply.headers["Content-Type"]) == (200, content_type)
+    assert len(reply.body) > 20
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../demo.json",
+        "/%2e%2e/demo.json",
+        f"/../{LANWAN}/index.html",
+        "/images/..%2f..%2fdemo.json",
+        "//../demo.json",
+        "/\x00".replace("\x00", "%00"),
+        "/" + "a" * 5000,
+        "/mobile/index.shtml",
+    ],
+)
+def test_nothing_but_the_hosts_own_files_is_served(server: DemoServer, path: str) -> None:
+    assert ask(server.port, CANGYUAN, path).status == 404
+
+
+def test_a_link_that_leads_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    write_sites(tmp_path / "sites")
+    (tmp_path / "secret.html").write_text("secret", "utf-8")
+    (tmp_path / "sites" / CANGYUAN / "out.html").symlink_to(tmp_path / "secret.html")
+    with DemoServer(tmp_path / "sites", 0) as server:
+        assert ask(server.port, CANGYUAN, "/out.html").status == 404
+
+
+def test_an_unchanged_page_is_answered_with_304(server: DemoServer) -> None:
+    full = ask(server.port, LANWAN)
+    etag, modified = full.headers["ETag"], full.headers["Last-Modified"]
+    cases = {
+        304: [
+            {"If_None_Match": etag},
+            {"If_None_Match": f'"other", W/{etag}'},
+            {"If_Modified_Since": modified},
+            {"If_None_Match": etag, "If_Modified_Since": "Mon, 01 Jan 2001 00:00:00 GMT"},
+        ],
+        200: [
+            {"If_None_Match": '"other"'},
+            {"If_None_Match": '"other"', "If_Modified_Since": modified},
+            {"If_Modified_Since": "Mon, 01 Jan 2001 00:00:00 GMT"},
+            {"If_Modified_Since": "yesterday"},
+        ],
+    }
+    for status, questions in cases.items():
+        for headers in questions:
+            reply = ask(server.port, LANWAN, **headers)
+            assert (reply.status, reply.body) == (status, full.body if status == 200 else b""), headers
+
+
+def test_head_has_the_headers_without_the_body(server: DemoServer) -> None:
+    head, full = ask(server.port, LANWAN, method="HEAD"), ask(server.port, LANWAN)
+    assert head.body == b""
+    assert head.headers["Content-Length"] == str(len(full.body))
+
+
+def test_robots_and_admin(server: DemoServer) -> None:
+    rules = {h: Protego.parse(ask(server.port, h, "/robots.txt").body.decode()) for h in HOSTS}
+    assert [h for h in HOSTS if not rules[h].can_fetch(f"http://{h}/admin/", "Plumbline")] == [CANGYUAN]
+    assert all(rules[h].can_fetch(f"http://{h}/", "Plumbline") for h in HOSTS)
+    assert all(rules[h].crawl_delay("Plumbline") is None for h in HOSTS)
+    assert ask(server.port, CANGYUAN, "/admin/").status == 200
+    assert b'href="/admin/"' in ask(server.port, CANGYUAN).body
+
+
+@pytest.mark.parametrize("key", SITES)
+def test_the_redirect_leads_to_an_article(key: str, server: DemoServer) -> None:
+    design = load_design(key)
+    reply = ask(server.port, design.host, design.redirect_from)
+    assert reply.status == design.redirect_status
+    assert reply.headers["Location"] in {path_of(a) for a in articles_of(site=key)}
+    assert ask(server.port, design.host, reply.headers["Location"]).status == 200
+
+
+def test_requests_are_counted_by_host_and_status(folder: Path) -> None:
+    with DemoServer(folder, 0) as server:
+        ask(server.port, LANWAN)
+        ask(server.port, LANWAN)
+        ask(server.port, YUANSHAN, "/nothing")
+        assert server.requests == {(LANWAN, 200): 2, (YUANSHAN, 404): 1}
+
+
+def test_a_taken_port_is_named_in_one_line(folder: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(PortInUseError, match=rf"^port {port} [^\n]*choose another port[^\n]*$"):
+            DemoServer(folder, port)
+
+
+def test_a_port_that_is_none_is_refused(folder: Path) -> None:
+    with pytest.raises(PlumblineError, match="70000"):
+        DemoServer(folder, 70000)
+
+
+def test_a_folder_without_sites_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PlumblineError, match="no demo sites"):
+        DemoServer(tmp_path, 0)
+
+
+# --- freshness
+
+
+def test_a_changed_article_shows_at_once(tmp_path: Path) -> None:
+    write_sites(tmp_path)
+    markers = set()
+    with DemoServer(tmp_path, 0) as server:
+        for number in range(12):
+            article = [a for a in generate() if not a.picture][number]
+            host, path = SITES[article.site][0], path_of(article)
+            before = ask(server.port, host, path)
+            url, marker = change_article(tmp_path, number, server.port)
+            assert url == f"http://{host}:{server.port}{path}"
+            for validator in ({"If_None_Match": "ETag"}, {"If_Modified_Since": "Last-Modified"}):
+                asked = {name: before.headers[header] for name, header in validator.items()}
+                after = ask(server.port, host, path, **asked)
+                assert after.status == 200
+            assert after.headers["ETag"] != before.headers["ETag"]
+            assert marker in after.body.decode(load_design(article.site).encoding)
+            assert marker.encode() not in before.body
+            markers.add(marker)
+    assert len(markers) == 12
+    assert write_sites(tmp_path).written == 0
+
+
+def test_changing_the_same_article_twice_gives_two_words(tmp_path: Path) -> None:
+    write_sites(tmp_path)
+    (url, first), (again, second) = change_article(tmp_path, 5, 80), change_article(tmp_path, 5, 80)
+    assert (url == again, first == second) == (True, False)
+    article = [a for a in generate() if not a.picture][5]
+    page = (tmp_path / SITES[article.site][0] / path_of(article)[1:]).read_bytes()
+    assert first.encode() in page
+    assert second.encode() in page
+
+
+def test_changing_what_is_not_there_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(PlumblineError, match="start the demo again"):
+        change_article(tmp_path, 0, 80)
+
+
+def test_an_article_edited_beyond_recognition_is_left_alone(tmp_path: Path) -> None:
+    write_sites(tmp_path)
+    article = next(a for a in generate() if not a.picture)
+    file = tmp_path / SITES[article.site][0] / path_of(article)[1:]
+    file.write_text("rewritten", "utf-8")
+    with pytest.raises(PlumblineError, match="start the demo again"):
+        change_article(tmp_path, 0, 80)
+    assert file.read_text("utf-8") == "rewritten"
+
+
+def test_seeds_are_the_home_pages() -> None:
+    assert demo_urls(8765) == [f"http://{host}:8765/" for host in HOSTS]
+    assert all(host.endswith(".localhost") for host in HOSTS)

@@ -1,0 +1,115 @@
+"""Hostile text in every place that text comes from: the page stays as it was made, and answers."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+from docstore import fields
+from docstore.model import TermStatus
+from search_ui.texts import echoed
+from tests.conftest import SHARED
+from tests.search_ui_fakes import FakeActions, FakeSearch, document, sign_in, site_app, term
+
+pytestmark = pytest.mark.shared
+
+Skeleton = list[tuple[str, tuple[str, ...]]]
+COMMON = "页岩气"
+
+
+def rows(name: str) -> list[str]:
+    lines = (SHARED / "data" / "hostile" / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [row["text"] for row in map(json.loads, lines) if "text" in row]
+
+
+def skeleton(html: str) -> Skeleton:
+    """Elements with the names of their attributes, in order, without marks."""
+    tags: Iterable[Tag] = BeautifulSoup(html, "lxml").find_all(lambda tag: tag.name != "mark")
+    return [(tag.name, tuple(sorted(tag.attrs))) for tag in tags]
+
+
+def assert_harmless(html: str) -> None:
+    for tag in BeautifulSoup(html, "lxml").find_all(True):
+        assert tag.name not in {"iframe", "object", "embed", "img", "base", "style", "math", "video", "audio"}
+        assert tag.name != "script" or tag["src"].startswith("/static/")
+        assert not [name for name in tag.attrs if name.startswith("on") or name in ("style", "srcdoc", "formaction")]
+        for name in ("href", "src", "action"):
+            assert str(tag.get(name, "/")).startswith(("/", "#", "https://", "http://")), tag
+
+
+def batches(texts: list[str], size: int) -> Iterable[list[str]]:
+    return (texts[start : start + size] for start in range(0, len(texts), size))
+
+
+def results_page(documents: list[dict[str, Any]]) -> str:
+    response = site_app(FakeSearch(documents)).test_client().get("/search", query_string={"q": COMMON})
+    assert response.status_code == 200
+    return response.text
+
+
+def test_titles_and_bodies_make_no_markup() -> None:
+    for texts in batches(rows("xss") + rows("strings"), 10):
+        hostile = [document(n, text, f"{text} {COMMON} {text}") for n, text in enumerate(texts)]
+        harmless = [document(n, "题目", f"正文{COMMON}正文") for n in range(len(texts))]
+        page = results_page(hostile)
+        assert skeleton(page) == skeleton(results_page(harmless)), texts
+        assert_harmless(page)
+
+
+def test_addresses_sites_and_dates_make_no_markup() -> None:
+    for texts in batches(rows("xss") + rows("strings"), 10):
+        page = results_page(
+            [
+                document(n, COMMON, COMMON) | dict.fromkeys((fields.URL, fields.SITE, fields.PUBLISHED_TEXT), text)
+                for n, text in enumerate(texts)
+            ]
+        )
+        assert_harmless(page)
+        linked = {str(link["href"]) for link in BeautifulSoup(page, "lxml").select(".hit h2 a")}
+        assert linked <= {text for text in texts if text.lower().startswith(("http://", "https://"))}
+
+
+def test_queries_are_echoed_as_they_came_and_make_no_markup() -> None:
+    client = site_app(FakeSearch()).test_client()
+    for text in rows("strings") + rows("xss") + rows("queries"):
+        response = client.get("/search", query_string={"q": text})
+        assert response.status_code == 200, text
+        assert_harmless(response.text)
+        box = BeautifulSoup(response.text, "html.parser").select_one("#q")
+        assert box is not None
+        assert box["value"] == echoed(text), text
+
+
+def test_other_parameters_are_refused_or_harmless() -> None:
+    client = site_app(FakeSearch()).test_client()
+    for text in rows("queries") + rows("xss")[::10]:
+        for name in ("page", "site", "from", "to", "sort", "profile", "lang", "format", text):
+            response = client.get("/search", query_string={"q": COMMON, name: text})
+            assert response.status_code in (200, 400), (name, text)
+            assert_harmless(response.text)
+
+
+def test_terms_and_contexts_make_no_markup() -> None:
+    for texts in batches(rows("xss") + rows("lexicon"), 20):
+        hostile = [term(text, 100 - n, tags=text, contexts=(f"前{text}后",)) for n, text in enumerate(texts)]
+        pages = []
+        for terms in (hostile, [term(f"词{n}", 100 - n) for n in range(len(texts))]):
+            client = site_app(actions=FakeActions(terms)).test_client()
+            sign_in(client)
+            pages.append(client.get("/admin/lexicon").text)
+        assert skeleton(pages[0]) == skeleton(pages[1])
+        assert_harmless(pages[0])
+
+
+def test_a_hostile_term_can_be_decided_like_any_other() -> None:
+    texts = [text for text in rows("xss") if "\r" not in text and "\0" not in text][:20]
+    held = FakeActions([term(text, 100 - n) for n, text in enumerate(texts)])
+    client = site_app(actions=held).test_client()
+    sign_in(client)
+    for form in BeautifulSoup(client.get("/admin/lexicon").text, "html.parser").select("form.decide"):
+        sent = {str(field["name"]): str(field["value"]) for field in form.select("input")}
+        response = client.post("/admin/lexicon/decide", data={**sent, "decision": "accepted"}, follow_redirects=True)
+        assert_harmless(response.text)
+    assert {one.status for one in held.all_terms} == {TermStatus.ACCEPTED}

@@ -1,0 +1,164 @@
+"""From an address to Solr parameters."""
+
+import json
+import re
+
+import pytest
+from werkzeug.datastructures import MultiDict
+
+from docstore import fields
+from docstore.errors import SettingsError
+from search_ui.query import PROFILES, Form, Params, phrases, search_params, words_of
+from search_ui.request import BadQueryError, SearchRequest, Sort, parse_request
+from search_ui.settings import SearchSettings
+from tests.search_ui_fakes import BASE
+
+SETTINGS = SearchSettings()
+WORDS = {Form.DOMAIN: ("世界石油大会",), Form.BASE: ("世界", "石油", "大会")}
+
+
+def ask(*pairs: tuple[str, str]) -> SearchRequest:
+    return parse_request(MultiDict(pairs), SETTINGS, PROFILES)
+
+
+def params(*pairs: tuple[str, str]) -> Params:
+    return search_params(ask(*pairs), WORDS, SETTINGS.page_size)
+
+
+def test_an_address_becomes_a_request_and_again_the_same_address() -> None:
+    pairs = [
+        ("q", "页岩气"), ("site", "a.example"), ("site", "b.example"), ("from", "2016"), ("to", "2016-05"),
+        ("sort", "date"), ("profile", "base"), ("page", "3"),
+    ]  # fmt: skip
+    asked = ask(*pairs)
+    assert asked.sites == ("a.example", "b.example") and asked.sort is Sort.DATE and asked.page == 3
+    assert asked.arguments(SETTINGS) == pairs
+    assert ask(("q", "页岩气")).arguments(SETTINGS) == [("q", "页岩气")]
+
+
+@pytest.mark.parametrize(
+    ("pair", "key"),
+    [
+        (("page", "-1"), "error.page"),
+        (("page", "0"), "error.page"),
+        (("page", "101"), "error.page"),  # 1,000 results, ten on a page
+        (("page", "１"), "error.page"),
+        (("page", "1e3"), "error.page"),
+        (("from", "2016-13"), "error.date"),
+        (("to", "2016-02-30"), "error.date"),
+        (("from", "* TO *"), "error.date"),
+        (("sort", "title asc,"), "error.sort"),
+        (("profile", "edismax"), "error.profile"),
+    ],
+)
+def test_what_does_not_exist_is_refused(pair: tuple[str, str], key: str) -> None:
+    with pytest.raises(BadQueryError, match=f"^{re.escape(key)}$"):
+        ask(("q", "a"), pair)
+
+
+def test_dates_in_the_wrong_order_are_refused() -> None:
+    with pytest.raises(BadQueryError, match="dates_reversed"):
+        ask(("q", "a"), ("from", "2017"), ("to", "2016-12"))
+    assert ask(("q", "a"), ("from", "2016-12"), ("to", "2016")).span() is not None
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "span", "year"),
+    [
+        ("2016", "2016", ("2016-01-01T00:00:00Z", "2017-01-01T00:00:00Z"), 2016),
+        ("2016-12", "2016-12", ("2016-12-01T00:00:00Z", "2017-01-01T00:00:00Z"), 2016),
+        ("2016-02-29", "", ("2016-02-29T00:00:00Z", "*"), None),
+        ("", "2016-02-28", ("*", "2016-02-29T00:00:00Z"), None),
+        ("2015", "2016", ("2015-01-01T00:00:00Z", "2017-01-01T00:00:00Z"), None),
+        ("", "", None, None),
+    ],
+)
+def test_spans_hold_the_whole_last_part(since: str, until: str, span: tuple[str, str] | None, year: int | None) -> None:
+    asked = ask(("q", "a"), ("from", since), ("to", until))
+    assert asked.span() == span
+    assert asked.only_year() == year
+
+
+def test_changing_a_filter_goes_back_to_the_first_page() -> None:
+    asked = ask(("q", "a"), ("page", "4"), ("site", "a.example"))
+    assert asked.toggled("b.example").sites == ("a.example", "b.example")
+    assert asked.toggled("a.example").sites == ()
+    assert asked.toggled("b.example").page == 1
+    assert asked.changed(page=5).page == 5
+
+
+def test_quoted_parts_are_phrases() -> None:
+    assert phrases('"世界石油大会" 2016 “页岩气”') == ("世界石油大会", "页岩气")
+    assert phrases('"open') == () and phrases('"" "，"') == ()
+    assert len(phrases('"a" ' * 20)) == 5
+
+
+def test_a_phrase_is_required_and_its_words_still_rank() -> None:
+    named = dict(params(("q", '"石油大会" 价格')))
+    assert named["held0"] == '"石油大会"'
+    assert named["text"].split() == ["石油大会", "价格"]
+    assert ("fq", "{!simple qf='title_chars body_chars' q.operators=phrase v=$held0}") in params(
+        ("q", '"石油大会" 价格')
+    )
+
+
+def test_by_date_every_word_is_required() -> None:
+    assert "held0" not in dict(params(("q", "世界石油大会")))
+    assert dict(params(("q", "世界石油大会"), ("sort", "date")))["held0"] == '"世界石油大会"'
+
+
+def test_words_are_joined_as_in_documents() -> None:
+    named = dict(params(("q", "世界石油大会"), ("profile", "base")))
+    assert named["base_words"] == fields.WORD_JOINT.join(WORDS[Form.BASE])
+    assert words_of("世界，石油 a!", BASE) == ("世界", "石油", "a")
+
+
+@pytest.mark.parametrize(
+    ("profile", "searched"),
+    [
+        ("plumbline", {"title", "body", "title_chars", "body_chars", "title_domain", "body_domain"}),
+        ("bigram", {"title", "body"}),
+        ("domain", {"title_domain", "body_domain"}),
+        ("base", {"title_base", "body_base"}),
+    ],
+)
+def test_a_profile_ranks_by_its_fields_alone(profile: str, searched: set[str]) -> None:
+    named = dict(params(("q", "世界石油大会"), ("profile", profile)))
+    parts = re.findall(r"should=\$(\w+)", named["q"])
+    found = {field.split("^")[0] for part in parts for field in re.findall(r"qf='([^']*)'", named[part])[0].split()}
+    assert found == searched
+
+
+HOSTILE = "{!func}x ${q} title:a \"' ) OR *:* $text _query_:b \\"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> None:
+    asked = ask(("q", HOSTILE), ("profile", profile), ("sort", "date"), ("site", HOSTILE))
+    words = {form: words_of(asked.text, BASE) for form in (Form.DOMAIN, Form.BASE)}
+    sent = search_params(asked, words, 10)
+    carriers = {Form.TEXT, Form.DOMAIN, Form.BASE, "quoted", "sites"}
+    fixed = [value for name, value in sent if name not in carriers and not re.fullmatch(r"held\d+", name)]
+    assert fixed and not any("func" in value or "_query_" in value or "${" in value for value in fixed)
+    assert ("expandMacros", "false") in sent
+    assert all(value.count('"') == 2 for name, value in sent if name.startswith("held") or name == "quoted")
+
+
+def test_facets_ignore_their_own_filter_and_go_into_months() -> None:
+    years = json.loads(dict(params(("q", "a"), ("from", "2015"), ("to", "2016")))["json.facet"])
+    months = json.loads(dict(params(("q", "a"), ("from", "2016-03"), ("to", "2016-03")))["json.facet"])
+    assert years["dates"]["gap"] == "+1YEAR" and months["dates"]["gap"] == "+1MONTH"
+    assert months["dates"]["start"].startswith("2016-01-01") and months["dates"]["end"].startswith("2017-01-01")
+    assert years["dates"]["domain"] == {"excludeTags": "date"} and years["sites"]["domain"] == {"excludeTags": "site"}
+
+
+def test_only_named_fields_come_back() -> None:
+    named = dict(params(("q", "a"), ("page", "3")))
+    assert named["fl"] == "id,url,site,title,published_text"
+    assert (named["start"], named["rows"]) == ("20", "10")
+
+
+@pytest.mark.parametrize("longest", [0, 161])
+def test_a_query_length_that_solr_cannot_take_is_no_setting(longest: int) -> None:
+    with pytest.raises(SettingsError, match=r"search\.longest_query"):
+        SearchSettings(longest_query=longest)

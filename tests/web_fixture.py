@@ -1,0 +1,141 @@
+"""A real HTTP server on loopback for tests, and a raw one for answers that are not HTTP.
+
+`Site` serves what a dict of paths says and notes every request: path, headers, and the monotonic time it arrived.
+"""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+Answers = Mapping[str, "Answer | str | Callable[[Request], Answer]"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as it arrived; `at` is monotonic time."""
+
+    path: str
+    headers: Mapping[str, str]
+    at: float
+    host: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What to answer. Content-Length is added unless `headers` has it or Transfer-Encoding."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "text/html; charset=utf-8"})
+
+
+def page(*links: str, text: str = "", **headers: str) -> Answer:
+    """An HTML page with some links."""
+    anchors = "".join(f'<p>行业 <a href="{link}">见{number}</a> 新闻</p>' for number, link in enumerate(links))
+    body = f"<!doctype html><title>t</title><body><h1>标题</h1>{text}{anchors}</body>"
+    fields = {"Content-Type": "text/html; charset=utf-8"}
+    fields.update({name.replace("_", "-"): value for name, value in headers.items()})
+    return Answer(body=body.encode(), headers=fields)
+
+
+class Site:
+    """A running site. `pages` may be changed while it runs; unknown paths are 404 (robots.txt too)."""
+
+    def __init__(self, pages: Answers) -> None:
+        self.pages = dict(pages)
+        self.requests: list[Request] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _answering(self))
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def host(self) -> str:
+        """host:port of the site."""
+        return f"127.0.0.1:{self.port}"
+
+    def url(self, path: str = "/") -> str:
+        """The address of a path."""
+        return f"http://{self.host}{path}"
+
+    def asked(self) -> list[str]:
+        """The paths requested, robots.txt left out."""
+        return [request.path for request in self.requests if request.path != "/robots.txt"]
+
+    def __enter__(self) -> "Site":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _answering(site: Site) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            request = Request(self.path, dict(self.headers.items()), time.monotonic(), self.headers.get("Host", ""))
+            site.requests.append(request)
+            found = site.pages.get(self.path, Answer(404, b"no"))
+            answer = found(request) if callable(found) else page(text=found) if isinstance(found, str) else found
+            self.send_response(_not_modified(request, answer))
+            unchanged = _not_modified(request, answer) == 304
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            framed = {name.lower() for name in answer.headers} & {"content-length", "transfer-encoding"}
+            if not framed and not unchanged:
+                self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            if not unchanged:
+                self.wfile.write(answer.body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler
+
+
+def _not_modified(request: Request, answer: Answer) -> int:
+    etag = answer.headers.get("ETag")
+    return 304 if etag and request.headers.get("If-None-Match") == etag else answer.status
+
+
+@contextmanager
+def raw_server(talk: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server that reads a request and then lets `talk` say anything; yields host:port."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=50)
+    closing = threading.Event()
+
+    def converse(connection: socket.socket) -> None:
+        with connection:
+            try:
+                data = b""
+                while b"\r\n\r\n" not in data:
+                    part = connection.recv(65536)
+                    if not part:
+                        return
+                    data += part
+                talk(connection)
+            except OSError:
+                return  # the client has left, which is what many tests are about
+
+    def accept() -> None:
+        while not closing.is_set():
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=converse, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        closing.set()
+        listener.close()
