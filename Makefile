@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: demo demo-change test lint format clean browser docs
+.PHONY: install demo demo-change test lint format clean browser docs
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -26,6 +26,8 @@ lint: $(TEST_STAMP)  ## style, types, and who may import whom
 format: $(TEST_STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+install: $(STAMP)  ## the program alone
 
 docs: $(STAMP)  ## docs/settings.md, from the settings themselves
 	$(BIN)/python -m pipeline.template > docs/settings.md

@@ -223,13 +223,16 @@ class _Run:
             self._finish_page(done)
 
     def _finish_robots(self, done: RobotsDone) -> None:
-        answer, host, now = done.answer, done.job.entry.host, self.clock()
-        self.robots.learn(answer)
-        rules = self.robots.rules(done.job.robots_of)
-        if rules is not None:
-            self.gate.slow_down(host, rules.delay)
-        self.gate.finished(host, now, answer.sent_at, answer.host_failed)
-        self.frontier.put_back(done.job.entry)
+        answer, entry = done.answer, done.job.entry
+        rules = self.robots.learn(answer)
+        self.gate.slow_down(entry.host, rules.delay)
+        self.gate.finished(entry.host, self.clock(), answer.sent_at, answer.host_failed)
+        outcome = rules.refuse(entry.url)
+        if outcome is None:
+            self.frontier.put_back(entry)
+        else:
+            self.frontier.done(entry)
+            self._keep(self._visit(entry, outcome))
         self._wake(done.job.robots_of)
 
     def _release(self, job: Job, outcome: Outcome) -> None:

@@ -95,8 +95,8 @@ def _collected(root: etree._Element, page_url: str, encoding: str) -> PageLinks:
     found: dict[str, Link] = {}
     refused: list[Reason] = []
     for element in root.iter("a", "area", "frame", "iframe", "base", "meta"):
-        if element.tag == "base" and base is page_url:
-            base = _base(element, page_url)
+        if element.tag == "base":
+            base = _base(element, page_url) if base is page_url else base
             continue
         if element.tag == "meta" and _forbids_following(element):
             return PageLinks()

@@ -125,26 +125,27 @@ class Robots:
         if origin not in self._rules:
             stored = self._table.robots(origin)
             if stored is not None:
-                self._keep(stored, stored.fetched_at)
+                self._rules[origin] = (stored.fetched_at + KEPT, rules_of(stored, self._agent))
         until, rules = self._rules.get(origin, (0.0, None))
         # A clock set back must not keep an old copy for ever.
         return rules if self._now() < until <= self._now() + KEPT else None
 
-    def learn(self, answer: RobotsAnswer) -> None:
-        """Take a fresh answer. Failures last for minutes, are not stored, and leave an older copy in force."""
+    def learn(self, answer: RobotsAnswer) -> RobotsRules:
+        """Take a fresh answer; the rules now in force.
+
+        Failures last for minutes, are not stored, and leave an older copy in force.
+        """
         rules = rules_of(answer.stored, self._agent)
         if rules.failure is None:
             self._table.save_robots(answer.stored)
-            self._keep(answer.stored, self._now())
-            return
+            self._rules[answer.stored.origin] = (self._now() + KEPT, rules)
+            return rules
         old = self._table.robots(answer.stored.origin)
         older = rules_of(old, self._agent) if old is not None else rules
         if older.failure is not None:
             older = replace(rules, failure=answer.failure or rules.failure)
         self._rules[answer.stored.origin] = (self._now() + KEPT_FAILURE, older)
-
-    def _keep(self, stored: StoredRobots, since: float) -> None:
-        self._rules[stored.origin] = (since + KEPT, rules_of(stored, self._agent))
+        return older
 
 
 def fetch_robots(fetcher: Fetcher, origin: str, now: Callable[[], float]) -> RobotsAnswer:

@@ -149,6 +149,8 @@ class FrontierTable:
 
     def record(self, visits: Sequence[Visit]) -> None:
         """Keep what visits led to: WARC records first, then everything else in one transaction."""
+        if not visits:
+            return
         pointers = [self._archive.write(visit.page) if visit.page else None for visit in visits]
         with self._database.write() as connection:
             connection.execute(VISITED, [visited_row(visit) for visit in visits])

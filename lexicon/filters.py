@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection
 from functools import cache
 from importlib.resources import files
 
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
 from lexicon.candidates import Span
 from lexicon.dictionary import check_term
 
@@ -27,7 +25,7 @@ def has_english_stop_word(span: Span) -> bool:
     """An English stop word or a lone letter among English words; `X 射线` may keep its letter."""
     latin = [word for word, tag in zip(span.words, span.tags, strict=True) if tag == "eng"]
     short = len(latin) == len(span.words) and any(len(word) == 1 for word in latin)
-    return short or any(word.lower() in ENGLISH_STOP_WORDS for word in latin)
+    return short or any(word.lower() in english_stop_words() for word in latin)
 
 
 def repeats_a_word(span: Span) -> bool:
@@ -52,6 +50,14 @@ NOISE: tuple[Callable[[Span], bool], ...] = (
 def is_noise(span: Span) -> bool:
     """Whether any step of `NOISE` refuses the span."""
     return any(step(span) for step in NOISE)
+
+
+@cache
+def english_stop_words() -> frozenset[str]:
+    """scikit-learn's list. Imported where it is used: it takes longer to load than most commands take to run."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset(ENGLISH_STOP_WORDS)
 
 
 @cache

@@ -12,7 +12,7 @@ from search_ui.query import PROFILES, Form, phrases, search_params, site_params,
 from search_ui.request import SearchRequest, Sort, parse_request
 from search_ui.results import NOTHING, SearchPage, SiteCounts, as_json, search_page, site_counts
 from search_ui.site import current_site, page, wants_json
-from search_ui.texts import echoed, searchable, shown
+from search_ui.texts import searchable, shown
 
 pages = Blueprint("public", __name__)
 
@@ -59,7 +59,7 @@ def _search_values(asked: SearchRequest, found: SearchPage, words: Mapping[Form,
     return {
         "asked": asked,
         "found": found,
-        "query_box": echoed(asked.typed),
+        "query_box": asked.typed,
         "query_shown": shown(asked.typed[: current_site().settings.longest_query]),
         "is_shortened": len(asked.typed) > current_site().settings.longest_query,
         "is_quoted": bool(phrases(asked.text)),
@@ -92,7 +92,7 @@ def comparison() -> Response:
     sides = compare(site.search, segmenters, term) if term else ()
     if wants_json():
         return jsonify(query=typed, sides=[_side_json(side) for side in sides])
-    return page("compare.html", query_box=echoed(typed), term=term, typed=bool(typed), sides=sides)
+    return page("compare.html", query_box=typed, term=term, typed=bool(typed), sides=sides)
 
 
 def _side_json(side: Side) -> Mapping[str, object]:

@@ -42,7 +42,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Facet:
-    """One value that narrows the results. `share` is its count in twentieths of the largest, 0 only for a count of 0."""
+    """One value that narrows the results. `share`: its count in twentieths of the largest, 0 only for 0."""
 
     value: str
     label: str
@@ -144,8 +144,7 @@ def _buckets(answer: Answer, name: str) -> Sequence[Mapping[str, Any]]:
 def _facets(counted: Sequence[tuple[str, str, int]], selected: frozenset[str]) -> tuple[Facet, ...]:
     largest = max((count for _, _, count in counted), default=1) or 1
     return tuple(
-        Facet(value, label, count, value in selected, -(-20 * count // largest))
-        for value, label, count in counted
+        Facet(value, label, count, value in selected, -(-20 * count // largest)) for value, label, count in counted
     )
 
 

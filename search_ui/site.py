@@ -56,8 +56,8 @@ def wants_json() -> bool:
 
 
 def page(template: str, status: int = 200, **values: object) -> Response:
-    """A rendered template as a response."""
-    response = make_response(render_template(template, **values), status)
+    """A rendered template as a response. NUL, which HTML cannot carry, shows as U+FFFD wherever it came from."""
+    response = make_response(render_template(template, **values).replace("\0", "\ufffd"), status)
     response.vary.update(["Accept", "Accept-Language", "Cookie"])
     return response
 

@@ -69,11 +69,6 @@ def shown(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
-def echoed(text: str) -> str:
-    """`text` as it is put back into the search box: as typed, except NUL, which HTML cannot carry."""
-    return text.replace("\0", "\ufffd")
-
-
 def link_to(url: str) -> str:
     """`url` if a reader may be sent there (http or https, with a host, no blanks or controls), else ""."""
     if any(unicodedata.category(char)[0] in "CZ" for char in url):

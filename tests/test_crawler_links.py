@@ -34,9 +34,7 @@ def test_images_and_titles_stand_for_missing_text() -> None:
 def test_sources() -> None:
     body = """<map><area href=/area></map><frame src=/frame><iframe src=/iframe></iframe>
         <meta http-equiv=Refresh content="5; URL='/next'"><a>no</a><a href=#top>no</a><a href="">no</a><img src=/no>"""
-    assert urls(body) == [f"http://site.test/{name}" for name in ("area", "iframe", "next")] or urls(body) == [
-        f"http://site.test/{name}" for name in ("area", "frame", "iframe", "next")
-    ]
+    assert urls(body) == [f"http://site.test/{name}" for name in ("area", "frame", "iframe", "next")]
 
 
 def test_each_address_once_with_the_first_words() -> None:

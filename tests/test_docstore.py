@@ -97,6 +97,10 @@ class TestFrontier:
         [pending] = store.articles.pending()
         assert store.articles.read_page(pending) == b"<p>one</p>"
 
+    def test_no_visit_is_no_change(self, store: Store) -> None:
+        store.frontier.record([])
+        assert store.frontier.add([]) == 0
+
     def test_unchanged_makes_no_work(self, store: Store) -> None:
         entry = keep_page(store)
         extract_all(store, ARTICLE)

@@ -6,19 +6,17 @@ One long story, told once by the `story` fixture; the tests ask what came of it.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
-from benchmarks.gold_web import SEED, GoldPage, GoldWeb, load_pages
+from benchmarks.chain import chain_settings
+from benchmarks.gold_web import GoldPage, GoldWeb, load_pages
 from docstore.model import Reason, Stage, StageReport
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.serve import search_app
-from pipeline.settings import build
 from tests.conftest import SHARED
 
 pytestmark = [pytest.mark.shared, pytest.mark.solr, pytest.mark.slow]
@@ -40,23 +38,6 @@ class Story:
     second_log: list[tuple[str, int]] = field(default_factory=list)
 
 
-def settings_for(web: GoldWeb, folder: Path) -> Any:
-    return build(
-        {
-            "vertical": {"data_dir": "data"},
-            "crawl": {
-                "seeds": [SEED],
-                "scope": list(web.scope),
-                "depth": 2,
-                "delay": 0.001,
-                "per_host": 8,
-                "revisit_shortest": 0.0,
-            },
-        },
-        folder,
-    )
-
-
 def hits(client: FlaskClient, query: str) -> list[str]:
     """The URLs that the search page finds for `query`, best first."""
     answer = client.get("/search", query_string={"q": query, "format": "json"})
@@ -76,7 +57,7 @@ def by_stage(reports: list[StageReport]) -> dict[Stage, StageReport]:
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     folder = tmp_path_factory.mktemp("end_to_end")
     web = GoldWeb(load_pages(SHARED / "data" / "extraction"))
-    with web, Engine(settings_for(web, folder), Quiet(), addresses=web) as engine:
+    with web, Engine(chain_settings(web, folder), Quiet(), addresses=web) as engine:
         told = Story(web, engine, search_app(engine).test_client())
         first_day(told)
         second_day(told)

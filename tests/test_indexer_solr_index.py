@@ -14,6 +14,7 @@ from docstore import fields
 from docstore.errors import SolrError, SolrUnavailableError
 from indexer import solr
 from indexer.solr import PAUSES, Built, SolrIndex, phrase_query
+from indexer.solr_node import SolrNode
 from solr_conf import CONFIGSET
 
 
@@ -84,6 +85,26 @@ class TestDocuments:
             solr_index.search({"q": "nofield:x"})
 
 
+@pytest.fixture(scope="module")
+def texts(solr_node: SolrNode) -> Iterator[SolrIndex]:
+    """A few texts that the look-ups by phrase share."""
+    index = SolrIndex(solr_node.url, "texts", timeout=30.0)
+    index.ensure()
+    index.add(
+        [
+            document("full", "第九届世界石油大会召开"),
+            document("title", "", title_chars="世界石油大会"),
+            document("split", "石油的大会"),
+            document("mixed", "超临界CO2驱油"),
+            document("wide", "超临界ＣＯ２驱油"),
+            document("latin", "a PDC drill bit"),
+            document("plane2", "一𠀀𠀁二"),
+        ]
+    )
+    yield index
+    index.drop()
+
+
 @pytest.mark.solr
 class TestIdsContaining:
     @pytest.mark.parametrize(
@@ -119,24 +140,6 @@ class TestIdsContaining:
         monkeypatch.setattr(solr, "IDS_AT_ONCE", 10)
         solr_index.add([document(f"d{n}", "页岩气") for n in range(35)])
         assert len(set(solr_index.ids_containing(["页岩气"]))) == 35
-
-    @pytest.fixture(scope="class")
-    def texts(self, solr_node: object) -> Iterator[SolrIndex]:
-        index = SolrIndex(solr_node.url, "texts", timeout=30.0)  # type: ignore[attr-defined]
-        index.ensure()
-        index.add(
-            [
-                document("full", "第九届世界石油大会召开"),
-                document("title", "", title_chars="世界石油大会"),
-                document("split", "石油的大会"),
-                document("mixed", "超临界CO2驱油"),
-                document("wide", "超临界ＣＯ２驱油"),
-                document("latin", "a PDC drill bit"),
-                document("plane2", "一𠀀𠀁二"),
-            ]
-        )
-        yield index
-        index.drop()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The life of the embedded node: shared, ended by its last user however that ends, and whole again after kill -9."""
 
+import fcntl
 import os
 import signal
 import socket
@@ -15,7 +16,7 @@ import pytest
 import requests
 
 from docstore import fields
-from docstore.errors import PortInUseError, SolrError, SolrUnavailableError
+from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
 from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex
 from indexer.solr_node import (
@@ -169,8 +170,11 @@ def test_start_again_revives_a_node_that_died(tmp_path: Path) -> None:
 @pytest.mark.parametrize("offset", [0, ZOOKEEPER_OFFSET], ids=["solr", "zookeeper"])
 def test_occupied_port(tmp_path: Path, offset: int) -> None:
     wanted = choose_port(0)
+    node = SolrNode(tmp_path, IndexSettings(solr_port=wanted))
     with socket.create_server(("127.0.0.1", wanted + offset)), pytest.raises(PortInUseError) as caught:
-        SolrNode(tmp_path, IndexSettings(solr_port=wanted)).start()
+        node.start()
+    with (tmp_path / "users.lock").open() as users:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the failed one does not count as a user
     assert str(wanted + offset) in str(caught.value)
     assert "index.solr_port" in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -207,7 +211,7 @@ def test_a_new_life_has_a_new_name() -> None:
 
 @pytest.mark.parametrize("port", [-1, 65_000, 70_000])
 def test_port_that_cannot_be(port: int) -> None:
-    with pytest.raises(PortInUseError):
+    with pytest.raises(SettingsError, match=r"index\.solr_port"):
         choose_port(port)
 
 

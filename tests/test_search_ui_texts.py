@@ -4,7 +4,6 @@ import pytest
 
 from search_ui.texts import (
     Segment,
-    echoed,
     has_word,
     link_to,
     mark_all,
@@ -45,10 +44,6 @@ def test_has_word_knows_chinese_latin_and_marks() -> None:
 
 def test_shown_drops_what_reorders_or_controls() -> None:
     assert shown("页\u200b岩\u200b气 \u202egnp.exe\x07\x00!") == "页岩气 gnp.exe !"
-
-
-def test_echoed_keeps_all_but_nul() -> None:
-    assert echoed("a\x00<b>\u202e") == "a\ufffd<b>\u202e"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,94 @@
+"""The whole chain on real pages: `make bench-chain [DATA=DIR]`.
+
+Serves the pages of DIR/extraction (default: ../shared/data) from loopback under their own names, runs the stages on
+them from an empty store, then again with nothing changed, and prints pages/s and seconds of each stage and of the
+whole, from the first fetch to searchable, with the peak memory of our processes and of Solr.
+"""
+
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from benchmarks.gold_web import SEED, GoldWeb, load_pages
+from benchmarks.results import SHARED, Figure, publish
+from docstore.errors import PlumblineError
+from docstore.model import StageReport
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.settings import Settings, build
+
+
+@click.command()
+@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+def main(data: Path) -> None:
+    """Measure the chain."""
+    pages = load_pages(data / "extraction")
+    if not pages:
+        raise SystemExit(f"no pages below {data / 'extraction'}: give DATA=DIR, a folder of the form of ../shared/data")
+    with tempfile.TemporaryDirectory() as folder, GoldWeb(pages) as web:
+        publish("chain", list(measure(web, Path(folder))))
+
+
+def measure(web: GoldWeb, folder: Path) -> Iterator[Figure]:
+    """A first run, and a second one that finds nothing changed."""
+    with Engine(chain_settings(web, folder), Quiet(), addresses=web) as engine:
+        engine.index.ensure()  # Solr's start is paid once a night, not once a page
+        yield from timed_run(engine, "first", len(web.pages))
+        if engine.index.count() != engine.store.articles.count():
+            raise PlumblineError("the index and the store differ after the run: the figures mean nothing")
+        yield Figure("first", "plumbline", "articles searchable", engine.index.count())
+        yield from timed_run(engine, "unchanged", len(web.pages))
+        yield Figure("both", "plumbline", "peak memory, our largest process, MB", peak_megabytes())
+        yield Figure("both", "plumbline", "peak memory, Solr, MB", solr_megabytes(folder))
+
+
+def timed_run(engine: Engine, name: str, pages: int) -> Iterator[Figure]:
+    """One run, stage by stage. A page counts in each stage, whether it had to do with it or not."""
+    started = time.monotonic()
+    reports: list[StageReport] = stages.run(engine)
+    whole = time.monotonic() - started
+    for report in reports:
+        yield Figure(name, "plumbline", f"{report.stage} seconds", report.seconds)
+        yield Figure(name, "plumbline", f"{report.stage} pages/s", pages / report.seconds)
+    yield Figure(name, "plumbline", "whole seconds", whole)
+    yield Figure(name, "plumbline", "whole pages/s", pages / whole)
+
+
+def chain_settings(web: GoldWeb, folder: Path) -> Settings:
+    """No pauses between requests: the server is our own."""
+    crawl = {
+        "seeds": [SEED],
+        "scope": list(web.scope),
+        "depth": 2,
+        "delay": 0.001,
+        "per_host": 8,
+        "revisit_shortest": 0.0,
+    }
+    return build({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
+
+
+def peak_megabytes() -> float:
+    """The largest of our processes at its largest (the server of the pages, and the pages, are in it)."""
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return max(own.ru_maxrss, children.ru_maxrss) / 1024
+
+
+def solr_megabytes(folder: Path) -> float:
+    """Peak memory of the Java process whose command line names our folder (Linux; 0 elsewhere)."""
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            if str(folder).encode() in (status.parent / "cmdline").read_bytes() and "java" in status.read_text():
+                peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+                return int(peak.split()[1]) / 1024
+        except (OSError, StopIteration):
+            continue
+    return 0.0
+
+
+if __name__ == "__main__":
+    main()

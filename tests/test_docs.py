@@ -1,0 +1,64 @@
+"""The documents tell the truth: commands, files and functions that they name exist."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from pipeline.cli import cli, lexicon
+from pipeline.settings import SECTIONS
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "deploy" / "runbook.md"]
+TEXT = "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
+PACKAGES = "docstore|semantics|crawler|extractor|lexicon|indexer|search_ui|pipeline"
+
+
+@pytest.mark.parametrize("command", [*cli.commands, *(f"lexicon {name}" for name in lexicon.commands)])
+def test_every_command_is_documented(command: str) -> None:
+    verb = command.removeprefix("lexicon ")
+    assert re.search(rf"\b{verb}\b", TEXT), command
+
+
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"`plumb ([a-z]+)", TEXT))))
+def test_every_documented_command_exists(command: str) -> None:
+    assert command in cli.commands
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(re.findall(rf"`((?:{PACKAGES}|tests|docs|deploy|solr_conf)/[\w./-]+\.\w+)`", TEXT)))
+)
+def test_every_named_file_exists(name: str) -> None:
+    assert (ROOT / name).exists()
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(rf"`((?:{PACKAGES})(?:\.\w+)+)`", TEXT))))
+def test_every_named_function_exists(name: str) -> None:
+    section, _, rest = name.partition(".")
+    if rest in {"py", "md", "toml"} or rest in getattr(SECTIONS.get(section), "__dataclass_fields__", {}):
+        return
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            thing: object = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[count:]:
+            thing = getattr(thing, attribute, None) or getattr(thing, "__dataclass_fields__", {}).get(attribute)
+        assert thing is not None, name
+        return
+    pytest.fail(f"{name} cannot be imported")
+
+
+def test_ci_runs_the_readmes_test_command() -> None:
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
+    assert "make test" in (ROOT / "README.md").read_text()
+
+
+def test_make_targets_in_the_documents_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+)(?:-%)?:", makefile, re.M))
+    named = set(re.findall(r"`make ([a-z-]+)|^    make ([a-z-]+)", TEXT, re.M))
+    for first, second in named:
+        assert (first or second).split("-")[0] in {target.split("-")[0] for target in targets}, (first, second)

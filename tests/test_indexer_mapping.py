@@ -1,0 +1,62 @@
+"""Article -> Solr document, without Solr."""
+
+from dataclasses import replace
+
+import pytest
+
+from docstore import fields
+from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
+from indexer.mapping import LONGEST_BODY, Analysis, to_document
+from semantics.segment import RjiebaSegmenter, base_segmenter
+
+LEXICON = Lexicon(3, (LexiconEntry("世界石油大会"), LexiconEntry("PDC钻头"), LexiconEntry("shale gas", 0, "eng")))
+ANALYSIS = Analysis(LEXICON, RjiebaSegmenter((e.text, e.frequency, e.tag) for e in LEXICON.entries), base_segmenter())
+ARTICLE = Article(
+    "http://a.test/1", "世界石油大会开幕", "会上展出pdc 钻头。\nShale gas too.", "2016-05-09", "url", "zh", "blocks"
+)
+
+
+def stored(**changes: object) -> StoredArticle:
+    article = replace(ARTICLE, **changes)  # type: ignore[arg-type]
+    return StoredArticle(7, document_id(article.url), "a.test", article, 1_462_752_000.5)
+
+
+def test_every_field_is_one_that_the_schema_knows() -> None:
+    document = to_document(stored(), ANALYSIS)
+    assert set(document) == set(fields.ALL)
+    assert document[fields.ID] == document_id("http://a.test/1")
+    assert document[fields.FETCHED] == "2016-05-09T00:00:00Z"
+    assert document[fields.LEXICON_VERSION] == 3
+
+
+def test_words_are_joined_and_the_text_is_whole_without_the_joints() -> None:
+    document = to_document(stored(), ANALYSIS)
+    assert str(document[fields.TITLE_DOMAIN]).split(fields.WORD_JOINT) == ["世界石油大会", "开幕"]
+    assert str(document[fields.TITLE_BASE]).split(fields.WORD_JOINT) == ["世界", "石油", "大会", "开幕"]
+    for name in (fields.BODY_DOMAIN, fields.BODY_BASE):
+        assert str(document[name]).replace(fields.WORD_JOINT, "") == ARTICLE.body
+
+
+def test_domain_terms_are_counted_once_whatever_their_spelling() -> None:
+    body = "PDC钻头与pdc 钻头，SHALE GAS。世界石油大会"
+    terms = to_document(stored(body=body), ANALYSIS)[fields.DOMAIN_TERMS]
+    assert terms == ["世界石油大会", "PDC钻头", "shale gas"]
+
+
+@pytest.mark.parametrize(
+    ("published", "moment"),
+    [("2016-05-09", "2016-05-09T00:00:00Z"), ("2016-05", "2016-05-01T00:00:00Z")],
+)
+def test_dates(published: str, moment: str) -> None:
+    document = to_document(stored(published=published), ANALYSIS)
+    assert (document[fields.PUBLISHED], document[fields.PUBLISHED_TEXT]) == (moment, published)
+
+
+def test_an_article_without_date_has_no_date_fields() -> None:
+    assert not {fields.PUBLISHED, fields.PUBLISHED_TEXT} & set(to_document(stored(published=""), ANALYSIS))
+
+
+def test_what_no_index_takes_is_replaced_and_the_length_bounded() -> None:
+    document = to_document(stored(title="a\x00b\u200bc\x1f", body="长" * (LONGEST_BODY + 5)), ANALYSIS)
+    assert document[fields.TITLE] == "a b c "
+    assert len(str(document[fields.BODY])) == LONGEST_BODY
