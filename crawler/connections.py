@@ -25,13 +25,13 @@ _HOSTS_KEPT_OPEN = 8  # per thread
 
 
 class Wire:
-    """What one thread's connections share about the fetch under way: its deadline, and when its request was sent."""
+    """What one thread's connections share about the fetch under way: its deadline, and when it was answered."""
 
     def __init__(self, addresses: AddressPolicy, clock: Callable[[], float] = time.monotonic) -> None:
         self.addresses = addresses
         self.clock = clock
         self.deadline = float("inf")
-        self.sent_at = 0.0
+        self.answered_at = 0.0
         self.reused = False  # the last request went over a connection that had served before
 
     def remaining(self) -> float:
@@ -84,11 +84,10 @@ class _Checked:
         return _connected(connection, targets, self.wire)
 
     def request(self, *args: Any, **keywords: Any) -> None:
-        """As urllib3's; notes when the request was sent, and whether over a connection that had served before."""
+        """As urllib3's; notes whether it went over a connection that had served before."""
         try:
             super().request(*args, **keywords)  # type: ignore[misc]
         finally:
-            self.wire.sent_at = self.wire.clock()
             self.wire.reused = self.served > 0
             self.served += 1
 
@@ -96,7 +95,9 @@ class _Checked:
         """As urllib3's, which has the read timeout by now."""
         sock: Any = self.sock  # type: ignore[attr-defined]
         sock.wire, sock.read_timeout = self.wire, self.timeout  # type: ignore[attr-defined]
-        return super().getresponse()  # type: ignore[misc]
+        response = super().getresponse()  # type: ignore[misc]
+        self.wire.answered_at = self.wire.clock()
+        return response
 
 
 def _connected(connection: Any, targets: list[tuple[str, int]], wire: Wire) -> socket.socket:

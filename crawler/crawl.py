@@ -112,7 +112,9 @@ class _Run:
         self.pending_since = self.started
         self.hops: dict[str, int] = {}  # address -> redirects in a row that led to it in this run
         self.asking: dict[str, list[FrontierEntry]] = {}  # origin whose robots.txt is under way -> who waits for it
-        do = functools.partial(work, fetcher=self.fetcher, rules=self.plan.rules, now=self.now)
+        do = functools.partial(
+            work, fetcher=self.fetcher, rules=self.plan.rules, now=self.now, delay=self.settings.delay
+        )
         self.workers = Workers(self.settings.threads, do, self.fetcher.close)
 
     def add_seeds(self) -> None:
@@ -226,7 +228,7 @@ class _Run:
         answer, entry = done.answer, done.job.entry
         rules = self.robots.learn(answer)
         self.gate.slow_down(entry.host, rules.delay)
-        self.gate.finished(entry.host, self.clock(), answer.sent_at, answer.host_failed)
+        self.gate.finished(entry.host, self.clock(), answer.answered_at, answer.host_failed)
         outcome = rules.refuse(entry.url)
         if outcome is None:
             self.frontier.put_back(entry)
@@ -248,7 +250,7 @@ class _Run:
 
     def _finish_page(self, done: PageDone) -> None:
         entry, result = done.job.entry, done.result
-        self.gate.finished(entry.host, self.clock(), result.sent_at, result.host_failed, result.retry_after)
+        self.gate.finished(entry.host, self.clock(), result.answered_at, result.host_failed, result.retry_after)
         self.frontier.done(entry)
         self.counts.update(done.refused)
         self.fetched += result.outcome.reason in _GOOD

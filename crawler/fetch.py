@@ -53,13 +53,13 @@ class FetchError(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """An HTTP answer. `body` has its codings undone and is empty if it was not wanted; `sent_at` is monotonic time."""
+    """An HTTP answer that began at `answered_at` (monotonic). `body` has its codings undone; empty if not wanted."""
 
     url: str
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    sent_at: float
+    answered_at: float
 
     def header(self, name: str) -> str:
         """All values of a header, joined by commas; "" if absent."""
@@ -79,8 +79,8 @@ class FetchResult:
     """What became of one request for a page.
 
     `redirect` is where the address has moved (with Outcome DUPLICATE), for good if `moved_for_good`. `retry_after`
-    are seconds the host asked for; `host_failed` says that the host cannot be reached or is overloaded; `sent_at` is
-    the monotonic time of the request.
+    are seconds the host asked for; `host_failed` says that the host cannot be reached or is overloaded;
+    `answered_at` is the monotonic time when the answer began, None if there was none.
     """
 
     outcome: Outcome
@@ -91,7 +91,7 @@ class FetchResult:
     last_modified: str = ""
     retry_after: float | None = None
     host_failed: bool = False
-    sent_at: float = 0.0
+    answered_at: float | None = None
 
 
 class Fetcher:
@@ -109,7 +109,7 @@ class Fetcher:
         try:
             answer = self.ask(entry.url, validators, _may_be_page)
         except FetchError as error:
-            return FetchResult(error.outcome, host_failed=error.host_failed, sent_at=self._wire().sent_at)
+            return FetchResult(error.outcome, host_failed=error.host_failed)
         return judge(entry, answer, bool(validators), self._now())
 
     def ask(
@@ -131,7 +131,7 @@ class Fetcher:
         try:
             response = self._send(url, headers, wire)
             with response:
-                return _answer(url, response, wire.sent_at, wanted, cap, cut)
+                return _answer(url, response, wire.answered_at, wanted, cap, cut)
         except (InsideAddressError, *_LIBRARY_ERRORS) as error:
             raise fetch_error(error) from error
 
@@ -180,14 +180,18 @@ def judge(entry: FrontierEntry, answer: Answer, asked_conditionally: bool, now: 
     target = answer.target
     if target is not None:
         return _redirected(answer, target)
-    kept = {"etag": answer.header("etag"), "last_modified": answer.header("last-modified"), "sent_at": answer.sent_at}
+    kept = {
+        "etag": answer.header("etag"),
+        "last_modified": answer.header("last-modified"),
+        "answered_at": answer.answered_at,
+    }
     if answer.status == 304 and asked_conditionally:
         return FetchResult(Outcome(Reason.UNCHANGED, "304"), **kept)  # type: ignore[arg-type]
     if answer.status not in _PAGE_STATUS:
         return _refused(answer, now)
     reason = _unusable(answer)
     if reason is not None:
-        return FetchResult(Outcome(reason, answer.header("content-type")[:100]), sent_at=answer.sent_at)
+        return FetchResult(Outcome(reason, answer.header("content-type")[:100]), answered_at=answer.answered_at)
     page = _page(entry, answer, now)
     if page.digest == entry.digest:
         return FetchResult(Outcome(Reason.UNCHANGED, "same bytes"), **kept)  # type: ignore[arg-type]
@@ -269,15 +273,15 @@ def _media_type(content_type: str) -> str:
 
 
 def _answer(
-    url: str, response: requests.Response, sent_at: float, wanted: Callable[[int, str], bool], cap: int, cut: bool
+    url: str, response: requests.Response, answered_at: float, wanted: Callable[[int, str], bool], cap: int, cut: bool
 ) -> Answer:
     headers = tuple((key, _CONTROL.sub(" ", value)[:2000]) for key, value in response.raw.headers.items())
-    answer = Answer(url, response.status_code, headers, b"", sent_at)
+    answer = Answer(url, response.status_code, headers, b"", answered_at)
     if not wanted(answer.status, answer.header("content-type")):
         return answer
     raw = _body(response, cap, cut)
     body = undo(raw, answer.header("content-encoding"), cap)
-    return Answer(url, answer.status, headers, body, sent_at)
+    return Answer(url, answer.status, headers, body, answered_at)
 
 
 def _body(response: requests.Response, cap: int, cut: bool) -> bytes:
@@ -301,12 +305,12 @@ def _location(value: str) -> str:
 def _redirected(answer: Answer, target: str | Reason) -> FetchResult:
     if isinstance(target, Reason):
         outcome = Outcome(Reason.REDIRECTED_OFF_SCOPE, answer.header("location")[:300])
-        return FetchResult(outcome, sent_at=answer.sent_at)
+        return FetchResult(outcome, answered_at=answer.answered_at)
     return FetchResult(
         Outcome(Reason.DUPLICATE, target[:300]),
         redirect=target,
         moved_for_good=answer.status in (301, 308),
-        sent_at=answer.sent_at,
+        answered_at=answer.answered_at,
     )
 
 
@@ -316,7 +320,7 @@ def _refused(answer: Answer, now: float) -> FetchResult:
         Outcome(_STATUS_REASONS.get(answer.status, Reason.HTTP_ERROR), str(answer.status)),
         retry_after=retry_after(answer.header("retry-after"), now) if busy else None,
         host_failed=busy,
-        sent_at=answer.sent_at,
+        answered_at=answer.answered_at,
     )
 
 

@@ -47,20 +47,26 @@ class HostGate:
         state.next_start = state.start_before
 
     def finished(
-        self, host: str, now: float, sent_at: float = 0.0, failed: bool = False, retry_after: float | None = None
+        self,
+        host: str,
+        now: float,
+        answered_at: float | None = None,
+        failed: bool = False,
+        retry_after: float | None = None,
     ) -> None:
         """A request has ended.
 
-        `sent_at` is when it really went out (connecting takes time), `failed` that the host is to blame: then the
-        gap doubles with every failure in a row. `retry_after` seconds are granted, an hour at most.
+        The gap counts from `answered_at`, when its answer began (without one, from now): the host saw the request
+        before that, so it never sees two closer together, whatever the way between. `failed` says that the host is
+        to blame: then the gap doubles with every failure in a row. `retry_after` seconds are granted, an hour at most.
         """
         state = self._state(host)
         state.under_way -= 1
         state.failures = state.failures + 1 if failed else 0
-        back_off = min(max(self._gap(state), 1.0) * 2.0**state.failures, LONGEST_BACK_OFF) if failed else 0.0
-        asked = min(retry_after or 0.0, LONGEST_RETRY_AFTER)
-        earliest = max(sent_at + self._gap(state), now + back_off if failed else 0.0, now + asked if asked else 0.0)
-        state.next_start = max(state.next_start, earliest)
+        waits = [(now if answered_at is None else answered_at) + self._gap(state), now + self._granted(retry_after)]
+        if failed:
+            waits.append(now + min(max(self._gap(state), 1.0) * 2.0**state.failures, LONGEST_BACK_OFF))
+        state.next_start = max(state.next_start, *waits)
 
     def slow_down(self, host: str, delay: float) -> None:
         """The host asks for at least `delay` seconds between requests (Crawl-delay)."""
@@ -73,6 +79,9 @@ class HostGate:
 
     def _gap(self, state: _Host) -> float:
         return max(self._delay, state.delay)
+
+    def _granted(self, retry_after: float | None) -> float:
+        return min(retry_after or 0.0, LONGEST_RETRY_AFTER)
 
     def _state(self, host: str) -> _Host:
         return self._hosts.setdefault(host, _Host())

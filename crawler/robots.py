@@ -67,7 +67,7 @@ class RobotsAnswer:
     stored: StoredRobots
     failure: Outcome | None = None
     host_failed: bool = False
-    sent_at: float = 0.0
+    answered_at: float | None = None
 
 
 def product_token(user_agent: str) -> str:
@@ -148,22 +148,27 @@ class Robots:
         return older
 
 
-def fetch_robots(fetcher: Fetcher, origin: str, now: Callable[[], float]) -> RobotsAnswer:
-    """Ask an origin for its robots.txt, over at most five redirects. Never raises for bad answers."""
+def fetch_robots(
+    fetcher: Fetcher, origin: str, now: Callable[[], float], pause: Callable[[], None] = lambda: None
+) -> RobotsAnswer:
+    """Ask an origin for its robots.txt, over at most five redirects, with a `pause` before each.
+
+    Never raises for bad answers.
+    """
     url = origin + "/robots.txt"
-    sent_at = 0.0
     try:
-        for _ in range(_MOST_HOPS + 1):
+        for hop in range(_MOST_HOPS + 1):
+            if hop:
+                pause()
             answer = fetcher.ask(url, {}, lambda status, _: status in _OK, LARGEST, cut=True)
-            sent_at = answer.sent_at
             target = answer.target
             if target is None or isinstance(target, Reason):
-                return RobotsAnswer(StoredRobots(origin, _status(answer), answer.body, now()), sent_at=sent_at)
+                stored = StoredRobots(origin, _status(answer), answer.body, now())
+                return RobotsAnswer(stored, answered_at=answer.answered_at)
             url = target
     except FetchError as error:
-        stored = StoredRobots(origin, 0, b"", now())
-        return RobotsAnswer(stored, _failure(error.outcome), error.host_failed, sent_at)
-    return RobotsAnswer(StoredRobots(origin, _ABSENT, b"", now()), sent_at=sent_at)
+        return RobotsAnswer(StoredRobots(origin, 0, b"", now()), _failure(error.outcome), error.host_failed)
+    return RobotsAnswer(StoredRobots(origin, _ABSENT, b"", now()))
 
 
 def _status(answer: Answer) -> int:

@@ -46,11 +46,14 @@ class RobotsDone:
 Done = PageDone | RobotsDone
 
 
-def work(job: Job, fetcher: Fetcher, rules: UrlRules, now: Callable[[], float]) -> Done:
-    """Do one job. Never raises: the unexpected is logged and becomes an outcome."""
+def work(job: Job, fetcher: Fetcher, rules: UrlRules, now: Callable[[], float], delay: float) -> Done:
+    """Do one job. Never raises: the unexpected is logged and becomes an outcome.
+
+    `delay` seconds lie between the hops of a redirected robots.txt, the only case of two requests in one job.
+    """
     try:
         if job.robots_of:
-            return RobotsDone(job, fetch_robots(fetcher, job.robots_of, now))
+            return RobotsDone(job, fetch_robots(fetcher, job.robots_of, now, lambda: time.sleep(delay)))
         return _page(job, fetcher, rules)
     except Exception as error:
         logger.exception("unexpected failure at %s", job.entry.url)

@@ -146,6 +146,10 @@ def read_warc(path: Path, url_id: int = 0) -> Iterator[Page]:
 def page_of(record: Any, url_id: int) -> Page:
     """The page that a WARC response record holds."""
     body = record.content_stream().read()
+    while record.raw_stream.read(8192):  # what chunked coding left behind
+        pass
+    if record.raw_stream.limit > 0:
+        raise EOFError("its last record is cut short")
     http = record.http_headers
     url = record.rec_headers.get_header("WARC-Target-URI") or ""
     return Page(

@@ -122,4 +122,3 @@ def _add_to_parent(blocks: dict[Element, Block], element: Element, block: Block)
     if parent is not None and parent in blocks:
         blocks[parent].add_leaf(element.tail)
         blocks[parent].add_child(block)
-

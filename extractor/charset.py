@@ -157,9 +157,7 @@ def by_reading(raw: bytes, labels: tuple[str, ...]) -> Decoded | None:
     for name in labels:
         if name in LEGACY and reading(lenient(sample, name)) >= WELL_COMMON:
             return lenient(raw, name)
-    scores = {
-        name: reading(lenient(sample, name)) * (LABEL_BONUS if name in labels else 1.0) for name in LEGACY
-    }
+    scores = {name: reading(lenient(sample, name)) * (LABEL_BONUS if name in labels else 1.0) for name in LEGACY}
     best = max(scores, key=lambda name: scores[name])
     return lenient(raw, best) if scores[best] >= LEAST_COMMON else None
 
@@ -178,7 +176,7 @@ def by_detection(raw: bytes) -> Decoded | None:
 
 def reading(found: Decoded) -> float:
     """Share of very common characters among the non-ASCII ones, 0 to 1; broken and private ones count against."""
-    strange = NON_ASCII.findall(found.text)[:READ]
+    strange: list[str] = NON_ASCII.findall(found.text)[:READ]
     if not strange:
         return 0.0
     common = COMMON[found.encoding]

@@ -8,12 +8,13 @@ All patterns are linear and all input is capped, so no text makes this slow.
 
 import datetime
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lxml.etree import _Element as Element
 
 from extractor.document import Document
+from extractor.dom import text_of
 from extractor.lines import Layout
 
 LONGEST_URL = 2_000
@@ -44,7 +45,8 @@ MONTH_NAMES = {
     name: number
     for number, names in enumerate(
         (
-            "jan january januar janvier enero janeiro gennaio", "feb february februar février febrero fevereiro febbraio",
+            "jan january januar janvier enero janeiro gennaio",
+            "feb february februar février febrero fevereiro febbraio",
             "mar march märz mars marzo março", "apr april avril abril aprile", "may mai mayo maio maggio",
             "jun june juni juin junio junho giugno", "jul july juli juillet julio julho luglio",
             "aug august août agosto", "sep sept september septembre septiembre setembro settembre",
@@ -71,10 +73,10 @@ METAS = (
     "article:published_time", "og:article:published_time", "og:published_time", "datepublished", "pubdate",
     "publishdate", "publish_date", "publish-date", "publication_date", "date.published", "dc.date.issued",
     "dcterms.created", "dc.date.created", "dc.date", "dcterms.date", "sailthru.date", "parsely-pub-date",
-    "published_time_telegram", "weibo:article:create_at", "weibo: article:create_at", "apub:time", "og:release_date",
-    "article:published", "article_date_original", "cxenseparse:recs:publishtime", "published-date", "publishtime",
-    "datecreated", "originalpublicationdate", "date", "article.published", "timestamp", "og:time",
-    "published_on", "uploaddate", "w-published-date",
+    "published_time_telegram", "weibo:article:create_at", "weibo: article:create_at", "apub:time",
+    "og:release_date", "article:published", "article_date_original", "cxenseparse:recs:publishtime",
+    "published-date", "publishtime", "datecreated", "originalpublicationdate", "date", "article.published",
+    "timestamp", "og:time", "published_on", "uploaddate", "w-published-date",
 )  # fmt: skip
 LAST_METAS = ("article:modified_time", "dateupdate", "datemodified", "og:updated_time", "last-modified", "lastmod")
 JSON_PUBLISHED = re.compile(r'"(?:datePublished|pubDate|publishDate)"\s{0,9}:\s{0,9}"([^"]{4,40})"')
@@ -93,9 +95,7 @@ class Published:
     source: str = ""
 
 
-def find_date(
-    document: Document, layout: Layout, body: Element | None, latest: str = "2099-12-31"
-) -> Published:
+def find_date(document: Document, layout: Layout, body: Element | None, latest: str = "2099-12-31") -> Published:
     """The publication date of a page. No date after `latest` (`YYYY-MM-DD`) is believed.
 
     A day in the URL is the answer. A month in the URL is made exact by a date on the page that lies in it.
@@ -119,11 +119,8 @@ def date_in_url(url: str) -> str:
             day = as_day(match)
             if day:
                 return day
-    for pattern in URL_MONTHS:
-        match = pattern.search(path)
-        if match:
-            return f"{match['y']}-{int(match['m']):02d}"
-    return ""
+    months = (pattern.search(path) for pattern in URL_MONTHS)
+    return next((f"{match['y']}-{int(match['m']):02d}" for match in months if match), "")
 
 
 def date_in_text(text: str) -> str:
@@ -199,17 +196,7 @@ def dated_elements(root: Element) -> Iterator[str]:
     for element in root.iter("span", "div", "p", "em", "i", "td", "li", "a", "small", "h5", "h6", "dd", "cite"):
         name = f"{element.get('class') or ''} {element.get('id') or ''}"
         if len(name) > 1 and TIME_CLASS.search(name[:200]) and len(element) <= 12:
-            yield first_text(element.itertext())
-
-
-def first_text(parts: Iterable[str]) -> str:
-    """The beginning of an element's text."""
-    taken = ""
-    for part in parts:
-        taken += part
-        if len(taken) > LONGEST_TEXT:
-            break
-    return taken
+            yield text_of(element, LONGEST_TEXT)
 
 
 def text_near(layout: Layout, body: Element | None) -> Iterator[str]:

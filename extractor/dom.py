@@ -25,10 +25,13 @@ def parse(text: str) -> Element | None:
 
     Never raises for any text. Very deep nesting loses its innermost elements, never their text.
     """
-    data = NOT_XML.sub("", PROLOGUE.sub("", text, count=1)).encode("utf-8")
+    prologue = PROLOGUE.match(text)
+    data = NOT_XML.sub("", text[prologue.end() :] if prologue else text).encode("utf-8")
     if not data.strip():
         return None
-    parser = etree.HTMLParser(**_OPTIONS)
+    parser = etree.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
+    )
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError:  # only comments, only a doctype ...
@@ -40,22 +43,12 @@ def parse(text: str) -> Element | None:
 
 def parse_deep(data: bytes) -> Element | None:
     """Parse UTF-8 bytes that nest deeper than libxml2's tree may: the tags beyond DEEPEST become one level."""
-    parser = etree.HTMLParser(target=_ShallowTree(DEEPEST), **_OPTIONS)
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, target=_ShallowTree(DEEPEST))
     try:
         root: Element | None = etree.fromstring(data, parser)
     except etree.XMLSyntaxError:
         return None
     return root
-
-
-_OPTIONS: Mapping[str, object] = {
-    "encoding": "utf-8",
-    "huge_tree": True,
-    "remove_comments": True,
-    "remove_pis": True,
-    "collect_ids": False,
-    "no_network": True,
-}
 
 
 class _ShallowTree:
@@ -67,21 +60,24 @@ class _ShallowTree:
         self.depth = 0
         self.dead = 0  # open elements whose text is never read
 
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+    def start(self, tag: str | bytes, attrib: dict[str, str]) -> None:
         self.depth += 1
         self.dead += tag in DEAD_TAGS
         if self.depth <= self.deepest:
-            self.builder.start(tag, dict(attributes))
+            self.builder.start(tag, dict(attrib))
 
-    def end(self, tag: str) -> None:
+    def end(self, tag: str | bytes) -> None:
         if self.depth <= self.deepest:
             self.builder.end(tag)
         self.depth -= 1
         self.dead -= tag in DEAD_TAGS
 
-    def data(self, text: str) -> None:
+    def data(self, data: str | bytes) -> None:
         if not self.dead:
-            self.builder.data(text)
+            self.builder.data(data)
+
+    def comment(self, text: str | bytes) -> None:
+        """Comments are no text."""
 
     def close(self) -> Element | None:
         try:

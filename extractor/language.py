@@ -2,7 +2,7 @@
 
 import re
 
-SAMPLE = 5_000
+SAMPLE = 2_000
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
 LATIN = re.compile("[A-Za-z]")

@@ -18,14 +18,17 @@ from lxml.etree import _Element as Element
 from extractor.dom import HEADINGS
 
 BLOCK_TAGS = frozenset(
-    "html body address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure "
-    "footer form header hgroup hr legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr "
-    "ul caption".split()
-) | frozenset(HEADINGS)
+    (
+        "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir",
+        "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "legend",
+        "li", "main", "menu", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th",
+        "thead", "tr", "ul", "caption", *HEADINGS,
+    )
+)  # fmt: skip
 SENTENCE_MARKS = re.compile(r"[，。！？；：、…]|[,.!?;:](?=\s|$|[\"'”’)])")
 LONGEST_CELL = 25.0  # of a cell in a table of data; longer ones lay out the page
 # A line break inside Chinese text is layout, not a space between words.
-HAN_BREAK = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef])[ \t]*[\r\n]\s*(?=[\u3000-\u9fff\uff00-\uffef])")
+HAN_BREAK = re.compile(r"(?<=[\u3001-\u9fff\uff00-\uffef])[ \t]*[\r\n]\s*(?=[\u3001-\u9fff\uff00-\uffef])")
 
 
 @dataclass(slots=True)

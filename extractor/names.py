@@ -28,34 +28,42 @@ ASIDE_ROLES = frozenset(
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 # Believed wherever they occur in a name: "site-footer", "relatedNews".
 ASIDE_WORDS = frozenset(
-    "nav navi navbar navigation menubar breadcrumb breadcrumbs crumb crumbs footer copyright copyrights sidebar aside related xiangguan recommend recommended recommendation "
-    "recommendations recommends tuijian hotnews ranklist share shares sharing sharebar fenxiang bdsharebuttonbox "
-    "jiathis bshare social socials sns qrcode ewm erweima advert advertisement adsense guanggao promo promos "
-    "promotion promoted sponsor sponsored popup modal cookie cookies consent gdpr newsletter subscribe subscription "
-    "author authors bio biography rank ranking ad ads adv bottom foot banner popular mostread morenews "
-    "register vote digg toc overlay keywords rail copyinfo signup login toolbar pager pagination paging pagebar byline disclaimer shengming mianze outbrain taboola "
-    "trending friendlink friendlinks tooltip feedback noprint screenreader statement player".split()
-)
+    (
+        "nav", "navi", "navbar", "navigation", "menubar", "breadcrumb", "breadcrumbs", "crumb", "crumbs", "footer",
+        "foot", "bottom", "copyright", "copyrights", "copyinfo", "sidebar", "aside", "rail", "related", "xiangguan",
+        "recommend", "recommended", "recommendation", "recommendations", "recommends", "tuijian", "hotnews",
+        "ranklist", "rank", "ranking", "popular", "mostread", "morenews", "trending", "outbrain", "taboola",
+        "share", "shares", "sharing", "sharebar", "fenxiang", "bdsharebuttonbox", "jiathis", "bshare", "social",
+        "socials", "sns", "qrcode", "ewm", "erweima", "ad", "ads", "adv", "advert", "advertisement", "adsense",
+        "guanggao", "promo", "promos", "promotion", "promoted", "sponsor", "sponsored", "banner", "popup", "modal",
+        "overlay", "cookie", "cookies", "consent", "gdpr", "newsletter", "subscribe", "subscription", "register",
+        "signup", "login", "toolbar", "tooltip", "feedback", "noprint", "screenreader", "pager", "pagination",
+        "paging", "pagebar", "author", "authors", "bio", "biography", "byline", "keywords", "toc", "vote", "digg",
+        "disclaimer", "statement", "shengming", "mianze", "friendlink", "friendlinks", "player",
+    )
+)  # fmt: skip
 # Believed only as a whole name: too many articles are "post tag-oil has-author".
 ASIDE_NAMES = frozenset(
-    "menu relate relative hot hots tools tool tags tag keyword prev next zeren source laiyuan more links print skip "
-    "search sr".split()
-)
-COMMENT_WORDS = frozenset("comment comments cmt disqus pinglun respond reply replies".split())
+    (
+        "menu", "relate", "relative", "hot", "hots", "tools", "tool", "tags", "tag", "keyword", "prev", "next",
+        "zeren", "source", "laiyuan", "more", "links", "print", "skip", "search", "sr",
+    )
+)  # fmt: skip
+COMMENT_WORDS = frozenset(("comment", "comments", "cmt", "disqus", "pinglun", "respond", "reply", "replies"))
 POST_NAMES = frozenset(("post", "hentry", "type-post"))  # WordPress lists author, tags and category beside them
 BODY_WORDS = frozenset(
     (
         "articlebody", "artibody", "articlecontent", "articletext", "articledetail", "contentbody", "contentdetail",
         "contenttext", "contentarticle", "postbody", "postcontent", "posttext", "entrycontent", "entrytext",
         "newscontent", "newstext", "newsbody", "newsdetail", "storybody", "storytext", "storycontent", "bodytext",
-        "bodycontent", "textcontent", "maintext", "zhengwen", "neirong", "wenzhang",
-        "richtext", "richmediacontent", "textbody", "blogcontent", "blogpostcontent", "bodycopy", "articlecopy",
-        "wysiwyg", "zoom", "endtext", "detailcontent", "trseditor", "articlecon", "artcontent",
+        "bodycontent", "textcontent", "maintext", "zhengwen", "neirong", "wenzhang", "richtext", "richmediacontent",
+        "textbody", "blogcontent", "blogpostcontent", "bodycopy", "articlecopy", "wysiwyg", "zoom", "endtext",
+        "detailcontent", "trseditor", "articlecon", "artcontent",
     )
 )  # fmt: skip
 ARTICLE_WORDS = frozenset(
-    "article content post entry story text body news detail details main zoom art rich".split()
-)
+    ("article", "content", "post", "entry", "story", "text", "body", "news", "detail", "details", "main", "zoom", "art", "rich")
+)  # fmt: skip
 
 
 def hint_of(element: Element) -> Hint:
@@ -69,8 +77,7 @@ def is_hidden(element: Element) -> bool:
     """Not shown when the page opens, by attribute or inline style."""
     if element.get("hidden") is not None or element.get("aria-hidden") == "true":
         return True
-    style = element.get("style")
-    return bool(style) and "display:none" in style.replace(" ", "").lower()
+    return "display:none" in (element.get("style") or "").replace(" ", "").lower()
 
 
 @lru_cache(maxsize=20_000)

@@ -11,9 +11,7 @@ class ExtractSettings:
         default="blocks",
         metadata={"help": "body method: blocks (ours), two_pass (WD-A2) or tag_path_ratio (its baseline)"},
     )
-    alpha: int = field(
-        default=2, metadata={"help": "two_pass: a body has more than this many punctuation marks"}
-    )
+    alpha: int = field(default=2, metadata={"help": "two_pass: a body has more than this many punctuation marks"})
     beta: int = field(default=10, metadata={"help": "two_pass: a body has fewer link characters than this"})
     candidates: int = field(default=5, metadata={"help": "two_pass: how many blocks the second pass looks at"})
     tighten: bool = field(

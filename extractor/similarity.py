@@ -16,10 +16,13 @@ def lcs(first: str, second: str) -> int:
     return len(first) - row.bit_count()
 
 
-def similarity(first: str, second: str) -> float:
-    """LCS / longer length, 0 to 1; 0 if one string is three times as long as the other, or empty."""
+def similarity(first: str, second: str, least: float = 0.0) -> float:
+    """LCS / longer length, 0 to 1; 0 if one string is three times as long as the other, or empty.
+
+    0 too where the lengths alone say that `least` cannot be reached.
+    """
     a, b = (" ".join(text[: LONGEST * 2].split())[:LONGEST].lower() for text in (first, second))
     shorter, longer = sorted((len(a), len(b)))
-    if shorter == 0 or longer >= 3 * shorter:
+    if shorter == 0 or longer >= 3 * shorter or shorter < least * longer:
         return 0.0
     return lcs(a, b) / longer

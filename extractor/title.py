@@ -86,7 +86,7 @@ def most_similar(headings: Sequence[tuple[str, float]], title: str) -> str:
     """The heading most similar to a title, or "" where none is similar enough; the first of equals."""
     best, chosen = 0.0, ""
     for text, least in headings:
-        likeness = similarity(text, title)
+        likeness = similarity(text, title, least)
         if likeness >= least and likeness > best:
             best, chosen = likeness, text
     return chosen
@@ -96,7 +96,8 @@ def is_shown(title: str, lines: Sequence[Line]) -> bool:
     """The page shows its <title>, whole or in part, somewhere in its text outside links."""
     words = title.lower()
     return any(
-        line.link_share <= LINK_LINE and (words in line.text.lower() or similarity(line.text, title) >= SIMILAR)
+        line.link_share <= LINK_LINE
+        and (words in line.text.lower() or similarity(line.text, title, SIMILAR) >= SIMILAR)
         for line in lines
         if line.size <= 2 * TITLE_SIZE[1]
     )
@@ -139,7 +140,7 @@ def title_place(lines: Sequence[Line], title: str) -> int:
         if line.size > 2 * TITLE_SIZE[1] or line.link_share > LINK_LINE:
             continue
         rank, least = TITLE_RANK.get(line.element.tag, (0.0, 0.9))
-        likeness = similarity(line.text, title)
+        likeness = similarity(line.text, title, least)
         if likeness >= least and likeness + rank > best:
             best, place = likeness + rank, index
     return place

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0)  # seconds before each further try, while Solr does not answer
 PHRASES_AT_ONCE = 50
-IDS_AT_ONCE = 1000
+IDS_AT_ONCE = 10_000
 ACTIVE_TRIES, ACTIVE_PAUSE = 120, 0.25  # how often, and after how many seconds, a new collection is looked at
 ASK_AGAIN = (429, 502, 503, 504)
 LONGEST_ERROR = 400

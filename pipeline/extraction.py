@@ -7,11 +7,12 @@ outcome with a reason. The pages that were in flight when a worker died are trie
 import logging
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from types import FrameType
 
 from docstore.articles import Extraction, LostPageError, PendingPage
@@ -120,7 +121,16 @@ def set_up_worker(settings: ExtractSettings) -> None:
     """Make the worker's extractor; Ctrl-C is the parent's business."""
     global worker_extractor
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=end_with_parent, name="end with parent", daemon=True).start()
     worker_extractor = ArticleExtractor(settings)
+
+
+def end_with_parent() -> None:
+    """A worker whose parent was killed would wait for its next page for ever: it holds both ends of the queue."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def extract_in_worker(job: Job) -> Article | Outcome:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from flask import Flask
+from waitress import wasyncore
 from waitress.server import create_server
 from werkzeug.security import generate_password_hash
 
@@ -22,6 +23,7 @@ from search_ui.search import SearchClient
 log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 1.0
+STOP_SECONDS = 0.5
 THREADS = 8
 
 
@@ -110,10 +112,12 @@ class SearchSite:
     def __init__(self, engine: Engine) -> None:
         settings = engine.settings.search
         self._follower = Follower(engine)
+        self._sockets: dict[int, object] = {}
+        self._stop = threading.Event()
         app = search_app(engine)
         try:
             self._server = create_server(
-                app, host=settings.host, port=settings.port, threads=THREADS, ident="plumbline"
+                app, self._sockets, host=settings.host, port=settings.port, threads=THREADS, ident="plumbline"
             )
         except OSError as error:
             raise PortInUseError(
@@ -121,7 +125,7 @@ class SearchSite:
                 "or set search.port"
             ) from error
         self.url = f"http://{settings.host}:{self._server.effective_port}/"
-        self._thread = threading.Thread(target=self._server.run, name="search site", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="search site", daemon=True)
 
     def __enter__(self) -> "SearchSite":
         self._follower.__enter__()
@@ -137,4 +141,12 @@ class SearchSite:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._follower.__exit__(kind, error, trace)
+        self._stop.set()
+        self._thread.join(timeout=10)
+
+    def _serve(self) -> None:
+        """Waitress's own loop cannot be ended from another thread without a traceback; this one looks at a flag."""
+        while not self._stop.is_set():
+            wasyncore.loop(timeout=STOP_SECONDS, map=self._sockets, count=1)
+        self._server.task_dispatcher.shutdown()
         self._server.close()

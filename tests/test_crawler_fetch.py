@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import resource
 import socket
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -357,16 +356,26 @@ def test_tls_certificates_are_checked_and_handshakes_end(tmp_path: Path) -> None
 
 
 def test_an_idle_connection_closed_by_the_server_is_not_a_failure() -> None:
-    answered = threading.Semaphore(0)
+    """The server answers, takes the next request on the same connection, and closes: we ask once more, anew."""
+    connections = []
 
-    def once(connection: socket.socket) -> None:
+    def answer_once(connection: socket.socket) -> None:
+        connections.append(connection)
         connection.sendall(OK + b"Content-Length: 4\r\n\r\n<p>x")
-        answered.release()
+        connection.recv(65536)
 
-    with raw_server(once) as host:
+    with raw_server(answer_once) as host:
         client = fetcher(host)
         for _ in range(3):
             assert client.fetch(entry(f"http://{host}/")).outcome.reason is Reason.FETCHED
+    assert len(connections) == 3
+
+
+def test_a_new_connection_that_is_closed_is_not_tried_twice() -> None:
+    connections = []
+    with raw_server(connections.append) as host:
+        assert fetcher(host).fetch(entry(f"http://{host}/")).outcome.reason is Reason.UNREACHABLE
+    assert len(connections) == 1
 
 
 @pytest.mark.parametrize(

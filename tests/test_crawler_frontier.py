@@ -78,8 +78,8 @@ def test_a_host_keeps_its_distance_however_many_queues_it_has() -> None:
     first = take(frontier, 10.0)
     assert frontier.take(10.0) == Wait(NEVER)
     end(frontier, gate, first, now=10.5)
-    assert frontier.take(10.5) == Wait(1.5)
-    assert take(frontier, 12.0).host == "a"
+    assert frontier.take(10.5) == Wait(2.0)
+    assert take(frontier, 12.5).host == "a"
 
 
 def test_a_slow_host_does_not_hold_up_the_others_in_its_queue() -> None:

@@ -26,17 +26,24 @@ def test_no_more_under_way_than_allowed() -> None:
     assert gate.next_start(H, 5.0) == 5.0
 
 
-def test_the_gap_counts_from_when_the_request_went_out() -> None:
+def test_without_an_answer_the_gap_counts_from_the_end() -> None:
     gate = HostGate(delay=2.0, per_host=1)
     gate.started(H, 10.0)
-    gate.finished(H, 13.0, sent_at=12.5)
+    gate.finished(H, 13.0)
+    assert gate.next_start(H, 13.0) == 15.0
+
+
+def test_the_gap_counts_from_when_the_answer_began() -> None:
+    gate = HostGate(delay=2.0, per_host=1)
+    gate.started(H, 10.0)
+    gate.finished(H, 13.0, answered_at=12.5)
     assert gate.next_start(H, 13.0) == 14.5
 
 
 def test_a_withdrawn_request_costs_nothing() -> None:
     gate = HostGate(delay=2.0, per_host=1)
     gate.started(H, 10.0)
-    gate.finished(H, 10.1)
+    gate.finished(H, 10.0)
     gate.started(H, 12.0)
     gate.withdrawn(H)
     assert gate.next_start(H, 12.0) == 12.0
@@ -47,15 +54,15 @@ def test_crawl_delay_only_slows_down() -> None:
     gate.slow_down(H, 5.0)
     gate.slow_down(H, 1.0)
     gate.started(H, 0.0)
-    gate.finished(H, 0.1)
-    assert gate.next_start(H, 1.0) == 5.0
+    gate.finished(H, 0.5)
+    assert gate.next_start(H, 1.0) == 5.5
 
 
 @pytest.mark.parametrize(("asked", "start"), [(30.0, 130.0), (0.0, 102.0), (1e9, 100.0 + LONGEST_RETRY_AFTER)])
 def test_retry_after_is_granted_within_bounds(asked: float, start: float) -> None:
     gate = HostGate(delay=1.0, per_host=1)
     gate.started(H, 99.0)
-    gate.finished(H, 100.0, sent_at=99.0, failed=True, retry_after=asked)
+    gate.finished(H, 100.0, answered_at=99.0, failed=True, retry_after=asked)
     assert gate.next_start(H, 100.0) == start
 
 

@@ -8,9 +8,11 @@
 Every step is a pure function of the page's lines (extractor/lines.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+
+from lxml.etree import _Element as Element
 
 from extractor.document import Document
 from extractor.lines import Layout, Line, Span, render
@@ -21,7 +23,7 @@ from extractor.settings import ExtractSettings
 from extractor.title import cut_site_name, is_near, title_place
 
 LOSS = 15.0  # most that one bad line takes away, in Chinese characters
-LINK_LOSS = 20.0
+LINK_LOSS = 20.0  # the same for a line of links, of which LINK_FACTOR counts
 LINK_FACTOR = 0.45
 SENTENCE = 8.0  # shortest line with punctuation that counts as a sentence
 LONG_LINE = 20.0  # a line this long counts in part even without punctuation
@@ -30,11 +32,12 @@ HINT_GAIN = {Hint.BODY: 1.6, Hint.ARTICLE: 1.15, Hint.NONE: 1.0, Hint.ASIDE: 0.6
 HINT_BONUS = {Hint.BODY: 60.0, Hint.ARTICLE: 3.0, Hint.NONE: 0.0, Hint.ASIDE: 0.0, Hint.COMMENTS: 0.0}
 ASIDE_SHARE = 0.5  # an element with more of the page's gain than this is no aside, whatever its name
 LONGEST_TAIL = 30  # lines without punctuation that may be cut behind the last sentence
+NOTICE = 150.0  # a longer line that speaks of copyright is about copyright
 LABEL = 45.0  # longest line that may be a label of the template
 LEAST_SHARE = 0.04  # of the page's gain that a body must have for the names around it to be believed
 MOST_ABOVE_TITLE = 0.3  # of an article's gain that may stand above its title
 NEAR_BONUS = 30.0  # what it is worth to start shortly below the title, in Chinese characters
-ENOUGH_BEFORE_END = 0.5
+ENOUGH_BEFORE_END = 0.5  # of an article's gain that stands before the heading of what follows it
 LEAST_BELOW_TITLE = 0.3  # of the page's gain that stands below a title
 BEFORE_TITLE = 0.3  # what lines above the title are worth
 
@@ -47,21 +50,35 @@ class WeighedLines:
 
     def choose(self, document: Document, layout: Layout) -> Body | None:
         """The body, or None where no element gains anything."""
-        lines, spans = layout.lines, layout.spans
-        hints = [hint_of(span.element) for span in spans]
-        raw = weigh_all(lines)
-        page_gain = sum(max(0.0, weight) for weight in raw)
-        title = believed(title_place(lines, cut_site_name(document.title)), raw)
-        for share in (ASIDE_SHARE, 0.0):  # names are believed as long as they leave a body
-            asides = aside_lines(spans, hints, raw, title, share)
-            weights = settle(raw, asides, title)
-            span = best_span(spans, hints, weights, title)
-            if span is not None and (is_near(span, title) or gain_of(span, weights) > LEAST_SHARE * page_gain):
-                break
-        if span is None:
+        hints = [hint_of(span.element) for span in layout.spans]
+        weights = weigh_all(layout.lines)
+        title = believed(title_place(layout.lines, cut_site_name(document.title)), weights)
+        choice = choose_element(layout.spans, hints, weights, title)
+        if choice is None:
             return None
-        kept = keep_lines(lines, weights, asides, span, title)
-        return Body(span.element, render(kept)) if kept else None
+        kept = keep_lines(layout.lines, choice, title)
+        return Body(choice.span.element, render(kept)) if kept else None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A chosen element, with every line's final weight and whether it stands in an aside."""
+
+    span: Span
+    weights: Sequence[float]
+    asides: Sequence[bool]
+
+
+def choose_element(spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int) -> Choice | None:
+    """The best element. Names are believed as long as they leave one that is near the title, or holds enough."""
+    enough = LEAST_SHARE * sum(max(0.0, weight) for weight in weights)
+    for share in (ASIDE_SHARE, 0.0):
+        asides = aside_lines(spans, hints, weights, title, share)
+        settled = settle(weights, asides, title)
+        span = best_span(spans, hints, settled, title)
+        if span is not None and (share == 0.0 or is_near(span, title) or gain_of(span, settled) > enough):
+            return Choice(span, settled, asides)
+    return None
 
 
 def weigh_all(lines: Sequence[Line]) -> list[float]:
@@ -89,7 +106,7 @@ def gain_of(span: Span, weights: Sequence[float]) -> float:
 def weigh(line: Line) -> float:
     """What a line says for its element being the body, on its own."""
     own = line.size - line.link_size
-    if is_copyright(line.text) or (line.size < LABEL and is_template(line.text)):
+    if is_notice_or_label(line):
         return -min(line.size, LOSS)
     if line.link_share > LINK_LINE:
         return -min(line.size, LINK_LOSS) * LINK_FACTOR
@@ -109,18 +126,28 @@ def aside_lines(
     than `share` of the page's gain.
     """
     gains = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
-    bodies = [span for span, hint in zip(spans, hints, strict=True) if hint is Hint.BODY]
-    asides = [False] * len(weights)
     most = {Hint.ASIDE: share * gains[-1], Hint.COMMENTS: (gains[-1] if share else 0.0)}
+    around_bodies = ancestors_of(span.element for span, hint in zip(spans, hints, strict=True) if hint is Hint.BODY)
+    asides = [False] * len(weights)
+    covered = 0  # lines before this one are settled: spans come outermost first
     for span, hint in zip(spans, hints, strict=True):
-        if hint not in most or span.start <= title < span.end:
+        if hint not in most or span.end <= covered or span.start <= title < span.end:
             continue
-        if gains[span.end] - gains[span.start] > most[hint]:
-            continue
-        if any(span.start <= body.start and body.end <= span.end for body in bodies):
-            continue
-        asides[span.start : span.end] = [True] * (span.end - span.start)
+        if gains[span.end] - gains[span.start] <= most[hint] and span.element not in around_bodies:
+            asides[span.start : span.end] = [True] * (span.end - span.start)
+            covered = span.end
     return asides
+
+
+def ancestors_of(elements: Iterable[Element]) -> set[Element]:
+    """All elements above any of these."""
+    above: set[Element] = set()
+    for element in elements:
+        parent = element.getparent()
+        while parent is not None and parent not in above:
+            above.add(parent)
+            parent = parent.getparent()
+    return above
 
 
 def settle(weights: Sequence[float], asides: Sequence[bool], title: int) -> list[float]:
@@ -135,9 +162,7 @@ def settle(weights: Sequence[float], asides: Sequence[bool], title: int) -> list
     return settled
 
 
-def best_span(
-    spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int
-) -> Span | None:
+def best_span(spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int) -> Span | None:
     """The element with the largest sum of weights, its name counted in; the innermost of equals."""
     sums = [0.0, *accumulate(weights)]
     best, chosen = 0.0, None
@@ -151,18 +176,23 @@ def best_span(
     return chosen
 
 
-def keep_lines(
-    lines: Sequence[Line], weights: Sequence[float], asides: Sequence[bool], span: Span, title: int
-) -> list[Line]:
+def keep_lines(lines: Sequence[Line], choice: Choice, title: int) -> list[Line]:
     """The lines of the chosen element that belong to the article."""
-    inside = span.start <= title < span.end
-    above = gain_of(Span(span.element, span.start, title), weights) if inside else 0.0
-    start = title + 1 if inside and above < MOST_ABOVE_TITLE * gain_of(span, weights) else span.start
-    chosen = [index for index in range(start, span.end) if not asides[index]]
-    chosen = cut_end(chosen, lines, weights)
+    start = first_line(choice, title)
+    chosen = [index for index in range(start, choice.span.end) if not choice.asides[index]]
+    chosen = cut_end(chosen, lines, choice.weights)
     chosen = cut_start(chosen, lines)
     chosen = cut_tail(chosen, lines)
-    return [lines[index] for index in chosen if belongs(index, chosen, lines)]
+    return [lines[index] for index in chosen if belongs(lines[index]) or is_lone_link(index, lines)]
+
+
+def first_line(choice: Choice, title: int) -> int:
+    """The line below the title, or the element's first where the title is not in it, or has much of it above."""
+    span = choice.span
+    if not span.start <= title < span.end:
+        return span.start
+    above = gain_of(Span(span.element, span.start, title), choice.weights)
+    return title + 1 if above < MOST_ABOVE_TITLE * gain_of(span, choice.weights) else span.start
 
 
 def cut_end(chosen: list[int], lines: Sequence[Line], weights: Sequence[float]) -> list[int]:
@@ -201,17 +231,17 @@ def cut_start(chosen: list[int], lines: Sequence[Line]) -> list[int]:
     return chosen[place:]
 
 
-def belongs(index: int, chosen: Sequence[int], lines: Sequence[Line]) -> bool:
-    """False for notices, labels and lines of links."""
-    line = lines[index]
-    if is_copyright(line.text) and line.size < 150:
-        return False
-    if line.size < LABEL and is_template(line.text):
-        return False
-    return line.link_share <= LINK_LINE or is_lone_link(index, lines)
+def belongs(line: Line) -> bool:
+    """Neither a notice nor a label nor links."""
+    return line.link_share <= LINK_LINE and not is_notice_or_label(line)
+
+
+def is_notice_or_label(line: Line) -> bool:
+    """A copyright notice, or a short line of template text."""
+    return (line.size < NOTICE and is_copyright(line.text)) or (line.size < LABEL and is_template(line.text))
 
 
 def is_lone_link(index: int, lines: Sequence[Line]) -> bool:
     """A line of link text between lines of text, as a source or a name in an article is."""
-    around = lines[max(0, index - 1) : index] + lines[index + 1 : index + 2]
-    return all(line.link_share <= LINK_LINE for line in around)
+    around = lines[max(0, index - 1) : index + 2]
+    return not is_notice_or_label(lines[index]) and sum(line.link_share > LINK_LINE for line in around) <= 1

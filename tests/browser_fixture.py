@@ -1,0 +1,219 @@
+"""The engine on its demo, searched in a real browser: Debian's chromium, driven by playwright.
+
+`vertical` is the whole thing: three news sites on loopback, crawled, extracted, mined and indexed; no lexicon is
+published yet. `visit` opens tabs, each of a new visitor. A test fails if, in any of its tabs, a dialog opens, a script
+or the content security policy complains, the server answers 4xx or 5xx unasked, or a request leaves this machine.
+"""
+
+import dataclasses
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Response, expect, sync_playwright
+
+from indexer.solr import SolrIndex
+from indexer.solr_node import SolrNode
+from pipeline import stages
+from pipeline.demo.site import DemoServer, write_sites
+from pipeline.demo_run import DemoOptions, demo_settings
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.serve import SearchSite
+from pipeline.settings import Settings
+from tests.conftest import CI
+
+PASSWORD = "demo administrator"
+PATIENCE = 30_000  # milliseconds for whatever the page or the index has to do
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+Visit = Callable[..., Page]
+
+
+@dataclass(frozen=True)
+class Vertical:
+    """The running engine. `index` is a connection of the test's own."""
+
+    url: str
+    demo_url: str
+    engine: Engine
+    index: SolrIndex
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """The browser. Without one, tests skip; in CI they fail."""
+    path = shutil.which("chromium")
+    if path is None:
+        reason = "there is no chromium: apt-get install chromium"
+        pytest.fail(reason) if CI else pytest.skip(reason)
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def vertical(chromium: Browser, solr_node: SolrNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vertical]:
+    """The demo after one run, served. Asks for the browser first: without it nothing has to be set up."""
+    folder = tmp_path_factory.mktemp("browser")
+    write_sites(folder / "sites")
+    with pytest.MonkeyPatch.context() as environment, DemoServer(folder / "sites", 0) as demo:
+        environment.setenv("PLUMB_ADMIN_PASSWORD", PASSWORD)
+        settings = settings_for(folder, demo.port, solr_node.url)
+        with Engine(settings, Quiet()) as engine:
+            stages.run(engine)
+            with SearchSite(engine) as site:
+                index = SolrIndex(solr_node.url, settings.index.collection, timeout=30.0)
+                yield Vertical(site.url, settings.crawl.seeds[0], engine, index)
+            engine.index.drop()
+
+
+def settings_for(folder: Path, site_port: int, solr_url: str) -> Settings:
+    """The demo's settings, on any free port and on the session's Solr."""
+    settings = demo_settings(DemoOptions(folder, port=0, site_port=site_port))
+    index = dataclasses.replace(settings.index, solr_url=solr_url, collection="browser")
+    return dataclasses.replace(settings, index=index)
+
+
+class Watch:
+    """Notes what must not happen in the tabs of one visitor; `allowed` are answers that the test asks for."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.faults: list[str] = []
+        self.allowed: set[int] = set()
+        context.on("dialog", self._dialog)
+        context.on("console", lambda message: self._console(message.type, message.text))
+        context.on("weberror", lambda error: self.faults.append(f"script failed: {error.error}"))
+        context.on("request", lambda request: self._address(request.url))
+        context.on("response", self._answer)
+
+    def _dialog(self, dialog: Dialog) -> None:
+        self.faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _console(self, kind: str, text: str) -> None:
+        refused = text.startswith("Failed to load resource: the server responded")  # `_answer` knows better
+        if kind in ("error", "warning") and not refused:
+            self.faults.append(f"console: {text}")
+
+    def _address(self, url: str) -> None:
+        host = urlsplit(url).hostname or ""
+        if host != "127.0.0.1" and not host.endswith(".localhost"):
+            self.faults.append(f"request to {url}")
+
+    def _answer(self, response: Response) -> None:
+        if response.status >= 400 and response.status not in self.allowed:
+            self.faults.append(f"{response.status} from {response.url}")
+
+
+@pytest.fixture
+def watches() -> list[Watch]:
+    """One watch for each visitor of this test, in order."""
+    return []
+
+
+@pytest.fixture
+def visit(chromium: Browser, vertical: Vertical, watches: list[Watch]) -> Iterator[Visit]:
+    """Call it for a tab of a new visitor, who reads Chinese unless `locale` says otherwise.
+
+    `allowed`: statuses above 399 that the test asks for; other options are those of a playwright context.
+    """
+    with ExitStack() as stack:
+
+        def new_visitor(*allowed: int, locale: str = "zh-CN", **options: object) -> Page:
+            context = chromium.new_context(base_url=vertical.url, locale=locale, **options)  # type: ignore[arg-type]
+            stack.enter_context(closing(context))
+            context.set_default_timeout(PATIENCE)
+            watches.append(Watch(context))
+            watches[-1].allowed |= set(allowed)
+            return context.new_page()
+
+        yield new_visitor
+    assert [fault for watch in watches for fault in watch.faults] == []
+
+
+def sign_in(page: Page) -> Page:
+    """Through the form, to the review page."""
+    page.goto("/admin/login")
+    page.locator("#password").fill(PASSWORD)
+    page.locator("#password").press("Enter")
+    expect(page.locator("#publish")).to_be_visible()
+    return page
+
+
+def number(place: Locator) -> int:
+    """The first number in a text: `1,234 results` -> 1234."""
+    found = re.search(r"\d[\d,]*", place.inner_text())
+    assert found, place.inner_text()
+    return int(found.group().replace(",", ""))
+
+
+def links(page: Page) -> list[str]:
+    """The addresses of the hits on a result page."""
+    hits: list[str] = page.locator("#hits h2 a").evaluate_all("all => all.map(a => a.href)")
+    return hits
+
+
+# -- what to ask of a page
+
+
+def vocabulary(page: Page) -> set[str]:
+    """The kinds of elements and attributes in use: `a`, `a href` ..."""
+    words: Sequence[str] = page.evaluate(
+        """() => [...document.querySelectorAll("*")].flatMap(
+            one => [one.localName, ...one.getAttributeNames().map(name => `${one.localName} ${name}`)])"""
+    )
+    return set(words)
+
+
+def odd_addresses(page: Page) -> list[str]:
+    """Addresses that are neither a path nor http(s): javascript:, data:, what a browser makes of `//`."""
+    found: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll("[href], [src], [action]")].flatMap(one =>
+            ["href", "src", "action"].map(name => one.getAttribute(name)).filter(
+                value => value !== null && !/^(https?:[/][/][^/]|[/](?![/])|#)/.test(value)))"""
+    )
+    return found
+
+
+def weak_contrasts(page: Page) -> list[str]:
+    """Visible texts with less contrast than WCAG 2.2 AA (1.4.3) asks for: 4.5, large text 3."""
+    found: list[str] = page.evaluate(WEAK_CONTRASTS)
+    return found
+
+
+WEAK_CONTRASTS = """() => {
+  const colour = text => { const c = text.match(/[\\d.]+/g).map(Number); return c.length === 3 ? [...c, 1] : c; };
+  const over = (top, alpha, bottom) => bottom.map((below, n) => top[n] * alpha + below * (1 - alpha));
+  const linear = part => (part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  const above = one => one ? [...above(one.parentElement), one] : [];
+  const weak = [];
+  for (const one of document.body.querySelectorAll("*")) {
+    const own = [...one.childNodes].filter(n => n.nodeType === 3 && n.data.trim()).map(n => n.data.trim()).join(" ");
+    const style = getComputedStyle(one), box = one.getBoundingClientRect();
+    const unseen = one.closest(".hidden, .skip") || style.visibility !== "visible" || !box.width || !box.height;
+    if (!own || unseen) continue;
+    let ground = [255, 255, 255], solid = 1;
+    for (const layer of above(one)) {
+      const look = getComputedStyle(layer), paint = colour(look.backgroundColor);
+      ground = over(paint, paint[3], ground);
+      solid *= Number(look.opacity);
+    }
+    const ink = colour(style.color), text = light(over(ink, ink[3] * solid, ground)), paper = light(ground);
+    const ratio = (Math.max(text, paper) + 0.05) / (Math.min(text, paper) + 0.05);
+    const size = parseFloat(style.fontSize), large = size >= 24 || size >= 18.66 && Number(style.fontWeight) >= 700;
+    if (ratio < (large ? 3 : 4.5)) weak.push(`${ratio.toFixed(2)} ${one.localName}.${one.className}: ${own}`);
+  }
+  return weak;
+}"""

@@ -1,0 +1,252 @@
+"""The real `plumb` command in a vertical of its own: run, killed with everything it started, asked what it left behind.
+
+Nothing here opens the store for writing: what a killed run left is cleared up by the next `plumb`, or not at all.
+"""
+
+import hashlib
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from docstore.archive import Archive
+from docstore.model import WarcPointer
+from indexer.solr import SolrIndex
+from indexer.solr_node import open_solr
+from pipeline.demo.site import HOSTS, Answer, DemoServer, Validators
+from pipeline.settings import load_settings
+from pipeline.template import toml_value
+
+PLUMB = str(Path(sys.executable).with_name("plumb"))
+PATIENCE = 90.0  # seconds after which a test gives up; never what a test is about
+HOST = next(iter(HOSTS))
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def complaint(self) -> str:
+        """The one line that says what went wrong; fails where there is more than that, or less."""
+        lines = [line for line in self.err.splitlines() if line not in PROGRESS_NOTES]
+        assert len(lines) == 1, self
+        assert "Traceback" not in self.err, self
+        assert "unexpected" not in lines[0], self
+        return lines[0]
+
+
+PROGRESS_NOTES = frozenset({"starting Solr ...", "asking Solr ..."})
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the store holds, as far as it must not depend on kills and restarts."""
+
+    urls: frozenset[str]
+    articles: Mapping[str, str]  # URL -> digest
+    extracted: Mapping[str, str]  # URL -> reason
+    terms: Mapping[str, tuple[str, float]]  # text -> status, score
+    versions: Mapping[int, int]  # published version -> terms
+    changes: int
+
+
+class Vertical:
+    """A folder with a `vertical.toml` and its data."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.config = folder / "vertical.toml"
+        self.data = folder / "data"
+        self._started: list[subprocess.Popen[str]] = []
+
+    def write(self, sections: Mapping[str, Mapping[str, Any]]) -> "Vertical":
+        """Write the settings."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lines = []
+        for name, values in sections.items():
+            lines += [f"[{name}]", *(f"{key} = {toml_value(value)}" for key, value in values.items())]
+        self.config.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return self
+
+    def copy_to(self, folder: Path) -> "Vertical":
+        """The same vertical in another folder."""
+        shutil.copytree(self.folder, folder)
+        return Vertical(folder)
+
+    # -- the command
+
+    def plumb(self, *arguments: str, environment: Mapping[str, str] | None = None) -> Said:
+        """Run `plumb` to its end."""
+        return self.finished(self.start(*arguments, environment=environment))
+
+    def finished(self, running: "subprocess.Popen[str]") -> Said:
+        """Wait for a command to end."""
+        out, err = running.communicate(timeout=PATIENCE)
+        return Said(running.returncode, out, err)
+
+    def done(self, *arguments: str) -> Said:
+        """Run `plumb` and expect it to do what it was asked."""
+        said = self.plumb(*arguments)
+        assert said.status == 0, said
+        assert "Traceback" not in said.err, said
+        return said
+
+    def start(self, *arguments: str, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
+        """Start `plumb` in a session of its own, so that everything it starts can be found."""
+        running = subprocess.Popen(
+            [PLUMB, "-c", str(self.config), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **(environment or {})},
+            start_new_session=True,
+        )
+        self._started.append(running)
+        return running
+
+    # -- processes
+
+    def processes(self) -> dict[int, str]:
+        """Every living process that `plumb` started here, with its command line; Solr's live in their own sessions."""
+        sessions = {running.pid for running in self._started}
+        return {
+            pid: command
+            for pid, session, command in all_processes()
+            if session in sessions or (str(self.folder) in command and pid != os.getpid())
+        }
+
+    def kill(self, word: str = "") -> None:
+        """kill -9 everything at once, or only the processes whose command line holds `word`."""
+        victims = [pid for pid, command in self.processes().items() if word in command]
+        assert victims, f"no process with {word!r}"
+        for pid in victims:
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: not any(pid in self.processes() for pid in victims))
+
+    def end(self) -> None:
+        """Leave no process behind, whatever a test did."""
+        while alive := self.processes():
+            for pid in alive:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            time.sleep(0.05)
+        for running in self._started:
+            running.communicate()
+
+    # -- what is left
+
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        """Rows of the store as other processes see it now; none while there is no such table."""
+        try:
+            with closing(sqlite3.connect(f"file:{self.data / 'store.db'}?mode=ro", uri=True, timeout=30)) as connection:
+                return connection.execute(query).fetchall()
+        except sqlite3.OperationalError:
+            return []
+
+    def number(self, query: str) -> int:
+        """The one number that `query` asks for; 0 while there is no such table."""
+        rows = self.ask(query)
+        return int(rows[0][0] or 0) if rows else 0
+
+    def kept(self) -> Kept:
+        """See `Kept`."""
+        pairs = "SELECT u.url, x.{} FROM {} x JOIN urls u USING (url_id)"
+        return Kept(
+            frozenset(url for (url,) in self.ask("SELECT url FROM urls")),
+            dict(self.ask(pairs.format("digest", "articles"))),
+            dict(self.ask(pairs.format("reason", "outcomes") + " WHERE x.stage = 'extract'")),
+            {text: (status, score) for text, status, score in self.ask("SELECT text, status, score FROM terms")},
+            dict(self.ask("SELECT version, COUNT(*) FROM lexicon_entries GROUP BY version")),
+            self.number("SELECT COUNT(*) FROM changes"),
+        )
+
+    def check_archive(self) -> int:
+        """Every page's WARC record can be read and is the one that was kept; returns how many."""
+        rows = self.ask("SELECT warc_file, warc_offset, warc_length, digest FROM pages")
+        with Archive(self.data / "warc") as archive:
+            for file, offset, length, digest in rows:
+                body = archive.read(WarcPointer(file, offset, length), digest)
+                assert hashlib.sha256(body).hexdigest() == digest
+        return len(rows)
+
+    def log(self) -> str:
+        """The log of all runs."""
+        return (self.data / "logs" / "plumb.log").read_text(encoding="utf-8")
+
+    @contextmanager
+    def solr(self) -> Iterator[SolrIndex]:
+        """The vertical's index; its Solr stays up meanwhile."""
+        settings = load_settings(self.config).index
+        with open_solr(settings, self.data / "solr") as url:
+            yield SolrIndex(url, settings.collection, settings.request_timeout)
+
+
+def indexed_ids(index: SolrIndex) -> list[str]:
+    """The ids of all documents in Solr."""
+    answer = index.search({"q": "*:*", "fl": "id", "rows": 10_000})["response"]
+    assert answer["numFound"] == len(answer["docs"])
+    return sorted(doc["id"] for doc in answer["docs"])
+
+
+def all_processes() -> Iterator[tuple[int, int, str]]:
+    """(pid, session, command line) of every living process (Linux)."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            state, *fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        if state not in "ZX":
+            yield int(folder.name), int(fields[2]), command
+
+
+def until(condition: Callable[[], object], running: "subprocess.Popen[str] | None" = None) -> None:
+    """Wait for `condition`; fails when `running` ends before it, or after PATIENCE."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if running is not None and running.poll() is not None:
+            raise AssertionError(f"plumb ended too early: {running.communicate()}")
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.003)
+
+
+class SlowSites(DemoServer):
+    """The demo sites, each answer a little late, so that a crawl lasts long enough to be killed; notes every answer."""
+
+    def __init__(self, folder: Path, pause: float) -> None:
+        super().__init__(folder, 0)
+        self.pause = pause
+        self.log: list[tuple[str, int]] = []
+
+    @property
+    def seed(self) -> str:
+        """The home page of the first site."""
+        return f"http://{HOST}:{self.port}/"
+
+    def answer(self, host: str, target: str, validators: Validators) -> Answer:
+        """As the demo sites."""
+        time.sleep(self.pause)
+        found = super().answer(host, target, validators)
+        self.log.append((f"http://{host}:{self.port}{target}", int(found.status)))
+        return found
+
+    def sections(self, **crawl: Any) -> dict[str, dict[str, Any]]:
+        """Settings of a vertical that is the first of the sites."""
+        own = {"seeds": [self.seed], "depth": 6, "delay": 0.001, "per_host": 4, "inside_hosts": [f"{HOST}:{self.port}"]}
+        return {"crawl": {**own, **crawl}, "index": {"batch": 5}, "search": {"port": 0}}

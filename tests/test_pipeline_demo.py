@@ -1,0 +1,67 @@
+"""`plumb demo`, as a person runs it: the first time, again, and after a page was changed on disk."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.solr, pytest.mark.slow]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def plumb(*arguments: str, code: int = 0) -> str:
+    """What the command prints; it must leave with `code`."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PLUMB_")}
+    command = [sys.executable, "-m", "pipeline.cli", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_the_demo_from_an_empty_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    ports = ("--port", str(free_port()), "--site-port", str(free_port()))
+    first = plumb("demo", "--folder", str(folder), "--check", *ports)
+    assert "check passed" in first
+    assert re.search(r"extract +\S+ s  extracted \d{3}", first)
+
+    second = plumb("demo", "--folder", str(folder), "--check", *ports)
+    assert re.search(r"crawl +\S+ s  unchanged \d{3}", second), second
+    assert "extract      0.0 s  nothing to do" in second
+    assert re.search(r"index +\S+ s  nothing to do", second)
+
+    changed = plumb("demo", "--folder", str(folder), "--change", *ports)
+    times = [float(seconds) for seconds in re.findall(r"\+ *([\d.]+) s", changed)]
+    assert times == sorted(times)
+    assert len(times) == 4
+    assert "finds the page" in changed
+
+    config = str(folder / "vertical.toml")
+    compared = plumb("-c", config, "compare", "世界石油大会", "--json")
+    assert '"first_whole_rank": 1' in compared
+    assert f"articles  {re.findall(r'check passed: ([0-9]+)', first)[0]}" in plumb("status", config)
+
+
+def test_a_demo_that_was_never_run_cannot_be_changed(tmp_path: Path) -> None:
+    ports = ("--port", str(free_port()), "--site-port", str(free_port()))
+    said = plumb("demo", "--folder", str(tmp_path / "demo"), "--change", *ports, code=1)
+    assert "run `plumb demo` once first" in said
+
+
+def test_somebody_elses_server_on_the_sites_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = plumb("demo", "--folder", str(tmp_path / "demo"), "--site-port", port, code=1)
+    assert said.startswith("plumb: ")
+    assert port in said
+    assert said.count("\n") == 1
