@@ -6,6 +6,7 @@ content coding undone; the headers that described those codings are renamed `X-A
 """
 
 import calendar
+import gzip
 import hashlib
 import io
 import os
@@ -24,6 +25,7 @@ from docstore.errors import StoreError
 from docstore.model import Page, WarcPointer
 
 ROTATE_BYTES = 512 * 1024 * 1024
+GZIP_LEVEL = 3
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
 
@@ -46,7 +48,7 @@ class Archive:
         file = self._file_with_room()
         start = file.tell()
         try:
-            write_response(WARCWriter(file, gzip=True, warc_version="1.1"), page)
+            file.write(compressed(response_record(page)))
             file.flush()
         except BaseException:
             file.truncate(start)  # a full disk must not leave half a record before the next one
@@ -96,8 +98,20 @@ class Archive:
         return self._file
 
 
+def compressed(record: bytes) -> bytes:
+    """One gzip member. warcio would compress at level 9, which costs more than fetching the page did."""
+    return gzip.compress(record, compresslevel=GZIP_LEVEL, mtime=0)
+
+
+def response_record(page: Page) -> bytes:
+    """The `response` record of `page`, not compressed."""
+    written = io.BytesIO()
+    write_response(WARCWriter(written, gzip=False, warc_version="1.1"), page)
+    return written.getvalue()
+
+
 def write_response(writer: Any, page: Page) -> None:
-    """One `response` record for `page`."""
+    """Write one `response` record for `page`."""
     headers = [
         (f"X-Archive-Orig-{name}" if name.lower() in CODING_HEADERS else name, value)
         for name, value in (page.headers or (("Content-Type", page.content_type),))

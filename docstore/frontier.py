@@ -88,7 +88,8 @@ class FrontierTable:
         added = self._database.upsert(connection, urls, rows)
         seeds = [entry.url for entry in new if entry.kind is Kind.SEED]
         if seeds:
-            connection.execute(update(urls).where(urls.c.url.in_(seeds)).values(kind=Kind.SEED, depth=0))
+            others = urls.c.url.in_(seeds) & (urls.c.kind != Kind.SEED)
+            connection.execute(update(urls).where(others).values(kind=Kind.SEED, depth=0, due_at=0.0))
         return added
 
     def due_queues(self, before: float) -> dict[int, int]:
@@ -171,15 +172,7 @@ class FrontierTable:
         kept = [(v, v.page, p) for v, p in zip(visits, pointers, strict=True) if v.page is not None and p is not None]
         rows = [page_row(visit.entry.url_id, page, pointer) for visit, page, pointer in kept]
         self._database.upsert(connection, pages, rows, update=[c.name for c in pages.columns if not c.primary_key])
-        validators = [
-            {
-                "key": visit.entry.url_id,
-                "etag": storable(page.etag),
-                "last_modified": storable(page.last_modified),
-                "digest": page.digest,
-            }
-            for visit, page, _ in kept
-        ]
+        validators = [validators_row(visit) for visit in visits if visit.page or visit.etag or visit.last_modified]
         if validators:
             connection.execute(VALIDATED, validators)
 
@@ -286,6 +279,17 @@ def visited_row(visit: Visit) -> dict[str, Any]:
         "new_gap": visit.gap,
         "tries": visit.attempts,
         "at": visit.visited_at,
+    }
+
+
+def validators_row(visit: Visit) -> dict[str, Any]:
+    """The validators to send with the next request: of the page kept now, or new ones for the one kept before."""
+    kept = visit.page or visit
+    return {
+        "key": visit.entry.url_id,
+        "etag": storable(kept.etag),
+        "last_modified": storable(kept.last_modified),
+        "digest": visit.page.digest if visit.page else visit.entry.digest,
     }
 
 

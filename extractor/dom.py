@@ -1,7 +1,7 @@
 """Text to a DOM that the rest can walk: parsing that survives anything, and cleaning as a list of steps."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -60,7 +60,7 @@ class _ShallowTree:
         self.depth = 0
         self.dead = 0  # open elements whose text is never read
 
-    def start(self, tag: str | bytes, attrib: dict[str, str]) -> None:
+    def start(self, tag: str | bytes, attrib: dict[str | bytes, str | bytes]) -> None:
         self.depth += 1
         self.dead += tag in DEAD_TAGS
         if self.depth <= self.deepest:
@@ -113,7 +113,7 @@ def text_of(element: Element, longest: int = 100_000) -> str:
     """All text below an element with white space collapsed, up to about `longest` characters."""
     parts, size = [], 0
     for part in element.itertext():
-        parts.append(part)
+        parts.append(str(part))
         size += len(part)
         if size > longest:
             break

@@ -62,7 +62,7 @@ BODY_WORDS = frozenset(
     )
 )  # fmt: skip
 ARTICLE_WORDS = frozenset(
-    ("article", "content", "post", "entry", "story", "text", "body", "news", "detail", "details", "main", "zoom", "art", "rich")
+    ("article", "content", "post", "entry", "story", "text", "body", "news", "detail", "details", "main", "zoom", "art")
 )  # fmt: skip
 
 

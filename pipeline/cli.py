@@ -29,7 +29,7 @@ from pipeline.freshness import refresh
 from pipeline.import_warc import import_warc
 from pipeline.progress import Terminal
 from pipeline.schedule import last_start, run_on_timetable
-from pipeline.serve import SearchSite
+from pipeline.serve import SearchSite, is_behind
 from pipeline.settings import Settings, load_settings
 from pipeline.template import sample_toml
 
@@ -230,9 +230,20 @@ def add(context: click.Context, terms: tuple[str, ...], file: Path | None) -> No
 def publish_command(context: click.Context) -> None:
     """Publish the accepted terms as a new version and re-segment the documents that contain them."""
     with opened(settings_of(context)) as engine:
-        version = stages.publish(engine)
-        out.print(f"published version {version.version} with {len(version.entries)} terms", highlight=False)
+        out.print(publish_or_go_on(engine), highlight=False)
         say_reports([stages.index(engine)])
+
+
+def publish_or_go_on(engine: Engine) -> str:
+    """Publish; where an earlier call was stopped between publishing and indexing, say that this one goes on with it."""
+    try:
+        version = stages.publish(engine)
+    except stages.NothingToPublishError:
+        latest = engine.store.lexicon.latest_version()
+        if not (latest and is_behind(engine)):
+            raise
+        return f"version {latest} is published already, but not wholly in the index: going on"
+    return f"published version {version.version} with {len(version.entries)} terms"
 
 
 def top_candidates(engine: Engine, count: int) -> list[str]:

@@ -76,13 +76,17 @@ def mine(engine: Engine) -> StageReport:
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
 
+class NothingToPublishError(LexiconError):
+    """The accepted terms are those of the last version."""
+
+
 def publish(engine: Engine) -> Lexicon:
-    """Publish the accepted terms as the next version. LexiconError if that would change nothing."""
+    """Publish the accepted terms as the next version. NothingToPublishError if that would change nothing."""
     store = engine.store.lexicon
     latest = store.latest()
     new = next_version(store.accepted(), latest)
     if new.version == latest.version:
-        raise LexiconError("nothing to publish: no decision since the last version changes it")
+        raise NothingToPublishError("nothing to publish: no decision since the last version changes it")
     return store.publish(new)
 
 

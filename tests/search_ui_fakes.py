@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from flask import Flask
@@ -81,6 +82,11 @@ def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str,
     }
 
 
+@cache
+def _segmenter(texts: tuple[str, ...]) -> Segmenter:
+    return RjiebaSegmenter([(text, 0, "n") for text in texts]) if texts else BASE
+
+
 @dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
@@ -93,8 +99,7 @@ class FakeActions:
         return self.published
 
     def segmenter(self) -> Segmenter:
-        words = [(entry.text, 0, "n") for entry in self.published.entries]
-        return RjiebaSegmenter(words) if words else BASE
+        return _segmenter(tuple(entry.text for entry in self.published.entries))
 
     def base_segmenter(self) -> Segmenter:
         return BASE

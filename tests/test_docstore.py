@@ -118,10 +118,18 @@ class TestFrontier:
         store.frontier.record([fetched(entry)])
         assert extract_all(store, ARTICLE) == [Reason.EXTRACTED]
 
+    def test_new_validators_after_a_304_are_kept(self, store: Store) -> None:
+        entry = keep_page(store)
+        store.frontier.record([Visit(entry, Outcome(Reason.UNCHANGED), 6_000.0, None, 8_000.0, etag='"2"')])
+        again = store.frontier.entries([entry.url])[entry.url]
+        assert (again.etag, again.digest) == ('"2"', entry.digest)
+
     def test_a_known_address_can_become_a_seed(self, store: Store) -> None:
-        one_entry(store)
+        entry = one_entry(store)
+        store.frontier.record([fetched(entry, next_visit=None)])
         store.frontier.add([new_url("http://a.test/1", kind=Kind.SEED)])
         assert store.frontier.entries(["http://a.test/1"])["http://a.test/1"].kind is Kind.SEED
+        assert store.frontier.due_queues(1.0) == {3: 1}
 
     def test_queues_are_computed_again_when_the_policy_changes(self, store: Store) -> None:
         store.frontier.add([new_url(f"http://a.test/{n}") for n in range(5)])
@@ -331,7 +339,7 @@ class TestArchive:
                 raise OSError(errno.ENOSPC, "No space left on device")
 
             with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
-                patch.setattr("docstore.archive.write_response", full)
+                patch.setattr("docstore.archive.response_record", full)
                 archive.write(page("http://a.test/2"))
             archive.write(page("http://a.test/3"))
         assert [p.url for p in read_warc(tmp_path / first.file)] == ["http://a.test/1", "http://a.test/3"]

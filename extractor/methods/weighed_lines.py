@@ -8,6 +8,7 @@
 Every step is a pure function of the page's lines (extractor/lines.py).
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -24,7 +25,7 @@ from extractor.title import cut_site_name, is_near, title_place
 
 LOSS = 15.0  # most that one bad line takes away, in Chinese characters
 LINK_LOSS = 20.0  # the same for a line of links, of which LINK_FACTOR counts
-LINK_FACTOR = 0.45
+LINK_FACTOR = 0.6
 SENTENCE = 8.0  # shortest line with punctuation that counts as a sentence
 LONG_LINE = 20.0  # a line this long counts in part even without punctuation
 LINK_LINE = 0.5  # lines with more link text than this are links
@@ -32,11 +33,14 @@ HINT_GAIN = {Hint.BODY: 1.6, Hint.ARTICLE: 1.15, Hint.NONE: 1.0, Hint.ASIDE: 0.6
 HINT_BONUS = {Hint.BODY: 60.0, Hint.ARTICLE: 3.0, Hint.NONE: 0.0, Hint.ASIDE: 0.0, Hint.COMMENTS: 0.0}
 ASIDE_SHARE = 0.5  # an element with more of the page's gain than this is no aside, whatever its name
 LONGEST_TAIL = 30  # lines without punctuation that may be cut behind the last sentence
-NOTICE = 150.0  # a longer line that speaks of copyright is about copyright
+CAPTION = re.compile(r"caption\b|credit", re.I)
+CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
+HAN = re.compile("[\u4e00-\u9fff]")
+NOTICE = 300.0  # a longer line that speaks of copyright is about copyright
 LABEL = 45.0  # longest line that may be a label of the template
 LEAST_SHARE = 0.04  # of the page's gain that a body must have for the names around it to be believed
 MOST_ABOVE_TITLE = 0.3  # of an article's gain that may stand above its title
-NEAR_BONUS = 30.0  # what it is worth to start shortly below the title, in Chinese characters
+NEAR_BONUS = 50.0  # what it is worth to start shortly below the title, in Chinese characters
 ENOUGH_BEFORE_END = 0.5  # of an article's gain that stands before the heading of what follows it
 LEAST_BELOW_TITLE = 0.3  # of the page's gain that stands below a title
 BEFORE_TITLE = 0.3  # what lines above the title are worth
@@ -70,14 +74,22 @@ class Choice:
 
 
 def choose_element(spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int) -> Choice | None:
-    """The best element. Names are believed as long as they leave one that is near the title, or holds enough."""
+    """The best element. Names of asides are believed less and less until a good one is left.
+
+    Believed in full, they must leave an element that is named as the body and near the title; believed where they hold
+    no more than ASIDE_SHARE, one near the title, or one that holds enough. Last, no name is believed.
+    """
     enough = LEAST_SHARE * sum(max(0.0, weight) for weight in weights)
-    for share in (ASIDE_SHARE, 0.0):
+    for share in (1.0, ASIDE_SHARE, 0.0):
         asides = aside_lines(spans, hints, weights, title, share)
         settled = settle(weights, asides, title)
-        span = best_span(spans, hints, settled, title)
-        if span is not None and (share == 0.0 or is_near(span, title) or gain_of(span, settled) > enough):
-            return Choice(span, settled, asides)
+        place = best_span(spans, hints, settled, title)
+        if place < 0:
+            continue
+        near = is_near(spans[place], title)
+        sure = near and hints[place] is Hint.BODY
+        if sure or share == 0.0 or (share < 1.0 and (near or gain_of(spans[place], settled) > enough)):
+            return Choice(spans[place], settled, asides)
     return None
 
 
@@ -122,7 +134,7 @@ def aside_lines(
 ) -> list[bool]:
     """Which lines stand in an element that is named as no part of the article.
 
-    A name is not believed where the element holds the title, an element named as the body, or (comments apart) more
+    A name is not believed where the element holds the title or (comments apart) an element named as the body or more
     than `share` of the page's gain.
     """
     gains = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
@@ -133,7 +145,9 @@ def aside_lines(
     for span, hint in zip(spans, hints, strict=True):
         if hint not in most or span.end <= covered or span.start <= title < span.end:
             continue
-        if gains[span.end] - gains[span.start] <= most[hint] and span.element not in around_bodies:
+        if hint is Hint.ASIDE and span.element in around_bodies:
+            continue
+        if gains[span.end] - gains[span.start] <= most[hint]:
             asides[span.start : span.end] = [True] * (span.end - span.start)
             covered = span.end
     return asides
@@ -162,17 +176,17 @@ def settle(weights: Sequence[float], asides: Sequence[bool], title: int) -> list
     return settled
 
 
-def best_span(spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int) -> Span | None:
-    """The element with the largest sum of weights, its name counted in; the innermost of equals."""
+def best_span(spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int) -> int:
+    """Index of the element with the largest sum of weights, its name counted in; the innermost of equals, -1: none."""
     sums = [0.0, *accumulate(weights)]
-    best, chosen = 0.0, None
-    for span, hint in zip(spans, hints, strict=True):
+    best, chosen = 0.0, -1
+    for place, (span, hint) in enumerate(zip(spans, hints, strict=True)):
         gain = sums[span.end] - sums[span.start]
         score = gain * HINT_GAIN[hint] + HINT_BONUS[hint] if gain > 0 else 0.0
         if score > 0 and is_near(span, title):
             score += NEAR_BONUS
         if score >= best and score > 0:
-            best, chosen = score, span
+            best, chosen = score, place
     return chosen
 
 
@@ -183,7 +197,7 @@ def keep_lines(lines: Sequence[Line], choice: Choice, title: int) -> list[Line]:
     chosen = cut_end(chosen, lines, choice.weights)
     chosen = cut_start(chosen, lines)
     chosen = cut_tail(chosen, lines)
-    return [lines[index] for index in chosen if belongs(lines[index]) or is_lone_link(index, lines)]
+    return [lines[index] for index in chosen if belongs(index, lines)]
 
 
 def first_line(choice: Choice, title: int) -> int:
@@ -231,9 +245,26 @@ def cut_start(chosen: list[int], lines: Sequence[Line]) -> list[int]:
     return chosen[place:]
 
 
-def belongs(line: Line) -> bool:
-    """Neither a notice nor a label nor links."""
-    return line.link_share <= LINK_LINE and not is_notice_or_label(line)
+def belongs(index: int, lines: Sequence[Line]) -> bool:
+    """Neither a notice nor a label, nor an English caption, nor one of several lines of links."""
+    line = lines[index]
+    if is_notice_or_label(line) or is_caption(line):
+        return False
+    return line.link_share <= LINK_LINE or is_lone_link(index, lines)
+
+
+def is_caption(line: Line) -> bool:
+    """A caption under a picture, but for Chinese ones: there the caption may be the whole article (WD, 1.4)."""
+    if HAN.search(line.text):
+        return False
+    element: Element | None = line.element
+    for _ in range(CAPTION_DEPTH):
+        if element is None:
+            return False
+        if element.tag in ("figcaption", "figure") or CAPTION.search(element.get("class") or ""):
+            return True
+        element = element.getparent()
+    return False
 
 
 def is_notice_or_label(line: Line) -> bool:
@@ -243,5 +274,4 @@ def is_notice_or_label(line: Line) -> bool:
 
 def is_lone_link(index: int, lines: Sequence[Line]) -> bool:
     """A line of link text between lines of text, as a source or a name in an article is."""
-    around = lines[max(0, index - 1) : index + 2]
-    return not is_notice_or_label(lines[index]) and sum(line.link_share > LINK_LINE for line in around) <= 1
+    return sum(line.link_share > LINK_LINE for line in lines[max(0, index - 1) : index + 2]) == 1
