@@ -12,6 +12,12 @@ OUT = Path(__file__).parent / "out"
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+def read_floors(part: str) -> dict[str, float]:
+    """The quality figures of `part` that CI holds: name -> least value."""
+    floors: dict[str, dict[str, float]] = json.loads((Path(__file__).parent / "floors.json").read_text())
+    return floors[part]
+
+
 @dataclass(frozen=True)
 class Figure:
     """One measured value: on which `set`, of which `system` (ours is `plumbline`), which `metric`."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, delete, func, or_, select, update
+from sqlalchemy import Connection, Row, and_, case, delete, func, or_, select, update
 
 from docstore.archive import Archive, LostPageError
 from docstore.database import Database
@@ -87,7 +87,11 @@ class ArticleTable:
             if outcome.reason is not Reason.LOST_PAGE:  # the old article is better than none
                 drop_article(connection, page.url_id, now)
         set_kind(connection, page.url_id, outcome.reason)
-        row = OutcomeRow(page.url_id, Stage.EXTRACT, outcome, now, page.digest)
+        seen = page.digest
+        if outcome.reason is Reason.LOST_PAGE:  # it waits on, for a new fetch or for its file to be put back
+            ask_again(connection, page.url_id)
+            seen = ""
+        row = OutcomeRow(page.url_id, Stage.EXTRACT, outcome, now, seen)
         write_outcomes(self._database, connection, [row])
         return outcome.reason
 
@@ -164,6 +168,13 @@ def drop_article(connection: Connection, url_id: int, now: float) -> None:
     """The page is no article (any more): what was kept of it leaves the store and the index."""
     if connection.execute(delete(articles).where(articles.c.url_id == url_id)).rowcount:
         write_changes(connection, Op.DELETE, [url_id], now)
+
+
+def ask_again(connection: Connection, url_id: int) -> None:
+    """Let the next crawl fetch a page whole, without a condition, unless it is never to be asked again."""
+    due = case((urls.c.due_at.is_(None), None), else_=0.0)
+    values = {"etag": "", "last_modified": "", "digest": "", "due_at": due}
+    connection.execute(update(urls).where(urls.c.url_id == url_id).values(values))
 
 
 def set_kind(connection: Connection, url_id: int, reason: Reason) -> None:

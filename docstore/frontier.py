@@ -111,6 +111,12 @@ class FrontierTable:
         with self._database.read() as connection:
             return [entry_of(row) for row in connection.execute(query)]
 
+    def trust_clock(self, now: float) -> int:
+        """Make due what was visited after `now`: the clock was ahead then. Returns how many addresses."""
+        ahead = (urls.c.visited_at > now) & urls.c.due_at.is_not(None)
+        with self._database.write() as connection:
+            return connection.execute(update(urls).where(ahead).values(due_at=now, visited_at=now)).rowcount
+
     def entries(self, wanted: Sequence[str]) -> dict[str, FrontierEntry]:
         """The known ones among `wanted` (canonical URLs)."""
         found: dict[str, FrontierEntry] = {}

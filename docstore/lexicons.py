@@ -33,7 +33,7 @@ class LexiconTable:
                 rows = [term_row(term, now) for term in mined[start : start + BATCH]]
                 self._database.upsert(connection, terms, rows, update=EVIDENCE)
             between = connection.scalar(select(func.count()).select_from(terms)) or 0
-            stale = terms.c.mined_at.is_not(None) & (terms.c.mined_at < now)
+            stale = terms.c.mined_at != now  # not only earlier: the clock may have been set back
             connection.execute(delete(terms).where(terms.c.status == TermStatus.CANDIDATE, stale))
         return between - before
 

@@ -120,11 +120,10 @@ def by_nul_pattern(raw: bytes) -> Decoded | None:
     """UTF-16 without a mark: its ASCII markup has a NUL in every second place."""
     sample = raw[:SAMPLE]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if even + odd < 4 or even + odd < len(sample) / 50:
+    markup, name = (b"\x00<", "utf-16-be") if even > odd else (b"<\x00", "utf-16-le")
+    if even + odd < len(sample) / 50 or min(even, odd) * 10 > max(even, odd) or markup not in sample:
         return None
-    if min(even, odd) * 10 > max(even, odd):
-        return None
-    found = lenient(raw, "utf-16-be" if even > odd else "utf-16-le")
+    found = lenient(raw, name)
     return found if damage(found.text) <= DAMAGE else None
 
 
@@ -189,7 +188,7 @@ def strict(raw: bytes, name: str) -> Decoded | None:
     """Decoded without any error, or None."""
     try:
         return Decoded(raw.decode(name), name)
-    except (UnicodeDecodeError, UnicodeError):
+    except UnicodeError:
         return None
 
 

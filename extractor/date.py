@@ -19,7 +19,7 @@ from extractor.lines import Layout
 
 LONGEST_URL = 2_000
 LONGEST_TEXT = 400  # characters of one line or attribute in which a date is looked for
-LONGEST_META_LINE = 60.0  # of a line with date, source and author, in Chinese characters
+LONGEST_META_LINE = 40.0  # of a line with date, source and author, in Chinese characters
 NEAREST = 60  # lines of text around the body's start that are looked at
 YEAR = r"(?P<y>(?:199|20\d)\d)"
 MONTH = r"(?P<m>1[0-2]|0?[1-9])"
@@ -31,7 +31,7 @@ NOT_CUT = r"(?<!\d)", r"(?!\d)"  # never out of a longer run of digits
 URL_PATTERNS = tuple(
     re.compile(NOT_CUT[0] + pattern + NOT_CUT[1])
     for pattern in (
-        rf"{YEAR}/{MONTH}/{DAY}",
+        rf"{YEAR}/{MONTH}/(?P<d>3[01]|[12]\d|0[1-9]|[1-9](?=/))",  # 2016/05/1.html is number 1 of May
         rf"{YEAR}[-_]{MONTH}[-_/]{DAY}",
         rf"{YEAR}/{MONTH2}{DAY2}",
         rf"{YEAR}{MONTH2}/?{DAY2}",
@@ -101,14 +101,13 @@ def find_date(document: Document, layout: Layout, body: Element | None, latest: 
     A day in the URL is the answer. A month in the URL is made exact by a date on the page that lies in it.
     """
     found = date_in_url(document.url)
-    if len(found) == 10 and found <= latest:
+    found = found if found <= latest else ""
+    if len(found) == 10:
         return Published(found, "url")
     for day in dates_on_page(document, layout, body):
         if day <= latest and (not found or day.startswith(found)):
             return Published(day, "page")
-    if found and found <= latest:
-        return Published(found, "url")
-    return Published()
+    return Published(found, "url" if found else "")
 
 
 def date_in_url(url: str) -> str:

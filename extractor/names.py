@@ -1,6 +1,6 @@
 """What the names that page authors give to elements (tag, class, id, role, itemprop) say about their text.
 
-General words only, no site's own. Names are hints: `methods/weighed_lines.py` overrules them where the text disagrees.
+General words only, no site's own. Names are hints: methods/weighed_lines.py overrules them where the text disagrees.
 """
 
 import re
@@ -17,20 +17,18 @@ class Hint(Enum):
     ARTICLE = "article"  # holds the article among other things
     NONE = "none"
     ASIDE = "aside"  # is called navigation, related news, advertisement ...
-    COMMENTS = "comments"  # is called comments: these may well be longer than the article
+    AFTER = "after"  # is called comments or footer: these may well be longer than the article
 
 
-ASIDE_TAGS = frozenset(("nav", "footer", "aside", "form", "dialog", "menu"))
+ASIDE_TAGS = frozenset(("nav", "aside", "form", "dialog", "menu"))
 NEVER_ASIDE = frozenset(("html", "body", "main", "article", "h1", "p", "tbody", "tr"))
-ASIDE_ROLES = frozenset(
-    ("navigation", "complementary", "contentinfo", "banner", "search", "dialog", "menu", "alertdialog")
-)
+ASIDE_ROLES = frozenset(("navigation", "complementary", "banner", "search", "dialog", "menu", "alertdialog"))
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 # Believed wherever they occur in a name: "site-footer", "relatedNews".
 ASIDE_WORDS = frozenset(
     (
-        "nav", "navi", "navbar", "navigation", "menubar", "breadcrumb", "breadcrumbs", "crumb", "crumbs", "footer",
-        "foot", "bottom", "copyright", "copyrights", "copyinfo", "sidebar", "aside", "rail", "related", "xiangguan",
+        "nav", "navi", "navbar", "navigation", "menubar", "breadcrumb", "breadcrumbs", "crumb", "crumbs",
+        "bottom", "copyinfo", "sidebar", "aside", "rail", "related", "xiangguan",
         "recommend", "recommended", "recommendation", "recommendations", "recommends", "tuijian", "hotnews",
         "ranklist", "rank", "ranking", "popular", "mostread", "morenews", "trending", "outbrain", "taboola",
         "share", "shares", "sharing", "sharebar", "fenxiang", "bdsharebuttonbox", "jiathis", "bshare", "social",
@@ -49,7 +47,12 @@ ASIDE_NAMES = frozenset(
         "zeren", "source", "laiyuan", "more", "links", "print", "skip", "search", "sr",
     )
 )  # fmt: skip
-COMMENT_WORDS = frozenset(("comment", "comments", "cmt", "disqus", "pinglun", "respond", "reply", "replies"))
+AFTER_WORDS = frozenset(
+    (
+        "footer", "foot", "copyright", "copyrights", "comment", "comments", "cmt", "disqus", "pinglun", "respond",
+        "reply", "replies",
+    )
+)  # fmt: skip
 POST_NAMES = frozenset(("post", "hentry", "type-post"))  # WordPress lists author, tags and category beside them
 BODY_WORDS = frozenset(
     (
@@ -87,13 +90,15 @@ def _hint(tag: str, name: str, role: str, itemprop: str, hidden: bool) -> Hint:
         return Hint.BODY
     if tag in NEVER_ASIDE:
         return Hint.ARTICLE if tag in ("article", "main") else Hint.NONE
+    if tag == "footer" or role == "contentinfo":
+        return Hint.AFTER
     if hidden or tag in ASIDE_TAGS or role in ASIDE_ROLES:
         return Hint.ASIDE
     if POST_NAMES.intersection(names):
         return Hint.ARTICLE
     words = {word.lower() for part in names for word in WORD.findall(part)} | {part.lower() for part in names}
-    if words & COMMENT_WORDS:
-        return Hint.COMMENTS
+    if words & AFTER_WORDS:
+        return Hint.AFTER
     if words & ASIDE_WORDS or {part.lower() for part in names} & ASIDE_NAMES:
         return Hint.ASIDE
     return Hint.ARTICLE if words & ARTICLE_WORDS else Hint.NONE

@@ -72,14 +72,15 @@ def cut_site_name(title: str, site: str = "") -> str:
 def headings_before(root: Element, body: Element | None) -> Iterator[tuple[str, float]]:
     """Texts of h1..h6 in document order up to the end of the body, each with the least similarity asked of it."""
     within = set(body.iter(*HEADINGS)) if body is not None else set()
-    passed = False
-    for count, element in enumerate(root.iter(*HEADINGS)):
-        passed = passed or element in within
-        if count >= MOST_HEADINGS or (passed and element not in within):
+    tags = HEADINGS if body is None else (*HEADINGS, str(body.tag))
+    passed, count = False, 0
+    for element in root.iter(*tags):
+        passed = passed or element is body
+        if count >= MOST_HEADINGS or (passed and element is not body and element not in within):
             return
-        text = text_of(element, LONGEST)
-        if text:
-            yield text, SAME if element in within and element.tag != "h1" else SIMILAR
+        if element.tag in HEADINGS:
+            count += 1
+            yield text_of(element, LONGEST), SAME if element in within and element.tag != "h1" else SIMILAR
 
 
 def most_similar(headings: Sequence[tuple[str, float]], title: str) -> str:

@@ -248,7 +248,10 @@ class SolrIndex:
                 if status and int(status[1]) not in ASK_AGAIN:
                     raise _RefusedError(f"Solr refused: {text}", int(status[1])) from err
                 if pause is None:
-                    raise SolrUnavailableError(f"Solr does not answer at {self.base_url}: {text}") from err
+                    raise SolrUnavailableError(
+                        f"Solr does not answer at {self.base_url}: see that it runs (an embedded one is started by "
+                        f"itself), then run the same command again; what it has acknowledged is kept ({text})"
+                    ) from err
                 self._sleep(pause)
         raise AssertionError("the last pause is None")
 

@@ -1,9 +1,11 @@
 """What the stages need, opened once and closed together: store, locks, Solr, the segmenters of a lexicon version."""
 
+import socket
 import threading
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from types import TracebackType
+from urllib.parse import urlsplit
 
 from crawler.addresses import AddressPolicy, PublicAddresses
 from docstore.errors import StoreError
@@ -39,11 +41,19 @@ class Engine:
         """The index in a Solr that answers, its collection present."""
         with self._guard:
             if self._index is None:
-                home = self.settings.data_dir / "solr"
-                self.progress.note("starting Solr ..." if not self.settings.index.solr_url else "asking Solr ...")
-                url = self._stack.enter_context(open_solr(self.settings.index, home, self.progress.note))
-                self._index = SolrIndex(url, self.settings.index.collection, self.settings.index.request_timeout)
+                self._index = self._open_index()
             return self._index
+
+    def _open_index(self) -> SolrIndex:
+        settings, home = self.settings.index, self.settings.data_dir / "solr"
+        self.progress.note("asking Solr ..." if settings.solr_url else "starting Solr ...")
+        url = self._stack.enter_context(open_solr(settings, home, self.progress.note))
+        return SolrIndex(url, settings.collection, settings.request_timeout)
+
+    def revive_solr(self) -> None:
+        """If the embedded Solr was killed, start it anew, at another address; until then searches fail at once."""
+        if self._index is not None and not self.settings.index.solr_url and refuses(self._index.base_url):
+            self._index = self._open_index()
 
     def analysis(self) -> Analysis:
         """How documents and queries are cut now: by the lexicon version that was last applied to the index."""
@@ -70,6 +80,18 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def refuses(url: str) -> bool:
+    """Does nobody listen at `url` any more? A server that is only slow does not refuse."""
+    parts = urlsplit(url)
+    try:
+        socket.create_connection((parts.hostname or "", parts.port or 80), timeout=1).close()
+    except ConnectionRefusedError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def open_store(settings: Settings) -> Store:

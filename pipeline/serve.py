@@ -18,13 +18,28 @@ from pipeline import stages
 from pipeline.actions import StoreActions
 from pipeline.engine import Engine
 from search_ui.app import create_app
-from search_ui.search import SearchClient
+from search_ui.query import Params
+from search_ui.search import Answer, SearchClient
 
 log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 1.0
 STOP_SECONDS = 0.5
 THREADS = 8
+
+
+class EngineSearch:
+    """The search side of whichever Solr the engine has: one that was killed comes back at another address."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._client, self._url = search_client(engine), engine.index.base_url
+
+    def select(self, params: Params) -> Answer:
+        """See `search_ui.search.Search`."""
+        if self._engine.index.base_url != self._url:
+            self._client, self._url = search_client(self._engine), self._engine.index.base_url
+        return self._client.select(params)
 
 
 def search_client(engine: Engine) -> SearchClient:
@@ -37,7 +52,7 @@ def search_app(engine: Engine) -> Flask:
     settings, folder = engine.settings.search, engine.settings.data_dir
     return create_app(
         settings,
-        search_client(engine),
+        EngineSearch(engine),
         StoreActions(engine),
         secret_key=secret(folder / "session.key"),
         admin_password_hash=generate_password_hash(admin_password(folder)),
@@ -70,7 +85,10 @@ def private_text(path: Path, make: Callable[[], str]) -> str:
 
 
 class Follower:
-    """Indexes what other processes change in the store, within a second or so. Use with `with`."""
+    """Indexes what other processes change in the store, within a second or so, and revives a Solr that was killed.
+
+    Use with `with`.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -90,6 +108,7 @@ class Follower:
     def _follow(self) -> None:
         while not self._stop.wait(FOLLOW_SECONDS):
             try:
+                self._engine.revive_solr()
                 if is_behind(self._engine):
                     stages.index(self._engine)
             except PlumblineError as error:

@@ -44,6 +44,7 @@ def crawl(engine: Engine) -> StageReport:
     settings = engine.settings.crawl
     with engine.lock("crawl"), closing(Fetcher(settings, engine.addresses)) as fetcher:
         seen = engine.settings.data_dir / "seen.bloom"
+        engine.store.frontier.trust_clock(time.time())
         with engine.progress.task("crawl") as advance:
             return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=by_visits(advance))
 

@@ -6,6 +6,7 @@ or the content security policy complains, the server answers 4xx or 5xx unasked,
 """
 
 import dataclasses
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -26,14 +27,19 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.serve import SearchSite
 from pipeline.settings import Settings
-from tests.conftest import CI
 
 PASSWORD = "demo administrator"
 PATIENCE = 30_000  # milliseconds for whatever the page or the index has to do
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 Visit = Callable[..., Page]
 
@@ -54,7 +60,7 @@ def chromium() -> Iterator[Browser]:
     path = shutil.which("chromium")
     if path is None:
         reason = "there is no chromium: apt-get install chromium"
-        pytest.fail(reason) if CI else pytest.skip(reason)
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)

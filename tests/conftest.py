@@ -11,7 +11,7 @@ from docstore.store import Store
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 CI = os.environ.get("CI") == "true"
 
-pytest_plugins = ["tests.solr_fixture"]
+pytest_plugins = ["tests.solr_fixture", "tests.browser_fixture"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -24,7 +24,6 @@ from tests.browser_fixture import (
 )
 from tests.conftest import SHARED
 
-pytest_plugins = ["tests.browser_fixture"]
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 
 FRACTURING = "水平井压裂"  # many documents hold it

@@ -11,6 +11,7 @@ import jieba
 import jieba.posseg
 import pytest
 
+from benchmarks.results import read_floors
 from semantics.folding import fold_width, word_key
 from semantics.mixed_terms import MixedTerms
 from semantics.segment import MAX_FREQUENCY, RjiebaSegmenter, Segmenter, base_segmenter
@@ -214,7 +215,7 @@ def test_parity_with_jieba(with_words: bool) -> None:
     equal = sum(ours.cut(text) == list(reference.cut(text)) for text in texts) / len(texts)
     tags = tag_parity(ours, jieba.posseg.POSTokenizer(reference), texts[:500])
     print(f"\ncut equal in {equal:.4f} of {len(texts)} sentences, tags equal in {tags:.4f} of the common words")
-    assert equal >= 0.99
+    assert equal >= read_floors("segmentation")["share of sentences cut as jieba cuts them"]
     assert tags >= 0.95
 
 

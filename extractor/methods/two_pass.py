@@ -74,9 +74,15 @@ def body_of(block: Block) -> Body:
 
 @dataclass(frozen=True)
 class TwoPass:
-    """WD-A2: take the best block of the first pass if it reads like a body, else look again with p and strong."""
+    """WD-A2: take the best block of the first pass if it reads like a body, else look again with p and strong.
+
+    Raises KeyError for score terms that SCORES does not know.
+    """
 
     settings: ExtractSettings
+
+    def __post_init__(self) -> None:
+        SCORES[self.settings.score_terms]
 
     def choose(self, document: Document, layout: Layout) -> Body | None:
         """The body by WD-A2, or None where no block satisfies both rules."""

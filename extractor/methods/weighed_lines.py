@@ -29,8 +29,8 @@ LINK_FACTOR = 0.6
 SENTENCE = 8.0  # shortest line with punctuation that counts as a sentence
 LONG_LINE = 20.0  # a line this long counts in part even without punctuation
 LINK_LINE = 0.5  # lines with more link text than this are links
-HINT_GAIN = {Hint.BODY: 1.6, Hint.ARTICLE: 1.15, Hint.NONE: 1.0, Hint.ASIDE: 0.6, Hint.COMMENTS: 0.3}
-HINT_BONUS = {Hint.BODY: 60.0, Hint.ARTICLE: 3.0, Hint.NONE: 0.0, Hint.ASIDE: 0.0, Hint.COMMENTS: 0.0}
+HINT_GAIN = {Hint.BODY: 1.6, Hint.ARTICLE: 1.15, Hint.NONE: 1.0, Hint.ASIDE: 0.6, Hint.AFTER: 0.3}
+HINT_BONUS = {Hint.BODY: 60.0, Hint.ARTICLE: 3.0, Hint.NONE: 0.0, Hint.ASIDE: 0.0, Hint.AFTER: 0.0}
 ASIDE_SHARE = 0.5  # an element with more of the page's gain than this is no aside, whatever its name
 LONGEST_TAIL = 30  # lines without punctuation that may be cut behind the last sentence
 CAPTION = re.compile(r"caption\b|credit", re.I)
@@ -134,11 +134,14 @@ def aside_lines(
 ) -> list[bool]:
     """Which lines stand in an element that is named as no part of the article.
 
-    A name is not believed where the element holds the title or (comments apart) an element named as the body or more
-    than `share` of the page's gain.
+    A name is not believed where the element holds the title or (comments and footers apart) an element named as the
+    body or more than `share` of the page's gain.
     """
     gains = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
-    most = {Hint.ASIDE: share * gains[-1], Hint.COMMENTS: (gains[-1] if share else 0.0)}
+    most = {
+        Hint.ASIDE: share * gains[-1],
+        Hint.AFTER: gains[-1] if share else 0.0,
+    }
     around_bodies = ancestors_of(span.element for span, hint in zip(spans, hints, strict=True) if hint is Hint.BODY)
     asides = [False] * len(weights)
     covered = 0  # lines before this one are settled: spans come outermost first
