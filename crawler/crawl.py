@@ -36,6 +36,10 @@ _MOST_UNEXPECTED = 20
 _GOOD = frozenset((Reason.FETCHED, Reason.UNCHANGED))
 _SEED_GOOD = _GOOD | {Reason.DUPLICATE}
 _SEED_PRIORITY = 1.0
+_SEED_ADVICE = {
+    Reason.ROBOTS_FORBIDDEN: "robots.txt forbids us these pages; name others in crawl.seeds",
+    Reason.INSIDE_ADDRESS: "if they are yours, name them in crawl.inside_hosts",
+}
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,9 @@ class _Run:
         """What the run did. Raises PlumblineError if no seed and no other page could be fetched."""
         bad = [f"{url}: {_shown(outcome)}" for url, outcome in self.seeds.items() if outcome.reason not in _SEED_GOOD]
         if bad and not self.fetched:
-            raise PlumblineError(f"none of the seeds could be fetched ({'; '.join(bad[:3])})")
+            first = next(outcome.reason for outcome in self.seeds.values() if outcome.reason not in _SEED_GOOD)
+            advice = _SEED_ADVICE.get(first, "see that crawl.seeds is right and that the sites answer, then run again")
+            raise PlumblineError(f"none of the seeds could be fetched ({'; '.join(bad[:3])}): {advice}")
         notes = [f"seed not fetched: {line}" for line in bad]
         notes += [f"host left alone after repeated failures: {host}" for host in sorted(self.rested)]
         notes += [self.note] if self.note else []

@@ -39,6 +39,7 @@ _LOOKS_HTML = re.compile(
 )
 _BINARY = (b"%PDF-", b"PK\x03\x04", b"GIF8", b"\x89PNG", b"\xff\xd8\xff", b"\x1f\x8b\x08", b"Rar!", b"\xd0\xcf\x11\xe0")
 _VALIDATOR = re.compile(r"[\x21-\x7e][\x20-\x7e]{0,499}")
+_OUR_CONNECTION = re.compile(r"^_CheckedHTTPS?\(.*?\): ")  # urllib3 begins its messages with the object
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
 
@@ -216,7 +217,7 @@ def fetch_error(error: Exception) -> FetchError:
     for kinds, reason in _REASONS:
         found = next((cause for cause in chain if isinstance(cause, kinds)), None)
         if found is not None:
-            return FetchError(reason, str(found), host_failed)
+            return FetchError(reason, _OUR_CONNECTION.sub("", str(found)), host_failed)
     return FetchError(Reason.UNREACHABLE, str(error), host_failed)
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from bs4 import BeautifulSoup, SoupStrainer
 from charset_normalizer import from_bytes
 from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, resolve_encoding
@@ -23,7 +24,6 @@ _SAMPLE = 32_768  # bytes that the charset is guessed from
 _SOURCES = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 _SINGLE_BYTE = frozenset(("cp1252", "iso8859-1", "latin-1", "ascii"))
 _REFRESH_URL = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
-_OTHER_TAGS = re.compile(r"<(?!/?(?:a|area|base|meta|frame|iframe|script|style)\b)[^<>]*>", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
 
@@ -73,9 +73,15 @@ def _reads(body: bytes, encoding: str) -> bool:
 
 
 def _tree(text: str) -> etree._Element | None:
-    """The page's tree. libxml2 gives up below 2,048 levels; such a page is read again with only the tags of links."""
+    """The page's tree. libxml2 gives up below 2,048 levels; such a page is read again with only the tags of links.
+
+    Beautiful Soup reads any depth, if slowly: here it is off the hot path, and sees only what a link is made of.
+    """
     root, whole = _parsed(text)
-    return root if whole else _parsed(_OTHER_TAGS.sub(" ", text))[0]
+    if whole:
+        return root
+    soup = BeautifulSoup(text, "lxml", parse_only=SoupStrainer([*_SOURCES, "base", "meta"]))
+    return _parsed(str(soup))[0]
 
 
 def _parsed(text: str) -> tuple[etree._Element | None, bool]:

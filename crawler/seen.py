@@ -83,7 +83,16 @@ class Seen:
             self._remember((url,))
 
     def save(self, path: Path) -> None:
-        """Write the filter so that `path` holds the old file or the whole new one, whatever happens."""
+        """Write the filter so that `path` holds the old file or the whole new one, whatever happens.
+
+        A disk that does not take it is no fault of the crawl: the next one makes the filter anew.
+        """
+        try:
+            self._write(path)
+        except OSError as error:
+            logger.warning("the seen filter %s cannot be written (%s): the next crawl makes it anew", path, error)
+
+    def _write(self, path: Path) -> None:
         data = io.BytesIO()
         self._filter.tofile(data)
         rest = self._count.to_bytes(8, "little") + data.getvalue()

@@ -11,6 +11,7 @@ import hashlib
 import io
 import os
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +27,8 @@ from docstore.model import Page, WarcPointer
 
 ROTATE_BYTES = 512 * 1024 * 1024
 GZIP_LEVEL = 3
+# What warcio raises at a damaged file; an AttributeError where a record lacks its address.
+DAMAGED = (ArchiveLoadFailed, AttributeError, EOFError, ValueError, zlib.error)
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
 
@@ -63,7 +66,7 @@ class Archive:
                 file.seek(pointer.offset)
                 member = io.BytesIO(file.read(pointer.length))
             body = first_payload(member)
-        except (OSError, ArchiveLoadFailed, ValueError, EOFError) as error:
+        except (OSError, *DAMAGED) as error:
             raise LostPageError(f"{pointer.file} at {pointer.offset}: {error}") from error
         if hashlib.sha256(body).hexdigest() != digest:
             raise LostPageError(f"{pointer.file} at {pointer.offset}: the record is not the one that was kept")
@@ -153,8 +156,13 @@ def read_warc(path: Path, url_id: int = 0) -> Iterator[Page]:
                     yield page_of(record, url_id)
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
-    except (ArchiveLoadFailed, ValueError, EOFError) as error:
-        raise StoreError(f"{path} is not a whole WARC file ({error}); what came before the fault was kept") from error
+    except DAMAGED as error:
+        lacks = "a record without an address" if isinstance(error, AttributeError) else str(error)
+        fault = " ".join(lacks.split())[:100]
+        raise StoreError(
+            f"{path} is not a whole WARC file ({fault}): get it anew and import it again; what came before the fault "
+            "was kept"
+        ) from error
 
 
 def page_of(record: Any, url_id: int) -> Page:
@@ -162,7 +170,7 @@ def page_of(record: Any, url_id: int) -> Page:
     body = record.content_stream().read()
     while record.raw_stream.read(8192):  # what chunked coding left behind
         pass
-    if record.raw_stream.limit > 0:
+    if getattr(record.raw_stream, "limit", 0) > 0:
         raise EOFError("its last record is cut short")
     http = record.http_headers
     url = record.rec_headers.get_header("WARC-Target-URI") or ""

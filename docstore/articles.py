@@ -20,13 +20,14 @@ HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY})
 
 @dataclass(frozen=True)
 class PendingPage:
-    """A page that waits for extraction: where its bytes are and what is known of them."""
+    """A page that waits for extraction: where its bytes are and what is known of them (times in epoch seconds)."""
 
     url_id: int
     url: str
     content_type: str
     digest: str
     pointer: WarcPointer
+    fetched_at: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,7 @@ WAITING = (
         urls.c.url,
         pages.c.content_type,
         pages.c.digest,
+        pages.c.fetched_at,
         pages.c.warc_file,
         pages.c.warc_offset,
         pages.c.warc_length,
@@ -206,7 +208,7 @@ def article_row(url_id: int, url: str, article: Article, now: float) -> dict[str
 def pending_of(row: Row[Any]) -> PendingPage:
     """The pending page in a row of WAITING."""
     pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
-    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer)
+    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at)
 
 
 def stored_of(row: Row[Any]) -> StoredArticle:

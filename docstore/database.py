@@ -110,7 +110,9 @@ def check_schema(connection: Connection, database: Database) -> None:
     row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
     database.upsert(connection, meta, [row])
     found = connection.scalar(select(meta.c.value).where(meta.c.key == "schema_version"))
-    if int(found or 0) > SCHEMA_VERSION:
+    if not str(found).isdecimal():
+        raise StoreError(f"the store is damaged (schema version {found!r}): restore it from a backup")
+    if int(str(found)) > SCHEMA_VERSION:
         raise StoreTooNewError(
             f"this store has schema version {found}, this program knows {SCHEMA_VERSION}: "
             "update the program, or point store.url at another store"
@@ -127,7 +129,7 @@ def wrapped_errors() -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise StoreFullError(DISK_FULL) from error
-        raise
+        raise StoreError(f"the store failed ({error}): see that its folder can be written, then run again") from error
 
 
 DISK_FULL = "the disk that holds the store is full: free some space, then run the same command again; nothing was lost"

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
 from docstore.archive import Archive
-from docstore.database import Database
+from docstore.database import Database, wrapped_errors
 from docstore.model import FrontierEntry, Kind, Outcome, Page, Stage, WarcPointer
 from docstore.records import Op, OutcomeRow, storable, write_changes, write_outcomes
 from docstore.tables import articles, meta, outcomes, pages, robots, urls
@@ -158,7 +158,8 @@ class FrontierTable:
         """Keep what visits led to: WARC records first, then everything else in one transaction."""
         if not visits:
             return
-        pointers = [self._archive.write(visit.page) if visit.page else None for visit in visits]
+        with wrapped_errors():
+            pointers = [self._archive.write(visit.page) if visit.page else None for visit in visits]
         with self._database.write() as connection:
             connection.execute(VISITED, [visited_row(visit) for visit in visits])
             self._keep_pages(connection, visits, pointers)

@@ -32,7 +32,7 @@ def refuse(document: Document, layout: Layout, body: Body | None, settings: Extr
             return Outcome(Reason.LIST_PAGE, "the text is teasers between headlines")
     if size >= settings.shortest_body:
         return None
-    if any(is_copyright(line.text) for line in layout.lines):
+    if is_bare(layout, settings.copyright_longest):
         return Outcome(Reason.COPYRIGHT_ONLY, "a copyright notice and no article")
     return Outcome(Reason.NO_BODY, f"{size:.0f} characters of text" if body is not None else "no text found")
 
@@ -41,6 +41,13 @@ def is_notice(body: str) -> bool:
     """Most of a text stands in lines with copyright or registration notices (ZK-S3)."""
     notices = sum(size_of(line) for line in body.split("\n") if is_copyright(line))
     return notices > 0.5 * size_of(body)
+
+
+def is_bare(layout: Layout, longest: float) -> bool:
+    """The page holds a copyright notice, and hardly any text beside it and beside links."""
+    notices = [is_copyright(line.text) for line in layout.lines]
+    rest = sum(line.size - line.link_size for line, notice in zip(layout.lines, notices, strict=True) if not notice)
+    return any(notices) and rest <= longest
 
 
 def is_anchored(document: Document, layout: Layout, body: Body | None) -> bool:

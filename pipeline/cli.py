@@ -5,7 +5,6 @@ Exit status: 0 done, 1 failed (one line on standard error says what to do), 2 mi
 
 import json
 import logging
-import logging.handlers
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -27,6 +26,7 @@ from pipeline.demo_run import DemoOptions, run_demo
 from pipeline.engine import Engine, make_folder
 from pipeline.freshness import refresh
 from pipeline.import_warc import import_warc
+from pipeline.logs import log_to
 from pipeline.progress import Terminal
 from pipeline.schedule import last_start, run_on_timetable
 from pipeline.serve import SearchSite, is_behind
@@ -34,6 +34,7 @@ from pipeline.settings import Settings, load_settings
 from pipeline.template import sample_toml
 
 CONFIG = "vertical.toml"
+PORT = click.IntRange(1, 65535)
 F = TypeVar("F", bound=Callable[..., Any])
 
 out = Console(soft_wrap=True)
@@ -76,16 +77,6 @@ def opened(settings: Settings) -> Iterator[Engine]:
     log_to(settings.data_dir / "logs" / "plumb.log")
     with Engine(settings, Terminal(err)) as engine:
         yield engine
-
-
-def log_to(path: Path) -> None:
-    """Warnings and tracebacks go to a file that is rotated; a person is told in one line where it is."""
-    handler = logging.handlers.RotatingFileHandler(path, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    logging.getLogger().handlers[:] = [handler]
-    logging.getLogger().setLevel(logging.INFO)
-    for noisy in ("urllib3", "pysolr", "apscheduler", "charset_normalizer"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
 def say_reports(reports: list[StageReport]) -> None:
@@ -364,8 +355,8 @@ def compare(context: click.Context, term: str, as_json: bool) -> None:
 @click.option(
     "--folder", default="demo-data", show_default=True, type=click.Path(path_type=Path), help="Where it lives."
 )
-@click.option("--port", default=8080, show_default=True, help="Port of the search page.")
-@click.option("--site-port", default=8765, show_default=True, help="Port of the three demo sites.")
+@click.option("--port", default=8080, type=PORT, show_default=True, help="Port of the search page.")
+@click.option("--site-port", default=8765, type=PORT, show_default=True, help="Port of the three demo sites.")
 @click.option("--check", is_flag=True, help="Do not wait for a person: ask the page, check the counts, stop.")
 @click.option("--change", is_flag=True, help="Change one page on disk and show how fast it can be found.")
 def demo(folder: Path, port: int, site_port: int, check: bool, change: bool) -> None:
@@ -375,6 +366,7 @@ def demo(folder: Path, port: int, site_port: int, check: bool, change: bool) -> 
 
 def main() -> None:
     """The `plumb` command: errors that people can act on are one line, others go to the log."""
+    logging.getLogger().addHandler(logging.NullHandler())  # until the log is open: logging would print tracebacks
     try:
         cli.main(standalone_mode=False)
     except click.exceptions.Exit as stop:

@@ -154,7 +154,7 @@ def too_long(_number: int, _frame: FrameType | None) -> None:
 def extract_one(extractor: ArticleExtractor, job: Job) -> Article | Outcome:
     """The one place where the unexpected in extraction is caught: logged, and kept as an outcome."""
     try:
-        return extractor.extract(job.html, job.page.url, job.page.content_type)
+        return extractor.extract(job.html, job.page.url, job.page.content_type, job.page.fetched_at)
     except TooLongError:
         raise
     except Exception as error:

@@ -24,7 +24,9 @@ def stage_lock(folder: Path, stage: str, wait: float = 0.0) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+")
     except OSError as error:
-        raise StoreError(f"cannot make the lock file {path}: {error.strerror}") from error
+        raise StoreError(
+            f"cannot make the lock file {path}: {error.strerror}; see that its folder can be written"
+        ) from error
     with file:
         take(file.fileno(), stage, time.monotonic() + wait, path)
         file.truncate(0)

@@ -138,10 +138,10 @@ class SearchSite:
             self._server = create_server(
                 app, self._sockets, host=settings.host, port=settings.port, threads=THREADS, ident="plumbline"
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: no such host
             raise PortInUseError(
-                f"cannot listen on {settings.host}:{settings.port} ({error.strerror}): stop the program that does, "
-                "or set search.port"
+                f"cannot listen on {settings.host}:{settings.port} ({error}): stop the program that does, "
+                "or set search.host and search.port"
             ) from error
         self.url = f"http://{settings.host}:{self._server.effective_port}/"
         self._thread = threading.Thread(target=self._serve, name="search site", daemon=True)

@@ -102,6 +102,7 @@ NAMES: dict[str, Collection[str]] = {
     "lexicon.scorer": SCORERS,
     "search.profile": PROFILES,
 }
+HIGHEST_PORT = 65535
 # Settings that may be 0 or less; every other number has to be positive.
 MAY_BE_ZERO = frozenset(
     {
@@ -231,6 +232,8 @@ def check_value(full: str, value: Any) -> None:
     """Refuse names that no table has, and numbers that make no sense."""
     if full in NAMES and value not in NAMES[full]:
         raise SettingsError(f"{full} = {value!r}: there is {', '.join(sorted(NAMES[full]))}")
+    if full.endswith("port") and value > HIGHEST_PORT:
+        raise SettingsError(f"{full} = {value}: ports go up to {HIGHEST_PORT}")
     if isinstance(value, int | float) and not isinstance(value, bool):
         least_is_zero = full in MAY_BE_ZERO
         if value < 0 or (value == 0 and not least_is_zero):

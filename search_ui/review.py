@@ -194,12 +194,11 @@ def _bulk_terms() -> list[str]:
 @_administrator_only
 def publish() -> BaseResponse:
     """Make the accepted terms the lexicon; documents that hold a changed term are indexed again."""
-    actions = current_site().actions
     try:
-        made = actions.publish()
+        made = current_site().actions.publish()
     except LexiconError as error:
         return _refused(error)
-    flash(say("review.published", version=made.version, words=len(made.entries), lag=actions.index_lag()))
+    flash(say("review.published", version=made.version, words=len(made.entries)))
     return _back()
 
 

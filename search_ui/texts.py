@@ -12,6 +12,8 @@ from docstore.fields import WORD_JOINT
 _REORDERING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 _DROPPED = str.maketrans("", "", _REORDERING + WORD_JOINT)
 _LINK_SCHEMES = frozenset({"http", "https"})
+_LONGEST_WORD = 24  # characters; what is longer is cut
+_FIRST_CJK = "\u2e80"  # scripts from here on write no blanks between words
 
 
 @dataclass(frozen=True)
@@ -127,15 +129,28 @@ def mark_all(text: str, term: str) -> Segments:
 
 def shortened(segments: Segments, longest: int) -> Segments:
     """At most `longest` characters, from a little before the first match on; cuts show as "…"."""
-    whole = sum(len(segment.text) for segment in segments)
-    if whole <= longest:
+    text = "".join(segment.text for segment in segments)
+    if len(text) <= longest:
         return segments
-    first = _first_match(segments)
-    start = max(0, min(first - longest // 4, whole - longest))
-    kept = _window(segments, start, start + longest)
+    start = max(0, min(_first_match(segments) - longest // 4, len(text) - longest))
+    end = _between_words(text, start + longest, -1)
+    start = _between_words(text, start, 1)
     head = (Segment("…"),) if start else ()
-    tail = (Segment("…"),) if start + longest < whole else ()
-    return _joined((*head, *kept, *tail))
+    tail = (Segment("…"),) if end < len(text) else ()
+    return _joined((*head, *_window(segments, start, end), *tail))
+
+
+def _between_words(text: str, at: int, step: int) -> int:
+    """`at`, or the nearest place in the direction `step` (1 or -1) that cuts no word of a script with blanks."""
+    for place in range(at, at + step * _LONGEST_WORD, step):
+        around = text[max(0, place - 1) : place + 1]
+        if len(around) < 2 or not all(map(_is_in_word, around)):
+            return place
+    return at
+
+
+def _is_in_word(char: str) -> bool:
+    return char.isalnum() and char < _FIRST_CJK
 
 
 def _first_match(segments: Segments) -> int:

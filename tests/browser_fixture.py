@@ -170,6 +170,22 @@ def links(page: Page) -> list[str]:
     return hits
 
 
+def wait_for(page: Page, address: str, condition: str) -> None:
+    """Ask for the JSON at `address`, again and again, until the JavaScript `condition` is true of it."""
+    became_true = page.evaluate(
+        f"""async ([address, patience]) => {{
+            const end = Date.now() + patience, condition = {condition};
+            while (Date.now() < end) {{
+                if (condition(await (await fetch(address)).json())) return true;
+                await new Promise(resolve => setTimeout(resolve, 100));
+            }}
+            return false;
+        }}""",
+        [address, PATIENCE],
+    )
+    assert became_true, f"{address}: {condition}"
+
+
 # -- what to ask of a page
 
 

@@ -98,6 +98,13 @@ def test_a_footer_taken_for_the_body_is_no_article(method: str) -> None:
     assert found.reason is Reason.COPYRIGHT_ONLY
 
 
+def test_a_notice_beside_much_text_does_not_make_a_page_copyright_only() -> None:
+    html = page(f"<div><p>{'没有标点的正文' * 40}</p></div><p>版权所有 某某网</p>")
+    found = ArticleExtractor(ExtractSettings(method="two_pass")).extract(html, "http://news.test/1.html")
+    assert isinstance(found, Outcome)
+    assert found.reason is Reason.NO_BODY
+
+
 def test_a_short_article_among_many_links_is_no_list() -> None:
     html = page(f"<h1>大庆油田产量创新高</h1><p>{SENTENCE}</p><ul>{HEADLINES}</ul>", "大庆油田产量创新高_某某网")
     found = extract(html, "http://news.test/1.html")

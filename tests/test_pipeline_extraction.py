@@ -32,14 +32,16 @@ def read(page: PendingPage) -> bytes:
 class Misbehaving(ArticleExtractor):
     """Page 3 kills its process, page 5 never ends, page 6 raises."""
 
-    def extract(self, html: bytes | str, url: str, content_type: str = "") -> Article | Outcome:
+    def extract(
+        self, html: bytes | str, url: str, content_type: str = "", fetched_at: float = 0.0
+    ) -> Article | Outcome:
         if url.endswith("/3"):
             os.kill(os.getpid(), signal.SIGKILL)
         if url.endswith("/5"):
             time.sleep(600)
         if url.endswith("/6"):
             raise RuntimeError("surprise")
-        return super().extract(html, url, content_type)
+        return super().extract(html, url, content_type, fetched_at)
 
 
 def misbehave(settings: ExtractSettings) -> None:

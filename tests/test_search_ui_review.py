@@ -212,7 +212,8 @@ def test_publishing_tells_version_words_and_lag() -> None:
     page = get(client, "/admin/lexicon")
     assert (page.select_one("#pending-added").text, page.select_one("#pending-removed").text) == ("2", "1")
     said = client.post("/admin/lexicon/publish", data={"token": token}, follow_redirects=True).text
-    assert "已发布第 2 版，共 2 个词；7 篇文档等待更新索引" in said
+    assert "7 篇文档等待更新索引" in page.select_one("#published").text
+    assert "已发布第 2 版，共 2 个词；" in said
     assert (
         "nothing has changed"
         in client.post("/admin/lexicon/publish", data={"token": token}, follow_redirects=True).text

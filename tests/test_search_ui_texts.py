@@ -92,3 +92,11 @@ def test_shortened_keeps_the_first_match_in_sight() -> None:
     assert Segment("页岩气", True) in short
     assert short[0].text.startswith("…") and short[-1].text.endswith("…")
     assert shortened(short, 200) == short
+
+
+def test_shortened_cuts_between_words_where_a_script_has_blanks() -> None:
+    long = (Segment("before " * 30), Segment("drilling", True), Segment(" rotary" * 30))
+    text = "".join(segment.text for segment in shortened(long, 100))
+    assert set(text.split()) <= {"…before", "before", "…", "drilling", "rotary", "rotary…"}
+    unbroken = shortened((Segment("x" * 300),), 100)
+    assert unbroken == (Segment("x" * 100 + "…"),)

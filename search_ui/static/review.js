@@ -7,6 +7,7 @@ const spoken = document.getElementById("spoken");
 const terms = list ? Array.from(list.querySelectorAll(".term")) : [];
 const done = []; // { term, before }, latest last
 let present = -1;
+let queue = Promise.resolve(); // one act at a time, in the order of the keys, however slow the server is
 
 function goTo(index) {
   if (terms.length === 0) return;
@@ -54,7 +55,7 @@ async function send(term, decision) {
 
 async function decide(index, decision) {
   const term = terms[index];
-  if (!term || term.getAttribute("aria-busy") === "true") return;
+  if (!term) return;
   const before = term.dataset.status;
   term.setAttribute("aria-busy", "true");
   const saved = await send(term, decision);
@@ -86,13 +87,14 @@ document.addEventListener("keydown", (event) => {
   const act = KEYS[event.key.toLowerCase()];
   if (!act) return;
   event.preventDefault();
-  act();
+  if (event.repeat && !"jk".includes(event.key.toLowerCase())) return; // a key held down judges one term only
+  queue = queue.then(act);
 });
 
 terms.forEach((term, index) => {
   term.addEventListener("focusin", () => { present = index; });
   term.querySelector("form.decide").addEventListener("submit", (event) => {
     event.preventDefault();
-    decide(index, event.submitter.value);
+    queue = queue.then(() => decide(index, event.submitter.value));
   });
 });
