@@ -1,11 +1,12 @@
 """Is what was found an article? The reasons why not, as pure rules on the body and the page around it."""
 
 import re
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from docstore.model import Outcome, Reason
 from extractor.document import Document
-from extractor.lines import Layout, Span, size_of
+from extractor.lines import Layout, Line, Span, size_of
 from extractor.methods.contract import Body
 from extractor.phrases import is_copyright
 from extractor.settings import ExtractSettings
@@ -15,6 +16,8 @@ ARTICLE_TITLE = 6.0  # shortest title that names an article, not a channel, in C
 HEADLINE = 6.0  # shortest link that may be a headline
 TEASER = 15.0  # shortest text between headlines
 LONGEST_TEASER = 100.0  # a longer paragraph is no teaser
+LIST_HEADLINES = 12  # headlines that make a page with little text a list ...
+HEADLINES_SHARE = 0.4  # ... from this share of links in its text
 MOST_HEADLINES = 8  # headlines in a body that make one ask whether it is a list
 FRONT_PAGE = re.compile(r"/?(?:(?:index|default|home)(?:\.\w{2,5})?/?)?", re.I)
 
@@ -25,9 +28,8 @@ def refuse(document: Document, layout: Layout, body: Body | None, settings: Extr
     if body is not None and size <= settings.copyright_longest and is_notice(body.text):
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
     if not is_anchored(document, layout, body):
-        share = link_share(layout)
-        if size <= settings.list_longest_body and share >= settings.list_link_share:
-            return Outcome(Reason.LIST_PAGE, f"{share:.0%} of the text is links")
+        if size <= settings.list_longest_body and is_link_list(layout, settings.list_link_share):
+            return Outcome(Reason.LIST_PAGE, f"{link_share(layout):.0%} of the text is links")
         if body is not None and is_teaser_list(layout, body):
             return Outcome(Reason.LIST_PAGE, "the text is teasers between headlines")
     if size >= settings.shortest_body:
@@ -68,11 +70,22 @@ def path_of(url: str) -> str:
     return parts.path if parts.netloc and not parts.query else "-"
 
 
+def is_link_list(layout: Layout, list_link_share: float) -> bool:
+    """The page's text is mostly links; where they are many headlines, with dates beside them, a smaller share does."""
+    share = link_share(layout)
+    return share >= list_link_share or (share >= HEADLINES_SHARE and count_headlines(layout.lines) >= LIST_HEADLINES)
+
+
+def count_headlines(lines: Sequence[Line]) -> int:
+    """Lines that are links, and long enough to be headlines."""
+    return sum(line.link_share > 0.5 and line.size >= HEADLINE for line in lines)
+
+
 def is_teaser_list(layout: Layout, body: Body) -> bool:
     """The body's element holds as many headlines as texts, and no text that is longer than a teaser."""
     span = span_of(layout, body)
     lines = layout.lines[span.start : span.end]
-    headlines = sum(line.link_share > 0.5 and line.size >= HEADLINE for line in lines)
+    headlines = count_headlines(lines)
     texts = [line.size for line in lines if line.link_share <= 0.5 and line.size >= TEASER]
     return headlines >= max(MOST_HEADLINES, len(texts)) and max(texts, default=0.0) <= LONGEST_TEASER
 

@@ -263,8 +263,9 @@ def read_text(path: Path) -> str:
 def serve(context: click.Context, config_file: Path | None, **flags: Any) -> None:
     """Serve the search and review pages until Ctrl-C."""
     with opened(settings_of(context, config_file, **flags)) as engine:
+        site = SearchSite(engine)  # first: a port that is taken is said at once
         stages.index(engine)
-        with SearchSite(engine) as site:
+        with site:
             out.print(f"search page: {site.url}\nlexicon review: {site.url}admin/lexicon", highlight=False)
             if not os.environ.get("PLUMB_ADMIN_PASSWORD"):
                 out.print(

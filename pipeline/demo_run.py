@@ -177,6 +177,8 @@ def short_counts(engine: Engine, written: SiteReport, reports: list[StageReport]
         yield f"the crawl visited {visited} pages, expected {enough}"
     if store.articles.count() < enough:
         yield f"{store.articles.count()} articles were extracted, expected {enough}"
+    if store.articles.count() > written.articles:
+        yield f"{store.articles.count()} articles were made of {written.articles}: list pages are among them"
     if store.lexicon.applied_version() == 0:
         yield "no lexicon is published"
     if engine.index.count() != store.articles.count():

@@ -33,12 +33,14 @@ class EngineSearch:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._client, self._url = search_client(engine), engine.index.base_url
+        self._client: SearchClient | None = None
+        self._url = ""
 
     def select(self, params: Params) -> Answer:
         """See `search_ui.search.Search`."""
-        if self._engine.index.base_url != self._url:
-            self._client, self._url = search_client(self._engine), self._engine.index.base_url
+        url = self._engine.index.base_url
+        if self._client is None or url != self._url:
+            self._client, self._url = search_client(self._engine), url
         return self._client.select(params)
 
 
