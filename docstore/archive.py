@@ -42,7 +42,7 @@ class Archive:
     def __init__(self, folder: Path, rotate_bytes: int = ROTATE_BYTES) -> None:
         self.folder = folder
         self._rotate_bytes = rotate_bytes
-        self._file: BinaryIO | None = None
+        self._file: io.FileIO | None = None
         self._name = ""
         self._count = 0
 
@@ -51,8 +51,7 @@ class Archive:
         file = self._file_with_room()
         start = file.tell()
         try:
-            file.write(compressed(response_record(page)))
-            file.flush()
+            write_whole(file, compressed(response_record(page)))
         except BaseException:
             file.truncate(start)  # a full disk must not leave half a record before the next one
             file.seek(start)
@@ -86,7 +85,7 @@ class Archive:
     ) -> None:
         self.close()
 
-    def _file_with_room(self) -> BinaryIO:
+    def _file_with_room(self) -> io.FileIO:
         if self._file is not None and self._file.tell() < self._rotate_bytes:
             return self._file
         self.close()
@@ -94,16 +93,36 @@ class Archive:
         self._count += 1
         stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime())
         self._name = f"plumbline-{stamp}-{os.getpid()}-{os.urandom(3).hex()}-{self._count:05d}.warc.gz"
-        self._file = (self.folder / self._name).open("xb")
-        info = {"software": "Plumbline", "format": "WARC File Format 1.1"}
-        writer = WARCWriter(self._file, gzip=True, warc_version="1.1")
-        writer.write_record(writer.create_warcinfo_record(self._name, info))
-        return self._file
+        # Unbuffered: a buffer keeps what a full disk refused, and fails with it once more when the file is closed.
+        file = (self.folder / self._name).open("xb", buffering=0)
+        try:
+            write_whole(file, compressed(warcinfo_record(self._name)))
+        except BaseException:
+            file.close()
+            raise
+        self._file = file
+        return file
+
+
+def write_whole(file: io.FileIO, data: bytes) -> None:
+    """Write all of `data`; the system may take a part at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
 
 
 def compressed(record: bytes) -> bytes:
     """One gzip member. warcio would compress at level 9, which costs more than fetching the page did."""
     return gzip.compress(record, compresslevel=GZIP_LEVEL, mtime=0)
+
+
+def warcinfo_record(name: str) -> bytes:
+    """The record that begins the file `name`, not compressed."""
+    written = io.BytesIO()
+    writer = WARCWriter(written, gzip=False, warc_version="1.1")
+    info = {"software": "Plumbline", "format": "WARC File Format 1.1"}
+    writer.write_record(writer.create_warcinfo_record(name, info))
+    return written.getvalue()
 
 
 def response_record(page: Page) -> bytes:

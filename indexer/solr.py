@@ -36,6 +36,7 @@ IDS_AT_ONCE = 10_000
 ACTIVE_TRIES, ACTIVE_PAUSE = 120, 0.25  # how often, and after how many seconds, a new collection is looked at
 ASK_AGAIN = (429, 502, 503, 504)
 LONGEST_ERROR = 400
+OWN_FAULT = "; see Solr's log, and that its disk has room, then run the same command again"
 
 _STATUS = re.compile(r"\(HTTP (\d{3})\)")
 
@@ -246,7 +247,8 @@ class SolrIndex:
                 text = " ".join(str(err).split())[:LONGEST_ERROR]
                 status = _STATUS.search(text)
                 if status and int(status[1]) not in ASK_AGAIN:
-                    raise _RefusedError(f"Solr refused: {text}", int(status[1])) from err
+                    advice = OWN_FAULT if int(status[1]) >= requests.codes.server_error else ""
+                    raise _RefusedError(f"Solr refused: {text}{advice}", int(status[1])) from err
                 if pause is None:
                     raise SolrUnavailableError(
                         f"Solr does not answer at {self.base_url}: see that it runs (an embedded one is started by "

@@ -6,6 +6,7 @@ Exit status: 0 done, 1 failed (one line on standard error says what to do), 2 mi
 import json
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -367,6 +368,8 @@ def demo(folder: Path, port: int, site_port: int, check: bool, change: bool) -> 
 
 def main() -> None:
     """The `plumb` command: errors that people can act on are one line, others go to the log."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # a service manager's stop is a Ctrl-C; a shell's `&` ignores both
+        signal.signal(number, signal.default_int_handler)
     logging.getLogger().addHandler(logging.NullHandler())  # until the log is open: logging would print tracebacks
     try:
         cli.main(standalone_mode=False)

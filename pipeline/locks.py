@@ -8,7 +8,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from docstore.errors import BusyError, StoreError
@@ -29,9 +29,9 @@ def stage_lock(folder: Path, stage: str, wait: float = 0.0) -> Iterator[None]:
         ) from error
     with file:
         take(file.fileno(), stage, time.monotonic() + wait, path)
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
+        with suppress(OSError):  # who holds it is a courtesy that a full disk may refuse
+            os.ftruncate(file.fileno(), 0)
+            os.write(file.fileno(), f"{os.getpid()}\n".encode())
         yield
 
 

@@ -2,9 +2,11 @@
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -46,10 +48,45 @@ def test_the_demo_from_an_empty_folder(tmp_path: Path) -> None:
     assert len(times) == 4
     assert "finds the page" in changed
 
+    for number in (signal.SIGINT, signal.SIGTERM):
+        stop_running_demo(folder, ports, number)
+
     config = str(folder / "vertical.toml")
     compared = plumb("-c", config, "compare", "世界石油大会", "--json")
     assert '"first_whole_rank": 1' in compared
     assert f"articles  {re.findall(r'check passed: ([0-9]+)', first)[0]}" in plumb("status", config)
+
+
+def stop_running_demo(folder: Path, ports: tuple[str, ...], number: int) -> None:
+    """Ctrl-C, or a service manager's stop, ends the demo and everything that it started."""
+    command = [sys.executable, "-m", "pipeline.cli", "demo", "--folder", str(folder), *ports]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert running.stdout is not None
+    said = ""
+    for line in running.stdout:
+        said += line
+        if "Ctrl-C stops everything" in line:
+            break
+    assert str(folder) in processes()
+    running.send_signal(number)
+    said += running.stdout.read()
+    assert running.wait(timeout=60) == 130, said
+    assert "Traceback" not in said
+    deadline = time.monotonic() + 60
+    while str(folder) in processes() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert str(folder) not in processes()
+
+
+def processes() -> str:
+    """The command lines of all processes but this one."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines.append(path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
+        except OSError:
+            continue
+    return "\n".join(lines)
 
 
 def test_a_demo_that_was_never_run_cannot_be_changed(tmp_path: Path) -> None:
