@@ -60,11 +60,12 @@ def crawl(
     now: Callable[[], float] = time.time,
     progress: Callable[[Progress], None] | None = None,
 ) -> StageReport:
-    """Crawl until nothing is due, the time or the page limit is reached; what happened, counted by reason.
+    """Crawl until nothing is due, the time or the page limit is reached; visits are counted by reason.
 
-    `seen_path` is where the seen filter is kept between runs. Refused links are counted too, but leave no trace in
-    the table. Raises SettingsError for settings that cannot be followed, PlumblineError if not one seed could be
-    fetched, StoreError if the table fails. After Ctrl-C everything fetched is recorded before the exception goes on.
+    `seen_path` is where the seen filter is kept between runs. Refused links are counted in a note of the report, and
+    leave no trace in the table. Raises SettingsError for settings that cannot be followed, PlumblineError if not one
+    seed could be fetched, StoreError if the table fails. After Ctrl-C everything fetched is recorded before the
+    exception goes on.
     """
     plan = plan_of(settings)
     table.requeue(plan.queues, plan.queue_of)
@@ -98,6 +99,7 @@ class _Run:
     progress: Callable[[Progress], None] | None
     clock: Callable[[], float] = time.monotonic
     counts: Counter[Reason] = field(default_factory=Counter)
+    refused: Counter[Reason] = field(default_factory=Counter)  # links, not addresses of the table
     added: int = 0
     fetched: int = 0
     seeds: dict[str, Outcome] = field(default_factory=dict)
@@ -163,6 +165,9 @@ class _Run:
         notes = [f"seed not fetched: {line}" for line in bad]
         notes += [f"host left alone after repeated failures: {host}" for host in sorted(self.rested)]
         notes += [self.note] if self.note else []
+        if self.refused:
+            counted = ", ".join(f"{count} {reason}" for reason, count in self.refused.most_common())
+            notes.append(f"links not followed: {counted}")
         return StageReport(Stage.CRAWL, dict(self.counts), self.clock() - self.started, tuple(notes))
 
     def _start_what_may(self) -> float | None:
@@ -258,7 +263,7 @@ class _Run:
         entry, result = done.job.entry, done.result
         self.gate.finished(entry.host, self.clock(), result.answered_at, result.host_failed, result.retry_after)
         self.frontier.done(entry)
-        self.counts.update(done.refused)
+        self.refused.update(done.refused)
         self.fetched += result.outcome.reason in _GOOD
         self._keep(self._judged(done))
         if self.counts[Reason.FAILED] >= _MOST_UNEXPECTED:

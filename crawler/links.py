@@ -24,6 +24,7 @@ _SAMPLE = 32_768  # bytes that the charset is guessed from
 _SOURCES = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 _SINGLE_BYTE = frozenset(("cp1252", "iso8859-1", "latin-1", "ascii"))
 _REFRESH_URL = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
+_NO_PAGE = re.compile(r"(?:javascript|mailto|tel|sms|data|about|blob):", re.IGNORECASE)  # never meant as a page
 _SPACE = re.compile(r"\s+")
 
 
@@ -142,7 +143,7 @@ def _address(element: etree._Element) -> str | None:
     if "nofollow" in str(element.get("rel") or "").lower().split():
         return None
     address = str(element.get(_SOURCES.get(str(element.tag), "href")) or "").strip()
-    return None if not address or address.startswith("#") else address
+    return None if not address or address.startswith("#") or _NO_PAGE.match(address) else address
 
 
 def _anchor(element: etree._Element) -> str:

@@ -32,8 +32,7 @@ CONGRESS = "世界石油大会"  # the paper's own query
 RESULTS = f"/search?q={FRACTURING}"
 PAGES = {
     "home": "/",
-    "results": f"{RESULTS}&page=2",
-    "filtered": f"{RESULTS}&from=2024&to=2024&sort=date",
+    "results": f"{RESULTS}&from=2024&to=2026&sort=date&page=2",  # with everything that a result page can have
     "nothing": "/search?q=“量子水平井”&from=1999",
     "comparison": f"/compare?q={CONGRESS}",
     "login": "/admin/login",
@@ -405,7 +404,7 @@ def hostile_documents(vertical: Vertical) -> Iterator[list[str]]:
 @pytest.mark.shared
 def test_hostile_documents_are_shown_as_text(visit: Visit, hostile_documents: list[str]) -> None:
     page = visit()
-    page.goto(f"{RESULTS}&page=2")
+    page.goto(PAGES["results"])
     harmless = vocabulary(page)
     titles: list[str] = []
     for n in range(1, -(-len(hostile_documents) // 10) + 1):
@@ -420,7 +419,7 @@ def test_hostile_documents_are_shown_as_text(visit: Visit, hostile_documents: li
 @pytest.mark.shared
 def test_hostile_queries_are_echoed_as_text(visit: Visit) -> None:
     page = visit(400)
-    page.goto(f"{RESULTS}&page=2")
+    page.goto(PAGES["results"])
     known = vocabulary(page)
     page.goto(PAGES["nothing"])
     known |= vocabulary(page)

@@ -73,9 +73,12 @@ def test_depth(tmp_path: Path) -> None:
 
 def test_links_are_filtered_counted_and_kept_with_their_words(tmp_path: Path) -> None:
     table = MemoryTable()
-    with Site({"/": page("/a", "http://other.test/", "/x.pdf", "mailto:x@y"), "/a": page()}) as site:
+    with Site({"/": page("/a", "http://other.test/", "/x.pdf", "ftp://x/y", "mailto:x@y"), "/a": page()}) as site:
         report = run(table, settings(site.url()), tmp_path)
-    assert report.counts == {Reason.FETCHED: 2, Reason.OFF_SCOPE: 1, Reason.NOT_TEXT: 1, Reason.BAD_URL: 1}
+    assert report.counts == {Reason.FETCHED: 2}
+    [note] = report.notes
+    assert note.startswith("links not followed: ")
+    assert set(note.removeprefix("links not followed: ").split(", ")) == {"1 off_scope", "1 not_text", "1 bad_url"}
     link = next(visit for visit in table.visits if visit.links).links[0]
     assert (link.anchor, link.context, link.depth, link.parent_id) == ("见0", "行业 新闻", 1, 1)
     assert (link.kind, link.priority, link.host) == (Kind.UNKNOWN, -1.0, site.host)

@@ -62,7 +62,7 @@ def test_pages_and_links_that_ask_not_to_be_followed(body: str, headers: tuple[t
 
 
 def test_addresses_without_canonical_form_are_counted() -> None:
-    found = of("<a href='javascript:x'>1</a><a href='mailto:a@b'>2</a><a href=/ok>3</a>")
+    found = of("<a href='http://[/'>1</a><a href='ftp://a/b'>2</a><a href='JavaScript:x'>no page</a><a href=/ok>3</a>")
     assert found.refused == (Reason.BAD_URL, Reason.BAD_URL)
     assert len(found.links) == 1
 
