@@ -29,6 +29,7 @@ ROTATE_BYTES = 512 * 1024 * 1024
 GZIP_LEVEL = 3
 # What warcio raises at a damaged file; an AttributeError where a record lacks its address.
 DAMAGED = (ArchiveLoadFailed, AttributeError, EOFError, ValueError, zlib.error)
+BEGINNING = 1024  # bytes
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
 
@@ -170,6 +171,7 @@ def read_warc(path: Path, url_id: int = 0) -> Iterator[Page]:
     """
     try:
         with path.open("rb") as file:
+            check_beginning(file)
             for record in ArchiveIterator(file, arc2warc=True):
                 if record.rec_type == "response" and record.http_headers is not None:
                     yield page_of(record, url_id)
@@ -182,6 +184,16 @@ def read_warc(path: Path, url_id: int = 0) -> Iterator[Page]:
             f"{path} is not a whole WARC file ({fault}): get it anew and import it again; what came before the fault "
             "was kept"
         ) from error
+
+
+def check_beginning(file: BinaryIO) -> None:
+    """Raise ValueError unless `file` begins as a WARC (or ARC) file does: warcio takes any words for an ARC record."""
+    head = file.read(BEGINNING)
+    file.seek(0)
+    if head.startswith(b"\x1f\x8b"):
+        head = zlib.decompressobj(wbits=31).decompress(head, BEGINNING)
+    if not head.startswith((b"WARC/", b"filedesc:")):
+        raise ValueError("it does not begin as one")
 
 
 def page_of(record: Any, url_id: int) -> Page:

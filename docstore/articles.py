@@ -10,7 +10,16 @@ from sqlalchemy import Connection, Row, and_, case, delete, func, or_, select, u
 from docstore.archive import Archive, LostPageError
 from docstore.database import Database
 from docstore.model import Article, Kind, Outcome, Reason, Stage, StoredArticle, WarcPointer, document_id
-from docstore.records import Op, OutcomeRow, storable, write_changes, write_outcomes
+from docstore.records import (
+    TEXT_VERSION,
+    Op,
+    OutcomeRow,
+    number,
+    storable,
+    write_changes,
+    write_number,
+    write_outcomes,
+)
 from docstore.tables import articles, outcomes, pages, urls
 
 BATCH = 500
@@ -77,7 +86,15 @@ class ArticleTable:
         """
         now = self._clock()
         with self._database.write() as connection:
-            return [self._save_one(connection, extraction, now) for extraction in extractions]
+            reasons = [self._save_one(connection, extraction, now) for extraction in extractions]
+            if Reason.EXTRACTED in reasons:
+                write_number(self._database, connection, TEXT_VERSION, number(connection, TEXT_VERSION) + 1)
+        return reasons
+
+    def text_version(self) -> int:
+        """A number that grows whenever an article is new or changed."""
+        with self._database.read() as connection:
+            return number(connection, TEXT_VERSION)
 
     def _save_one(self, connection: Connection, extraction: Extraction, now: float) -> Reason:
         page, result = extraction.page, extraction.result

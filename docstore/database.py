@@ -127,11 +127,12 @@ def wrapped_errors() -> Iterator[None]:
     except SQLAlchemyError as error:
         raise store_error(error) from error
     except OSError as error:
-        if error.errno == errno.ENOSPC:
+        if error.errno in NO_ROOM:
             raise StoreFullError(DISK_FULL) from error
         raise StoreError(f"the store failed ({error}): see that its folder can be written, then run again") from error
 
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DISK_FULL = "the disk that holds the store is full: free some space, then run the same command again; nothing was lost"
 
 
@@ -145,4 +146,4 @@ def store_error(error: SQLAlchemyError) -> StoreError:
         return StoreError("the store is locked by another program: close what holds it open, then try again")
     if "not a database" in text or "malformed" in text:
         return StoreError(f"the store is damaged ({text}): restore it from a backup, or start with a fresh data_dir")
-    return StoreError(f"the store failed: {text}")
+    return StoreError(f"the store failed ({text}): see that it is there and can be written, then run again")

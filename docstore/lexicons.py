@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, delete, func, select, update
 from docstore.database import Database
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
-from docstore.records import Op, storable, write_changes
+from docstore.records import MINED_VERSION, TEXT_VERSION, Op, number, storable, write_changes, write_number
 from docstore.tables import lexicon_entries, lexicons, terms
 
 BATCH = 500
@@ -24,8 +24,16 @@ class LexiconTable:
         self._database = database
         self._clock = clock
 
-    def replace_candidates(self, mined: Sequence[Term]) -> int:
-        """Keep the newest evidence. Decisions stay; undecided terms that are no longer mined go. Returns new ones."""
+    def is_outdated(self) -> bool:
+        """Has any article come or changed since the candidates were mined?"""
+        with self._database.read() as connection:
+            return number(connection, TEXT_VERSION) != number(connection, MINED_VERSION)
+
+    def replace_candidates(self, mined: Sequence[Term], text_version: int = 0) -> int:
+        """Keep the newest evidence. Decisions stay; undecided terms that are no longer mined go. Returns new ones.
+
+        `text_version` is that of the articles before they were read (`ArticleTable.text_version`).
+        """
         now = self._clock()
         with self._database.write() as connection:
             before = connection.scalar(select(func.count()).select_from(terms)) or 0
@@ -35,6 +43,7 @@ class LexiconTable:
             between = connection.scalar(select(func.count()).select_from(terms)) or 0
             stale = terms.c.mined_at != now  # not only earlier: the clock may have been set back
             connection.execute(delete(terms).where(terms.c.status == TermStatus.CANDIDATE, stale))
+            write_number(self._database, connection, MINED_VERSION, text_version)
         return between - before
 
     def terms(

@@ -5,12 +5,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from docstore.database import Database
 from docstore.model import Outcome, Stage
-from docstore.tables import changes, outcomes
+from docstore.tables import changes, meta, outcomes
 
+TEXT_VERSION = "text_version"  # key of a number that grows whenever an article is new or changed
+MINED_VERSION = "mined_version"  # the text version that the candidate terms were mined from
 # PostgreSQL refuses NUL in text, and neither database can encode a lone surrogate.
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -53,6 +55,16 @@ def write_outcomes(database: Database, connection: Connection, rows: Iterable[Ou
         for row in rows
     ]
     database.upsert(connection, outcomes, values, update=("reason", "detail", "input", "at"))
+
+
+def number(connection: Connection, key: str) -> int:
+    """A number that the store keeps under `key`; 0 if it never did."""
+    return int(connection.scalar(select(meta.c.value).where(meta.c.key == key)) or 0)
+
+
+def write_number(database: Database, connection: Connection, key: str, value: int) -> None:
+    """Keep a number under `key`."""
+    database.upsert(connection, meta, [{"key": key, "value": str(value)}], update=("value",))
 
 
 def write_changes(connection: Connection, op: Op, url_ids: Iterable[int], at: float) -> None:

@@ -68,11 +68,11 @@ def mine(engine: Engine) -> StageReport:
     """Mine the articles for candidate terms; decisions taken before stay."""
     started = time.monotonic()
     with engine.lock("lexicon"):
-        total = engine.store.articles.count()
+        total, version = engine.store.articles.count(), engine.store.articles.text_version()
         with engine.progress.task("lexicon", total) as advance:
             texts = ((stored.article.title, stored.article.body) for stored in engine.store.articles.all())
             terms = mine_terms(counted(texts, advance), engine.settings.lexicon)
-        new = engine.store.lexicon.replace_candidates(terms)
+        new = engine.store.lexicon.replace_candidates(terms, version)
     notes = (f"{len(terms)} candidate terms, {new} of them new",)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
@@ -112,7 +112,7 @@ def run(engine: Engine, until: str = "index") -> list[StageReport]:
     with engine.lock("run"):
         run_id = engine.store.status.start_run("run")
         for name, stage in FLOW.items():
-            if stage is mine and not has_new_text(reports):
+            if stage is mine and not engine.store.lexicon.is_outdated():
                 continue  # no article changed: the candidates would be the same
             reports.append(stage(engine))
             if name == until:
@@ -127,11 +127,6 @@ FLOW: dict[str, Callable[[Engine], StageReport]] = {
     "lexicon": mine,
     "index": index,
 }
-
-
-def has_new_text(reports: list[StageReport]) -> bool:
-    """Did extraction in this run make or change an article?"""
-    return any(report.counts.get(Reason.EXTRACTED) for report in reports)
 
 
 def collection_to_fill(engine: Engine) -> tuple[SolrIndex, tuple[str, ...]]:

@@ -5,6 +5,7 @@ Nothing here opens the store for writing: what a killed run left is cleared up b
 
 import hashlib
 import os
+import resource
 import shutil
 import signal
 import sqlite3
@@ -44,7 +45,7 @@ class Said:
         lines = [line for line in self.err.splitlines() if line not in PROGRESS_NOTES]
         assert len(lines) == 1, self
         assert "Traceback" not in self.err, self
-        assert "unexpected" not in lines[0], self
+        assert not lines[0].startswith("plumb: unexpected"), self
         return lines[0]
 
 
@@ -104,8 +105,14 @@ class Vertical:
         assert "Traceback" not in said.err, said
         return said
 
-    def start(self, *arguments: str, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
-        """Start `plumb` in a session of its own, so that everything it starts can be found."""
+    def start(
+        self, *arguments: str, environment: Mapping[str, str] | None = None, largest_file: int = 0
+    ) -> "subprocess.Popen[str]":
+        """Start `plumb` in a session of its own, so that everything it starts can be found.
+
+        `largest_file` bytes is all that it may write to one file, 0: no limit.
+        """
+        limit = (largest_file, largest_file)
         running = subprocess.Popen(
             [PLUMB, "-c", str(self.config), *arguments],
             stdin=subprocess.DEVNULL,
@@ -113,6 +120,7 @@ class Vertical:
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, **(environment or {})},
+            preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)) if largest_file else None,
             start_new_session=True,
         )
         self._started.append(running)

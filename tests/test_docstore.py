@@ -4,6 +4,7 @@ import errno
 import gzip
 import hashlib
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -137,6 +138,15 @@ class TestFrontier:
         assert store.frontier.requeue("elf/7", lambda url: 1) == 0
         assert store.frontier.due_queues(1.0) == {6: 5}
 
+    def test_what_was_visited_in_the_future_is_due(self, store: Store) -> None:
+        """The clock was set back since; what is never to be asked again stays so."""
+        ahead, never, past = (one_entry(store, f"http://a.test/{n}") for n in (1, 2, 3))
+        times = ((ahead, 9e9, 9e9 + 1), (never, 9e9, None), (past, 500.0, 9e9))
+        for entry, visited, due in times:
+            store.frontier.record([fetched(entry, visited_at=visited, next_visit=due)])
+        assert store.frontier.trust_clock(1_000.0) == 1
+        assert [entry.url for entry in store.frontier.due(3, before=1_000.0, limit=5)] == ["http://a.test/1"]
+
     def test_robots_are_kept_by_origin(self, store: Store) -> None:
         assert store.frontier.robots("http://a.test") is None
         store.frontier.save_robots(StoredRobots("http://a.test", 200, b"\x00\xff", 5.0))
@@ -200,6 +210,13 @@ class TestArticles:
             store.articles.read_page(pending)
         store.articles.save([Extraction(pending, Outcome(Reason.LOST_PAGE))])
         assert store.articles.count() == 1
+        assert store.articles.pending_count() == 1  # its file may be put back
+        again = store.frontier.entries([entry.url])[entry.url]
+        assert store.frontier.due(3, before=1.0, limit=5) == [again]
+        assert (again.etag, again.digest) == ("", "")  # asked without a condition
+        store.frontier.record([fetched(again, b"<p>two</p>")])
+        assert extract_all(store, ARTICLE) == [Reason.SAME_ARTICLE]
+        assert store.articles.pending_count() == 0
 
     def test_extraction_can_be_asked_again(self, store: Store) -> None:
         keep_page(store)
@@ -262,6 +279,21 @@ class TestLexicon:
             TermStatus.ACCEPTED: 1,
             TermStatus.REJECTED: 0,
         }
+
+    def test_candidates_are_outdated_when_an_article_came_or_changed(self, store: Store) -> None:
+        assert not store.lexicon.is_outdated()
+        keep_page(store)
+        extract_all(store, ARTICLE)
+        assert store.lexicon.is_outdated()
+        version = store.articles.text_version()
+        store.articles.again()
+        extract_all(store, replace(ARTICLE, body="另一段正文。"))
+        store.lexicon.replace_candidates([], version)
+        assert store.lexicon.is_outdated()  # the change came after the articles were read
+        store.lexicon.replace_candidates([], store.articles.text_version())
+        store.articles.again()
+        assert extract_all(store, replace(ARTICLE, body="另一段正文。")) == [Reason.SAME_ARTICLE]
+        assert not store.lexicon.is_outdated()
 
     def test_terms_are_paged_best_first_and_searched_literally(self, store: Store) -> None:
         store.lexicon.replace_candidates([term("a%b", 1.0), term("ab", 2.0), term("b", 3.0)])
@@ -350,6 +382,21 @@ class TestArchive:
             list(read_warc(tmp_path / "x.warc.gz"))
         with pytest.raises(StoreError, match="cannot read"):
             list(read_warc(tmp_path / "absent.warc"))
+
+    def test_a_damaged_warc_file_brings_pages_or_the_one_error(self, tmp_path: Path) -> None:
+        chance = random.Random(5)
+        with Archive(tmp_path) as archive:
+            pointer = [archive.write(page(f"http://a.test/{n}", chance.randbytes(900))) for n in range(5)][-1]
+        packed = (tmp_path / pointer.file).read_bytes()
+        damaged = tmp_path / "damaged.warc"
+        for whole in (packed, gzip.decompress(packed)):
+            for _ in range(200):
+                at = chance.randrange(len(whole))
+                damaged.write_bytes(whole[:at] + chance.randbytes(1) + whole[at + chance.randrange(1, 30) :])
+                try:
+                    assert len(list(read_warc(damaged))) <= 5
+                except StoreError as error:
+                    assert "is not a whole WARC file" in str(error)
 
 
 class TestErrors:

@@ -224,6 +224,20 @@ class TestMine:
         assert vertical.kept().terms == few_terms(before)
 
 
+def test_a_run_killed_before_it_mined_mines_the_next_time(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    """Although then no article is new."""
+    copy(undisturbed.crawled, vertical)
+    pages = len(page_digests(vertical))
+    running = vertical.start("run", "--until", "lexicon")
+    until(lambda: vertical.number("SELECT COUNT(*) FROM outcomes WHERE stage = 'extract'") == pages, running)
+    vertical.kill()
+    assert vertical.kept().terms == {}
+    vertical.done("run", "--until", "lexicon")
+    assert set(vertical.kept().terms) == set(undisturbed.decided.kept().terms)
+    said = vertical.done("run", "--until", "lexicon")
+    assert "lexicon" not in said.out  # nothing has changed since
+
+
 def few_terms(kept: Kept) -> dict[str, tuple[str, float]]:
     """What mining with a threshold of 20 leaves: decisions, and the best candidates."""
     return {text: (status, score) for text, (status, score) in kept.terms.items() if status == "accepted" or score > 20}
