@@ -154,6 +154,12 @@ class ArticleTable:
                 update(outcomes).where(outcomes.c.stage == Stage.EXTRACT).values(input="")
             ).rowcount
 
+    def unknown(self, doc_ids: Sequence[str]) -> list[str]:
+        """Those of `doc_ids` that are no article's."""
+        with self._database.read() as connection:
+            known = set(connection.scalars(select(articles.c.doc_id).where(articles.c.doc_id.in_(doc_ids))))
+        return [doc_id for doc_id in doc_ids if doc_id not in known]
+
     def url_ids(self, doc_ids: Sequence[str]) -> list[int]:
         """The url_ids of documents of the index."""
         with self._database.read() as connection:

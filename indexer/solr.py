@@ -126,6 +126,10 @@ class SolrIndex:
                     seen.add(doc_id)
                     yield doc_id
 
+    def ids(self) -> Iterator[str]:
+        """The ids of all documents that a search can find now."""
+        return self._ids("*:*")
+
     def _ids(self, query: str) -> Iterator[str]:
         cursor, following = "", "*"
         while cursor != following:

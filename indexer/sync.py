@@ -1,5 +1,6 @@
 """Keep Solr in step with the store.
 
+    remove_orphans  documents that the store does not know leave Solr
     apply_lexicon   a new lexicon version: find the documents whose text holds an added or removed term, put them into
                     the change log, and segment with that version from now on
     sync            the change log, batch by batch: write to Solr, and strike what Solr has acknowledged
@@ -10,7 +11,8 @@ documents, and a batch that was written but not struck is simply written again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Protocol
 
 from docstore.changes import Change, Indexed
@@ -33,6 +35,12 @@ class Index(Protocol):
     def commit(self, soft: bool = True) -> None:
         """Make what was written searchable."""
 
+    def count(self) -> int:
+        """Documents that a search can find now."""
+
+    def ids(self) -> Iterator[str]:
+        """Their ids."""
+
     def ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
         """The ids of documents whose title or body holds one of `phrases`."""
 
@@ -43,8 +51,8 @@ def apply_lexicon(store: Store, index: Index) -> int:
     if newest.version == applied.version:
         return 0
     terms = newest.changed_since(applied)
-    doc_ids = list(index.ids_containing(terms)) if terms else []
-    url_ids = [u for batch in batches(doc_ids, LOOK_UP) for u in store.articles.url_ids(batch)]
+    doc_ids = index.ids_containing(terms) if terms else iter(())
+    url_ids = [u for batch in batched(doc_ids, LOOK_UP) for u in store.articles.url_ids(batch)]
     store.lexicon.mark_applied(newest.version, url_ids)
     return len(url_ids)
 
@@ -71,6 +79,20 @@ def sync(
     return counts
 
 
+def remove_orphans(store: Store, index: Index) -> int:
+    """Delete documents that the store does not know (it was restored from a backup); returns how many there were.
+
+    Looks at the ids only if the index holds more than the store says. Everything pending has to be written before.
+    """
+    if index.count() <= store.changes.indexed_count():
+        return 0
+    orphans = [doc_id for batch in batched(index.ids(), LOOK_UP) for doc_id in store.articles.unknown(batch)]
+    for batch in batched(iter(orphans), LOOK_UP):
+        index.delete(batch)
+    index.commit(soft=True)
+    return len(orphans)
+
+
 def write_batch(batch: Sequence[Change], store: Store, index: Index, analysis: Analysis) -> list[Indexed]:
     """Bring Solr to the present state of the URLs in `batch`, whatever the log says was done to them."""
     urls = {change.url_id: change.url for change in batch}
@@ -92,6 +114,7 @@ def result_of(stored: StoredArticle, refused: Mapping[str, str], version: int) -
     return Indexed(stored.url_id, Outcome(Reason.INDEXED), stored.article.digest, version)
 
 
-def batches(items: Sequence[str], size: int) -> Iterable[Sequence[str]]:
-    """`items` in runs of `size`."""
-    return (items[start : start + size] for start in range(0, len(items), size))
+def batched(items: Iterator[str], size: int) -> Iterator[list[str]]:
+    """`items` in lists of `size`."""
+    while batch := list(islice(items, size)):
+        yield batch

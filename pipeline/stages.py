@@ -26,7 +26,7 @@ from docstore.articles import Extraction
 from docstore.errors import LexiconError, PlumblineError
 from docstore.model import Lexicon, Reason, Stage, StageReport
 from indexer.solr import Built, SolrIndex
-from indexer.sync import apply_lexicon, sync
+from indexer.sync import apply_lexicon, remove_orphans, sync
 from lexicon.build import mine_terms
 from lexicon.review import next_version
 from pipeline.engine import Engine
@@ -101,6 +101,8 @@ def index(engine: Engine) -> StageReport:
             notes += (f"{again} documents hold a changed term and are segmented again",)
         with engine.progress.task("index", engine.store.changes.count()) as advance:
             counts = sync(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
+        if orphans := remove_orphans(engine.store, target):
+            notes += (f"{orphans} documents that the store does not know were deleted",)
         if target is not engine.index:
             engine.index.switch_alias()
     return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
-from docstore.errors import SolrError, SolrUnavailableError
+from docstore.errors import PlumblineError, SolrError, SolrUnavailableError
 from search_ui import public, review
 from search_ui.actions import ReviewActions
 from search_ui.messages import load_messages
@@ -52,6 +52,7 @@ def _register_errors(app: Flask) -> None:
     app.register_error_handler(BadQueryError, _bad_query)
     app.register_error_handler(SolrUnavailableError, _unavailable)
     app.register_error_handler(SolrError, _refused)
+    app.register_error_handler(PlumblineError, _failed)
     app.register_error_handler(HTTPException, _http_error)
 
 
@@ -69,6 +70,12 @@ def _unavailable(error: SolrUnavailableError) -> Response:
 def _refused(error: SolrError) -> Response:
     _log.warning("%s", error)
     return error_answer(400, say("error.refused"))
+
+
+def _failed(error: PlumblineError) -> Response:
+    """The store, or whatever else stands behind an action; what is said is for the operator."""
+    _log.error("%s", error)
+    return error_answer(503, say("error.failed"), advice=say("error.failed_advice"))
 
 
 def _http_error(error: HTTPException) -> Response:

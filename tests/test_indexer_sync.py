@@ -11,7 +11,7 @@ from docstore.model import Article, Lexicon, LexiconEntry, Outcome, Reason, Stag
 from docstore.store import Store, sqlite_store
 from indexer.mapping import Analysis
 from indexer.solr import SolrIndex
-from indexer.sync import apply_lexicon, sync
+from indexer.sync import apply_lexicon, remove_orphans, sync
 from semantics.segment import RjiebaSegmenter, base_segmenter
 from tests.test_docstore import extract_all, keep_page
 
@@ -125,6 +125,16 @@ def test_articles_that_come_after_a_publication_are_cut_by_it(filled: Store, sol
     document = solr_index.get(document_id(url(5)))
     assert document is not None
     assert document[fields.DOMAIN_TERMS] == ["页岩气井"]
+
+
+def test_documents_that_the_store_does_not_know_are_deleted(filled: Store, solr_index: SolrIndex) -> None:
+    """A store restored from a backup is older than its Solr."""
+    assert remove_orphans(filled, solr_index) == 0
+    solr_index.add([{fields.ID: f"{n:032x}", fields.URL: f"http://later.test/{n}"} for n in range(3)])
+    solr_index.commit()
+    assert remove_orphans(filled, solr_index) == 3
+    assert solr_index.count() == 4
+    assert sorted(solr_index.ids()) == sorted(document_id(url(n)) for n in TEXTS)
 
 
 class Refusing(SolrIndex):

@@ -4,6 +4,7 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
+from docstore.errors import StoreFullError
 from docstore.model import Lexicon, LexiconEntry, TermStatus
 from tests.search_ui_fakes import PASSWORD, FakeActions, form_token, sign_in, site_app, term
 
@@ -225,3 +226,18 @@ def test_too_large_a_form_is_refused() -> None:
     token = sign_in(client)
     sent = {"token": token, "term": "x" * 300_000, "decision": "accepted"}
     assert client.post("/admin/lexicon/decide", data=sent).status_code == 413
+
+
+def test_a_store_that_fails_is_a_page_that_says_what_to_do() -> None:
+    """A full disk, for one: nothing is lost, and no traceback is shown."""
+
+    class Full(FakeActions):
+        def decide(self, text: str, status: TermStatus) -> None:
+            raise StoreFullError("the disk that holds the store is full")
+
+    client = site_app(actions=Full([term("词0", 9.0)])).test_client()
+    sent = {"token": sign_in(client), "term": "词0", "decision": "accepted"}
+    told = client.post("/admin/lexicon/decide", data=sent)
+    assert told.status_code == 503
+    assert "logs/plumb.log" in told.text
+    assert client.post("/admin/lexicon/decide", data=sent, headers={"Accept": "application/json"}).json["error"]
