@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
 from docstore.archive import Archive
+from docstore.batches import batched
 from docstore.database import Database, wrapped_errors
 from docstore.model import FrontierEntry, Kind, Outcome, Page, Stage, WarcPointer
 from docstore.records import Op, OutcomeRow, storable, write_changes, write_outcomes
@@ -121,8 +122,8 @@ class FrontierTable:
         """The known ones among `wanted` (canonical URLs)."""
         found: dict[str, FrontierEntry] = {}
         with self._database.read() as connection:
-            for start in range(0, len(wanted), PARAMETERS):
-                query = select(urls).where(urls.c.url.in_(wanted[start : start + PARAMETERS]))
+            for batch in batched(wanted, PARAMETERS):
+                query = select(urls).where(urls.c.url.in_(batch))
                 found.update((row.url, entry_of(row)) for row in connection.execute(query))
         return found
 
@@ -130,8 +131,8 @@ class FrontierTable:
         """The exact seen test: which of `wanted` were ever added."""
         found: set[str] = set()
         with self._database.read() as connection:
-            for start in range(0, len(wanted), PARAMETERS):
-                query = select(urls.c.url).where(urls.c.url.in_(wanted[start : start + PARAMETERS]))
+            for batch in batched(wanted, PARAMETERS):
+                query = select(urls.c.url).where(urls.c.url.in_(batch))
                 found.update(connection.scalars(query))
         return found
 

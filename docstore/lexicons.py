@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, select, update
 
+from docstore.batches import batched
 from docstore.database import Database
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
@@ -37,8 +38,8 @@ class LexiconTable:
         now = self._clock()
         with self._database.write() as connection:
             before = connection.scalar(select(func.count()).select_from(terms)) or 0
-            for start in range(0, len(mined), BATCH):
-                rows = [term_row(term, now) for term in mined[start : start + BATCH]]
+            for batch in batched(mined, BATCH):
+                rows = [term_row(term, now) for term in batch]
                 self._database.upsert(connection, terms, rows, update=EVIDENCE)
             between = connection.scalar(select(func.count()).select_from(terms)) or 0
             stale = terms.c.mined_at != now  # not only earlier: the clock may have been set back
@@ -71,15 +72,13 @@ class LexiconTable:
         """Keep a decision on terms that are known. LexiconError names the ones that are not; nothing is kept then."""
         with self._database.write() as connection:
             known: set[str] = set()
-            for start in range(0, len(texts), BATCH):
-                known.update(
-                    connection.scalars(select(terms.c.text).where(terms.c.text.in_(texts[start : start + BATCH])))
-                )
+            for batch in batched(texts, BATCH):
+                known.update(connection.scalars(select(terms.c.text).where(terms.c.text.in_(batch))))
             unknown = [text for text in texts if text not in known]
             if unknown:
                 raise LexiconError(f"no such term: {', '.join(unknown[:5])} (add it first: plumb lexicon add TERM)")
-            for start in range(0, len(texts), BATCH):
-                chosen = terms.c.text.in_(texts[start : start + BATCH])
+            for batch in batched(texts, BATCH):
+                chosen = terms.c.text.in_(batch)
                 connection.execute(update(terms).where(chosen).values(status=status, decided_at=self._clock()))
 
     def add(self, texts: Sequence[str]) -> None:

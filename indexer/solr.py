@@ -25,6 +25,7 @@ import pysolr
 import requests
 
 from docstore import fields
+from docstore.batches import batched
 from docstore.errors import SolrError, SolrUnavailableError
 from solr_conf import CONFIGSET
 
@@ -120,8 +121,8 @@ class SolrIndex:
         """
         self.commit(soft=True)
         seen: set[str] = set()
-        for start in range(0, len(phrases), PHRASES_AT_ONCE):
-            for doc_id in self._ids(phrase_query(phrases[start : start + PHRASES_AT_ONCE], within)):
+        for batch in batched(phrases, PHRASES_AT_ONCE):
+            for doc_id in self._ids(phrase_query(batch, within)):
                 if doc_id not in seen:
                     seen.add(doc_id)
                     yield doc_id

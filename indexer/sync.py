@@ -12,9 +12,9 @@ documents, and a batch that was written but not struck is simply written again.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Protocol
 
+from docstore.batches import batched
 from docstore.changes import Change, Indexed
 from docstore.model import Outcome, Reason, StoredArticle, document_id
 from docstore.store import Store
@@ -87,7 +87,7 @@ def remove_orphans(store: Store, index: Index) -> int:
     if index.count() <= store.changes.indexed_count():
         return 0
     orphans = [doc_id for batch in batched(index.ids(), LOOK_UP) for doc_id in store.articles.unknown(batch)]
-    for batch in batched(iter(orphans), LOOK_UP):
+    for batch in batched(orphans, LOOK_UP):
         index.delete(batch)
     index.commit(soft=True)
     return len(orphans)
@@ -112,9 +112,3 @@ def result_of(stored: StoredArticle, refused: Mapping[str, str], version: int) -
     if stored.doc_id in refused:
         return Indexed(stored.url_id, Outcome(Reason.REFUSED_BY_SOLR, refused[stored.doc_id]))
     return Indexed(stored.url_id, Outcome(Reason.INDEXED), stored.article.digest, version)
-
-
-def batched(items: Iterator[str], size: int) -> Iterator[list[str]]:
-    """`items` in lists of `size`."""
-    while batch := list(islice(items, size)):
-        yield batch

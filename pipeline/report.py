@@ -20,9 +20,10 @@ from search_ui.results import plain
 def report_lines(reports: Iterable[StageReport]) -> Iterator[str]:
     """One line a stage, and its notes below."""
     for report in reports:
-        counts = ", ".join(f"{reason} {count}" for reason, count in by_count(report.counts)) or "nothing to do"
-        yield f"{report.stage:<8} {report.seconds:7.1f} s  {counts}"
-        yield from (f"{'':<8} {'':7}    {note}" for note in report.notes)
+        counts = ", ".join(f"{reason} {count}" for reason, count in by_count(report.counts))
+        first, *rest = [counts] * bool(counts) + list(report.notes) or ["nothing to do"]
+        yield f"{report.stage:<8} {report.seconds:7.1f} s  {first}"
+        yield from (f"{'':<8} {'':7}    {note}" for note in rest)
 
 
 def by_count(counts: Mapping[Reason, int]) -> list[tuple[Reason, int]]:

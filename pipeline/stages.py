@@ -17,12 +17,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from itertools import islice
 
 from crawler.crawl import Progress as CrawlProgress
 from crawler.crawl import crawl as run_crawl
 from crawler.fetch import Fetcher
-from docstore.articles import Extraction
+from docstore.batches import batched
 from docstore.errors import LexiconError, PlumblineError
 from docstore.model import Lexicon, Reason, Stage, StageReport
 from indexer.solr import Built, SolrIndex
@@ -57,7 +56,7 @@ def extract(engine: Engine) -> StageReport:
         waiting = articles.pending_count()
         with engine.progress.task("extract", waiting) as advance:
             done = extract_pages(articles.pending(), articles.read_page, engine.settings.extract, waiting)
-            for batch in in_batches(done, SAVE_EVERY):
+            for batch in batched(done, SAVE_EVERY):
                 counts.update(articles.save(batch))
                 stop_if_hopeless(Stage.EXTRACT, counts)
                 advance(len(batch))
@@ -164,12 +163,6 @@ def stop_if_hopeless(stage: Stage, counts: Counter[Reason]) -> None:
         raise PlumblineError(
             f"{failed} of {counts.total()} pages failed in {stage}: see logs/plumb.log, then run again"
         )
-
-
-def in_batches(results: Iterator[Extraction], size: int) -> Iterator[list[Extraction]]:
-    """`results` in lists of `size`."""
-    while batch := list(islice(results, size)):
-        yield batch
 
 
 def counted(texts: Iterator[tuple[str, str]], advance: Callable[[int], None]) -> Iterator[tuple[str, str]]:
