@@ -1,8 +1,8 @@
 """Mine the terms of a corpus (Wang Du 2019, WD-A5)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
 
+from docstore.batches import batched
 from docstore.model import Term
 from lexicon.candidates import Candidate, CandidateCounts, readable, spans
 from lexicon.contexts import find_context
@@ -15,7 +15,7 @@ from semantics.segment import Segmenter, base_segmenter
 Texts = Iterable[tuple[str, str]]
 """Title and body of each article. Read twice: an iterator is first copied into memory, a re-iterable is not."""
 
-BATCH = 500  # documents counted at a time
+BATCH = 100  # documents counted at a time: all their spans are held at once
 
 
 def mine_terms(
@@ -34,7 +34,7 @@ def mine_terms(
     rules = TagRules(load_rules(settings.rules), settings.tag_matching)
     counts = CandidateCounts(is_noise, settings.max_contexts)
     done = 0
-    for batch in _batches(texts):
+    for batch in batched(_documents(texts), BATCH):
         counts.add([spans(readable(text), segmenter or base_segmenter(), rules) for text in batch], done)
         done += len(batch)
         if progress:
@@ -57,12 +57,6 @@ def choose(
     general = general_words(frozenset(good))
     good.sort(key=lambda key: (-scores[key], -candidates[key].frequency, key))
     return {key: scores[key] for key in good if key not in general}
-
-
-def _batches(texts: Texts) -> Iterator[list[str]]:
-    documents = _documents(texts)
-    while batch := list(islice(documents, BATCH)):
-        yield batch
 
 
 def _documents(texts: Texts) -> Iterator[str]:

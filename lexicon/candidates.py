@@ -95,12 +95,16 @@ def word_runs(tagged: Iterable[tuple[str, str]], use: Callable[[str], bool]) -> 
         yield run
 
 
+MOST_KEPT = 1_000_000  # candidates held before those seen once are forgotten; about 400 bytes each
+
+
 class CandidateCounts:
     """Counts candidates batch by batch, so that only one batch's document-by-term matrix is ever held."""
 
-    def __init__(self, is_noise: Callable[[Span], bool], most_seen: int) -> None:
+    def __init__(self, is_noise: Callable[[Span], bool], most_seen: int, most_kept: int = MOST_KEPT) -> None:
         self._is_noise = is_noise
         self._most_seen = most_seen
+        self._most_kept = most_kept
         self._candidates: dict[str, Candidate] = {}
         self._spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
@@ -121,6 +125,8 @@ class CandidateCounts:
             here = slice(counts.indptr[column], counts.indptr[column + 1])
             numbers = counts.indices[here] + first_number
             self._merge(key, examples[key], int(counts.data[here].sum()), numbers.tolist())
+        if len(self._candidates) > self._most_kept:
+            self._forget_singles()
 
     def candidates(self) -> dict[str, Candidate]:
         """All candidates counted so far, by `word_key`."""
@@ -132,6 +138,13 @@ class CandidateCounts:
             key = keys.get(span)
             if key is not None and not _HAN.fullmatch(key):  # a Chinese term has one spelling
                 self._spellings[key][span.text] += 1
+
+    def _forget_singles(self) -> None:
+        """Bound the memory: what was seen once so far goes. A term can lose one count a time so, and counts many."""
+        self._candidates = {key: one for key, one in self._candidates.items() if one.frequency > 1}
+        for key in [key for key in self._spellings if key not in self._candidates]:
+            del self._spellings[key]
+        self._most_kept = max(self._most_kept, 2 * len(self._candidates))
 
     def _merge(self, key: str, example: Span, frequency: int, numbers: list[int]) -> None:
         old = self._candidates.get(key) or Candidate(key, len(example.words), " ".join(example.tags), 0, 0)

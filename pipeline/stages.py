@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-from crawler.crawl import Progress as CrawlProgress
 from crawler.crawl import crawl as run_crawl
 from crawler.fetch import Fetcher
+from docstore.articles import ArticleTable
 from docstore.batches import batched
 from docstore.errors import LexiconError, PlumblineError
 from docstore.model import Lexicon, Reason, Stage, StageReport
@@ -45,7 +45,10 @@ def crawl(engine: Engine) -> StageReport:
         seen = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.trust_clock(time.time())
         with engine.progress.task("crawl") as advance:
-            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=by_visits(advance))
+            tell = by_difference(advance)
+            return run_crawl(
+                engine.store.frontier, fetcher, settings, seen, progress=lambda now: tell(sum(now.counts.values()))
+            )
 
 
 def extract(engine: Engine) -> StageReport:
@@ -69,8 +72,7 @@ def mine(engine: Engine) -> StageReport:
     with engine.lock("lexicon"):
         total, version = engine.store.articles.count(), engine.store.articles.text_version()
         with engine.progress.task("lexicon", total) as advance:
-            texts = ((stored.article.title, stored.article.body) for stored in engine.store.articles.all())
-            terms = mine_terms(counted(texts, advance), engine.settings.lexicon)
+            terms = mine_terms(Corpus(engine.store.articles), engine.settings.lexicon, by_difference(advance))
         new = engine.store.lexicon.replace_candidates(terms, version)
     notes = (f"{len(terms)} candidate terms, {new} of them new",)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
@@ -143,15 +145,14 @@ def collection_to_fill(engine: Engine) -> tuple[SolrIndex, tuple[str, ...]]:
     return index, ()
 
 
-def by_visits(advance: Callable[[int], None]) -> Callable[[CrawlProgress], None]:
-    """The crawl says how many visits there were in all; a bar wants to know how many more there are."""
+def by_difference(advance: Callable[[int], None]) -> Callable[[int], None]:
+    """Who works says how much is done in all; a bar wants to know how much more is done."""
     before = 0
 
-    def tell(now: CrawlProgress) -> None:
+    def tell(done: int) -> None:
         nonlocal before
-        visits = sum(now.counts.values())
-        advance(visits - before)
-        before = visits
+        advance(done - before)
+        before = done
 
     return tell
 
@@ -165,8 +166,11 @@ def stop_if_hopeless(stage: Stage, counts: Counter[Reason]) -> None:
         )
 
 
-def counted(texts: Iterator[tuple[str, str]], advance: Callable[[int], None]) -> Iterator[tuple[str, str]]:
-    """`texts`, telling how many went by."""
-    for text in texts:
-        yield text
-        advance(1)
+class Corpus:
+    """Title and body of every article, read from the store each time they are asked for: no copy is held."""
+
+    def __init__(self, articles: ArticleTable) -> None:
+        self._articles = articles
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((stored.article.title, stored.article.body) for stored in self._articles.all())

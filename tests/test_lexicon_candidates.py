@@ -186,3 +186,13 @@ def test_batches_do_not_change_counts(size: int) -> None:
 
 def test_nothing_to_count() -> None:
     assert counted([]) == counted([[]]) == counted([[[], []]]) == counted([[[span("噪声/n", "词/n")]]]) == {}
+
+
+def test_memory_is_bounded_by_forgetting_what_was_seen_once() -> None:
+    counts = CandidateCounts(lambda found: False, most_seen=2, most_kept=3)
+    for number in range(50):
+        rare = span(f"Word{number}/eng", "once/eng")
+        counts.add([[span("储层/n", "特征/n"), span("储层/n", "特征/n"), rare]], number)
+    kept = counts.candidates()
+    assert kept["储层特征"].frequency == 100
+    assert len(kept) <= 4
