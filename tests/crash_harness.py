@@ -172,6 +172,12 @@ class Vertical:
         rows = self.ask(query)
         return int(rows[0][0] or 0) if rows else 0
 
+    def failures(self) -> dict[str, tuple[str, str]]:
+        """URL -> reason and detail of what the crawl could not fetch."""
+        query = "SELECT u.url, o.reason, o.detail FROM outcomes o JOIN urls u USING (url_id) WHERE o.stage = 'crawl'"
+        rows = self.ask(query + " AND o.reason NOT IN ('fetched', 'unchanged')")
+        return {url: (reason, detail) for url, reason, detail in rows}
+
     def kept(self) -> Kept:
         """See `Kept`."""
         pairs = "SELECT u.url, x.{} FROM {} x JOIN urls u USING (url_id)"

@@ -143,6 +143,7 @@ def kill_crawl(site: SlowSites, vertical: Vertical, pages: int) -> None:
 def check_crawled(undisturbed: Undisturbed, vertical: Vertical) -> None:
     """The crawl is where the undisturbed one is; each page's record can be read; the seen filter holds each address."""
     assert vertical.kept() == undisturbed.crawled.kept()
+    assert vertical.failures() == undisturbed.crawled.failures()
     assert page_digests(vertical) == page_digests(undisturbed.crawled)
     assert vertical.check_archive() == len(page_digests(vertical))
     size = (vertical.data / "seen.bloom").read_bytes()[40:48]  # see crawler/seen.py
