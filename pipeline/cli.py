@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -82,8 +82,21 @@ def opened(settings: Settings) -> Iterator[Engine]:
 
 def say_reports(reports: list[StageReport]) -> None:
     """The reports of a run, one line a stage."""
-    for line in report.report_lines(reports):
+    say(report.report_lines(reports))
+
+
+def say(lines: Iterable[str]) -> None:
+    """Lines on standard output, with nothing in them read as markup."""
+    for line in lines:
         out.print(line, markup=False, highlight=False)
+
+
+def say_or_json(answer: dict[str, Any], lines: Callable[[dict[str, Any]], Iterable[str]], as_json: bool) -> None:
+    """An answer for a program or for a person."""
+    if as_json:
+        click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+    else:
+        say(lines(answer))
 
 
 @cli.command()
@@ -297,11 +310,7 @@ def status(context: click.Context, config_file: Path | None, as_json: bool) -> N
     """Counts per stage, outcome and reason; lag of the index; the last runs."""
     with opened(settings_of(context, config_file)) as engine:
         answer = report.status(engine.store)
-        if as_json:
-            click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
-        else:
-            for line in report.status_lines(answer):
-                out.print(line, markup=False, highlight=False)
+        say_or_json(answer, report.status_lines, as_json)
 
 
 @cli.command()
@@ -312,11 +321,7 @@ def explain(context: click.Context, url: str, as_json: bool) -> None:
     """One document's path: how it was found, fetched, extracted and indexed, when, and why."""
     with opened(settings_of(context)) as engine:
         answer = report.explain(engine, url)
-        if as_json:
-            click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
-        else:
-            for line in report.explain_lines(answer):
-                out.print(line, markup=False, highlight=False)
+        say_or_json(answer, report.explain_lines, as_json)
 
 
 @cli.command("refresh")
@@ -325,8 +330,7 @@ def explain(context: click.Context, url: str, as_json: bool) -> None:
 def refresh_command(context: click.Context, url: str) -> None:
     """Fetch one page now, take it through all stages, and print when each was done."""
     with opened(settings_of(context)) as engine:
-        for line in report.trace_lines(refresh(engine, url)):
-            out.print(line, markup=False, highlight=False)
+        say(report.trace_lines(refresh(engine, url)))
 
 
 @cli.command("import")

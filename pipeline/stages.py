@@ -12,7 +12,6 @@ outcomes and change-log entries together, so any stage can stop, be killed, run 
 The loop closes over time: a published lexicon re-segments the documents that contain its new words.
 """
 
-import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -30,8 +29,6 @@ from lexicon.build import mine_terms
 from lexicon.review import next_version
 from pipeline.engine import Engine
 from pipeline.extraction import extract_pages
-
-log = logging.getLogger(__name__)
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
 INDEX_WAIT = 120.0  # seconds to wait while another process indexes
