@@ -1,6 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Each sets up what it needs on a fresh machine.
 PYTHON ?= python3
 VENV := .venv
+PEERS := .venv-peers
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
@@ -15,7 +16,7 @@ demo-change: $(STAMP)  ## change one demo page on disk and show when each stage 
 	$(BIN)/plumb demo --change $(DEMO_FLAGS)
 
 test: $(TEST_STAMP) browser lint  ## everything that CI runs
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder  # conftest.py has put the long files first
 
 lint: $(TEST_STAMP)  ## style, types, and who may import whom
 	$(BIN)/ruff check .
@@ -32,14 +33,22 @@ install: $(STAMP)  ## the program alone
 docs: $(STAMP)  ## docs/settings.md, from the settings themselves
 	$(BIN)/python -m pipeline.template > docs/settings.md
 
-bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR]: a table, and benchmarks/out/NAME.jsonl
-	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA))
+bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a table, and benchmarks/out/NAME.jsonl
+	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA)) $(ARGS)
+
+bench-extract: $(PEERS)/.installed
+
+$(PEERS)/.installed: benchmarks/peers/requirements.txt | $(VENV)/bin/python  # the extractors that ours is compared with
+	$(BIN)/python -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip  # 23.2 fails on lxml[html_clean]
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
 
 browser:  ## Debian's chromium for the browser tests
 	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
 
 clean:
-	rm -rf $(VENV) build demo-data *.egg-info benchmarks/out
+	rm -rf $(VENV) $(PEERS) build demo-data *.egg-info benchmarks/out
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'

@@ -1,50 +1,28 @@
-"""From pages to articles: which pages wait for extraction, what extraction made of them, and the articles."""
+"""From pages to articles: which pages wait for extraction, what extraction made of them, and the articles.
+
+What is kept of an extraction, and how pages, their doubles and near-duplicates hang together, is decided in
+docstore/saving.py.
+"""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, case, delete, func, or_, select, update
+from sqlalchemy import Connection, Row, and_, func, or_, select, union, update
 
 from docstore.archive import Archive, LostPageError
+from docstore.article_rows import stored_of
+from docstore.batches import batched
 from docstore.database import Database
-from docstore.model import Article, Kind, Outcome, Reason, Stage, StoredArticle, WarcPointer, document_id
-from docstore.records import (
-    TEXT_VERSION,
-    Op,
-    OutcomeRow,
-    number,
-    storable,
-    write_changes,
-    write_number,
-    write_outcomes,
-)
-from docstore.tables import articles, outcomes, pages, urls
+from docstore.model import Reason, SiteKnowledge, Stage, StoredArticle, WarcPointer
+from docstore.near_duplicates import abandoned, regroup
+from docstore.records import EXTRACTOR_VERSION, TEXT_VERSION, Op, number, write_changes, write_number
+from docstore.saving import NEAR_DUPLICATE, Batch, Extraction, PendingPage
+from docstore.sites import LEAST_PAGES, SAMPLE_PAGES, knowledge_of, learn
+from docstore.tables import articles, outcomes, pages, parts, site_pages, sites, ties, urls
 
 BATCH = 500
-# Pages whose worth lies in their links: the crawl asks them again in every run.
-HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY})
-
-
-@dataclass(frozen=True)
-class PendingPage:
-    """A page that waits for extraction: where its bytes are and what is known of them (times in epoch seconds)."""
-
-    url_id: int
-    url: str
-    content_type: str
-    digest: str
-    pointer: WarcPointer
-    fetched_at: float = 0.0
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """What extraction made of one page: an article, or an outcome that says why there is none."""
-
-    page: PendingPage
-    result: Article | Outcome
+FORGET = 100  # pages that are gone, in one transaction
 
 
 class ArticleTable:
@@ -79,50 +57,59 @@ class ArticleTable:
         """The page's bytes. LostPageError when the archive does not hold them any more."""
         return self._archive.read(page.pointer, page.digest)
 
-    def save(self, extractions: Sequence[Extraction]) -> list[Reason]:
-        """Keep results, outcomes and change-log entries in one transaction; returns what became of each.
+    def site(self, host: str) -> SiteKnowledge:
+        """What the pages of a host have in common, as far as they were extracted."""
+        with self._database.read() as connection:
+            return knowledge_of(connection, host)
 
-        An article equal to the one kept before is SAME_ARTICLE and makes no change-log entry.
+    def sample(self) -> list[PendingPage]:
+        """Pages to learn from before any of their site is extracted: the first few that wait, of each host that is
+        little known and has enough pages for something to repeat.
         """
-        now = self._clock()
+        with self._database.read() as connection:
+            return [pending_of(row) for row in connection.execute(SAMPLE)]
+
+    def learn(self, extractions: Sequence[Extraction]) -> None:
+        """Count what pages teach of their sites, and keep nothing else of them."""
         with self._database.write() as connection:
-            reasons = [self._save_one(connection, extraction, now) for extraction in extractions]
-            if Reason.EXTRACTED in reasons:
-                write_number(self._database, connection, TEXT_VERSION, number(connection, TEXT_VERSION) + 1)
+            learn(connection, [(e.page.url_id, e.page.host, e.learned) for e in extractions])
+
+    def save(self, extractions: Sequence[Extraction], near_duplicate: float = NEAR_DUPLICATE) -> list[Reason]:
+        """Keep results, outcomes and change-log entries in one transaction.
+
+        Returns what became of each page, then of those of other batches that are something else because of them. An
+        article equal to the one kept before is SAME_ARTICLE and makes no change-log entry. An article stands behind
+        another one from the likeness `near_duplicate` (estimated Jaccard index of their shingles) on.
+        """
+        with self._database.write() as connection:
+            return Batch(self._database, connection, self._clock(), near_duplicate).save(extractions)
+
+    def forget_gone(self, near_duplicate: float = NEAR_DUPLICATE) -> list[Reason]:
+        """Find another place for what hung on pages that the crawl found gone; returns what became of it."""
+        with self._database.read() as connection:
+            pages_gone, leaders_gone = list(connection.scalars(GONE)), abandoned(connection)
+        reasons = []
+        for batch in batched(pages_gone, FORGET):
+            with self._database.write() as connection:
+                reasons += Batch(self._database, connection, self._clock(), near_duplicate).forget(batch)
+        for doc_ids in batched(leaders_gone, FORGET):
+            with self._database.write() as connection:
+                moved = regroup(connection, self._database, {}, doc_ids, near_duplicate)
+                write_changes(connection, Op.UPSERT, moved, self._clock())
         return reasons
+
+    def use_extractor(self, version: int) -> int:
+        """Let every page wait for extraction once more if it was made by an older extractor; returns how many do."""
+        with self._database.write() as connection:
+            if number(connection, EXTRACTOR_VERSION) >= version:
+                return 0
+            write_number(self._database, connection, EXTRACTOR_VERSION, version)
+            return wait_again(connection)
 
     def text_version(self) -> int:
         """A number that grows whenever an article is new or changed."""
         with self._database.read() as connection:
             return number(connection, TEXT_VERSION)
-
-    def _save_one(self, connection: Connection, extraction: Extraction, now: float) -> Reason:
-        page, result = extraction.page, extraction.result
-        if isinstance(result, Article):
-            outcome = self._save_article(connection, page, result, now)
-        else:
-            outcome = result
-            if outcome.reason is not Reason.LOST_PAGE:  # the old article is better than none
-                drop_article(connection, page.url_id, now)
-        set_kind(connection, page.url_id, outcome.reason)
-        seen = page.digest
-        if outcome.reason is Reason.LOST_PAGE:  # it waits on, for a new fetch or for its file to be put back
-            ask_again(connection, page.url_id)
-            seen = ""
-        row = OutcomeRow(page.url_id, Stage.EXTRACT, outcome, now, seen)
-        write_outcomes(self._database, connection, [row])
-        return outcome.reason
-
-    def _save_article(self, connection: Connection, page: PendingPage, article: Article, now: float) -> Outcome:
-        row = article_row(page.url_id, page.url, article, now)
-        kept = connection.scalar(select(articles.c.digest).where(articles.c.url_id == page.url_id))
-        if kept == row["digest"]:
-            return Outcome(Reason.SAME_ARTICLE)
-        self._database.upsert(
-            connection, articles, [row], update=[c.name for c in articles.columns if not c.primary_key]
-        )
-        write_changes(connection, Op.UPSERT, [page.url_id], now)
-        return Outcome(Reason.EXTRACTED, article.method)
 
     def get(self, url_ids: Sequence[int]) -> dict[int, StoredArticle]:
         """The articles among `url_ids`."""
@@ -150,9 +137,7 @@ class ArticleTable:
     def again(self) -> int:
         """Let every page wait for extraction once more (after the method changed); returns how many do."""
         with self._database.write() as connection:
-            return connection.execute(
-                update(outcomes).where(outcomes.c.stage == Stage.EXTRACT).values(input="")
-            ).rowcount
+            return wait_again(connection)
 
     def unknown(self, doc_ids: Sequence[str]) -> list[str]:
         """Those of `doc_ids` that are no article's."""
@@ -170,6 +155,7 @@ WAITING = (
     select(
         pages.c.url_id,
         urls.c.url,
+        urls.c.host,
         pages.c.content_type,
         pages.c.digest,
         pages.c.fetched_at,
@@ -189,63 +175,43 @@ STORED = (
 )
 
 
-def drop_article(connection: Connection, url_id: int, now: float) -> None:
-    """The page is no article (any more): what was kept of it leaves the store and the index."""
-    if connection.execute(delete(articles).where(articles.c.url_id == url_id)).rowcount:
-        write_changes(connection, Op.DELETE, [url_id], now)
+NEW = (
+    select(
+        WAITING,
+        func.row_number().over(partition_by=WAITING.c.host, order_by=WAITING.c.url_id).label("place"),
+        func.count().over(partition_by=WAITING.c.host).label("waiting"),
+    )
+    .outerjoin(site_pages, site_pages.c.url_id == WAITING.c.url_id)
+    .where(site_pages.c.url_id.is_(None))
+    .subquery()
+)
+COUNTED = func.coalesce(sites.c.pages, 0)
+SAMPLE = (
+    select(NEW)
+    .outerjoin(sites, sites.c.host == NEW.c.host)
+    .where(NEW.c.place <= SAMPLE_PAGES, COUNTED < SAMPLE_PAGES, COUNTED + NEW.c.waiting > LEAST_PAGES)
+    .order_by(NEW.c.url_id)
+)
+# Pages that are no more, of those that were parts, or named others, or that parts are kept under.
+NAMED = union(select(parts.c.url_id), select(parts.c.whole_id), select(ties.c.url_id)).subquery()
+GONE = (
+    select(NAMED.c.url_id)
+    .outerjoin(pages, pages.c.url_id == NAMED.c.url_id)
+    .where(pages.c.url_id.is_(None))
+    .order_by(NAMED.c.url_id)
+)
 
 
-def ask_again(connection: Connection, url_id: int) -> None:
-    """Let the next crawl fetch a page whole, without a condition, unless it is never to be asked again."""
-    due = case((urls.c.due_at.is_(None), None), else_=0.0)
-    values = {"etag": "", "last_modified": "", "digest": "", "due_at": due}
-    connection.execute(update(urls).where(urls.c.url_id == url_id).values(values))
-
-
-def set_kind(connection: Connection, url_id: int, reason: Reason) -> None:
-    """Tell the crawl what the page is. A hub is due again in the next run, whatever was set for it before."""
-    mine = and_(urls.c.url_id == url_id, urls.c.kind != Kind.SEED)
-    if reason in HUB_REASONS:
-        due = func.coalesce(urls.c.visited_at, 0.0)
-        connection.execute(update(urls).where(mine, urls.c.kind != Kind.HUB).values(kind=Kind.HUB, due_at=due))
-    elif reason in (Reason.EXTRACTED, Reason.SAME_ARTICLE):
-        connection.execute(update(urls).where(mine).values(kind=Kind.ARTICLE))
-
-
-def article_row(url_id: int, url: str, article: Article, now: float) -> dict[str, Any]:
-    """The `articles` row of an article."""
-    return {
-        "url_id": url_id,
-        "doc_id": document_id(url),
-        "title": storable(article.title),
-        "body": storable(article.body),
-        "published": article.published,
-        "date_source": article.date_source,
-        "language": article.language,
-        "method": article.method,
-        "digest": article.digest,
-        "extracted_at": now,
-    }
+def wait_again(connection: Connection) -> int:
+    """Let every extracted page wait for extraction once more; returns how many there are."""
+    mine = outcomes.c.stage == Stage.EXTRACT
+    return connection.execute(update(outcomes).where(mine).values(input="")).rowcount
 
 
 def pending_of(row: Row[Any]) -> PendingPage:
     """The pending page in a row of WAITING."""
     pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
-    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at)
-
-
-def stored_of(row: Row[Any]) -> StoredArticle:
-    """The stored article in a row of STORED."""
-    article = Article(
-        url=row.url,
-        title=row.title,
-        body=row.body,
-        published=row.published,
-        date_source=row.date_source,
-        language=row.language,
-        method=row.method,
-    )
-    return StoredArticle(row.url_id, row.doc_id, row.host, article, row.fetched_at or 0.0)
+    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
 
 
 __all__ = ["ArticleTable", "Extraction", "LostPageError", "PendingPage"]

@@ -10,15 +10,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, select
+from sqlalchemy import Connection, Engine, Table, create_engine, event, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from docstore.errors import StoreError, StoreFullError, StoreTooNewError
+from docstore.migrations import upgrade
 from docstore.tables import SCHEMA_VERSION, meta, metadata
 
 BUSY_TIMEOUT_MS = 60_000
+SCHEMA_LOCK = 0x506C756D  # two programs that open a store at once must not both make or change its tables
 
 
 class Database:
@@ -30,6 +32,8 @@ class Database:
     def __init__(self, url: str) -> None:
         self._engine = open_engine(url)
         with self.write() as connection:
+            if connection.dialect.name == "postgresql":  # SQLite's writers wait for each other anyway
+                connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
             metadata.create_all(connection)
             check_schema(connection, self)
 
@@ -106,7 +110,7 @@ def begin_sqlite(connection: Connection) -> None:
 
 
 def check_schema(connection: Connection, database: Database) -> None:
-    """Stamp a fresh store; refuse one that a newer program made."""
+    """Stamp a fresh store, bring an older one up to date, refuse one that a newer program made."""
     row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
     database.upsert(connection, meta, [row])
     found = connection.scalar(select(meta.c.value).where(meta.c.key == "schema_version"))
@@ -117,6 +121,9 @@ def check_schema(connection: Connection, database: Database) -> None:
             f"this store has schema version {found}, this program knows {SCHEMA_VERSION}: "
             "update the program, or point store.url at another store"
         )
+    if int(str(found)) < SCHEMA_VERSION:
+        upgrade(connection, int(str(found)))
+        database.upsert(connection, meta, [row], update=("value",))
 
 
 @contextmanager
@@ -127,13 +134,25 @@ def wrapped_errors() -> Iterator[None]:
     except SQLAlchemyError as error:
         raise store_error(error) from error
     except OSError as error:
-        if error.errno in NO_ROOM:
+        if error.errno == errno.ENOSPC:
             raise StoreFullError(DISK_FULL) from error
+        if error.errno in LIMITS:
+            raise may_not_grow(str(error.strerror)) from error
         raise StoreError(f"the store failed ({error}): see that its folder can be written, then run again") from error
 
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DISK_FULL = "the disk that holds the store is full: free some space, then run the same command again; nothing was lost"
+LIMITS = (errno.EDQUOT, errno.EFBIG)
+# Of all reasons why the system may refuse a write, SQLite tells a full disk apart, and no other.
+REFUSED_WRITES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
+
+
+def may_not_grow(text: str) -> StoreFullError:
+    """The error for a file of the store that the system does not let grow; `text` is what the system calls it."""
+    return StoreFullError(
+        f"the store's files may not grow ({text}): see that neither a quota nor a limit on the size of files "
+        "(ulimit -f) stops them and that the disk is sound, then run the same command again; nothing was lost"
+    )
 
 
 def store_error(error: SQLAlchemyError) -> StoreError:
@@ -142,6 +161,8 @@ def store_error(error: SQLAlchemyError) -> StoreError:
     text = " ".join(str(cause).split()).rstrip(".")
     if "disk is full" in text or "No space left" in text:
         return StoreFullError(DISK_FULL)
+    if getattr(cause, "sqlite_errorname", "") in REFUSED_WRITES:
+        return may_not_grow(text)
     if "database is locked" in text:
         return StoreError("the store is locked by another program: close what holds it open, then try again")
     if "not a database" in text or "malformed" in text:

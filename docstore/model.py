@@ -58,6 +58,8 @@ class Reason(StrEnum):
     LIST_PAGE = "list_page"
     NO_BODY = "no_body"
     COPYRIGHT_ONLY = "copyright_only"
+    CONTINUATION = "continuation"  # a later page of an article: its text is with the first page
+    DOUBLE = "double"  # an AMP, print or mobile version of an article that is kept under another address
     LOST_PAGE = "lost_page"  # its WARC record cannot be read any more
     # index
     INDEXED = "indexed"
@@ -145,13 +147,48 @@ class Page:
     headers: tuple[tuple[str, str], ...] = ()
 
 
+class BlockKind(StrEnum):
+    """What a block of an article is."""
+
+    PARAGRAPH = "paragraph"
+    HEADING = "heading"
+    ITEM = "item"
+    ROW = "row"
+    QUOTE = "quote"
+    CODE = "code"
+    PICTURE = "picture"
+    CAPTION = "caption"
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of an article.
+
+    `text` is plain; the cells of a ROW stand between tabs, CODE keeps its line breaks, a PICTURE's text is its
+    alternative text and `url` its absolute address. `level` is 1 to 6 for a HEADING, the depth (from 1) of an ITEM;
+    `ordered` an ITEM of a numbered list. `links` are (start, end, absolute URL) in code points of `text`.
+    """
+
+    kind: BlockKind
+    text: str
+    level: int = 0
+    ordered: bool = False
+    url: str = ""
+    links: tuple[tuple[int, int, str], ...] = ()
+
+
 @dataclass(frozen=True)
 class Article:
     """What a reader came for.
 
-    `body` is plain text, one paragraph a line. `published` is an ISO date (`YYYY-MM-DD`, or `YYYY-MM` where only
-    the month is known) or "", and `date_source` says where it was read (`url`, `page` or ""). `method` names the
-    body method that won.
+    `body` is plain text, one paragraph a line; `blocks` the same with its structure and pictures. `published` is an
+    ISO date (`YYYY-MM-DD`, or `YYYY-MM` where only the month is known) or "", `published_at` the same with the time of
+    day and the time zone as far as the page states them (`2024-05-01T10:20:00+08:00`) or "", `modified` the day of the
+    last change or ""; `date_source` says where the date was read (`url`, `json-ld`, `meta`, `time`, `text` or "").
+    `source` is whom the article was taken over from, `section` the channel it stands in. `canonical_url` is the
+    address that the page names as its own, `next_url` the page on which the article goes on, `picture` its lead
+    picture; absolute, or "". `signature` is the MinHash of the body, whose likeness to another's estimates how much
+    of the two texts is the same; () for texts too short to tell. `method` names the method that read the page.
     """
 
     url: str
@@ -161,23 +198,68 @@ class Article:
     date_source: str = ""
     language: str = ""
     method: str = ""
+    published_at: str = ""
+    modified: str = ""
+    author: str = ""
+    source: str = ""
+    section: str = ""
+    keywords: tuple[str, ...] = ()
+    picture: str = ""
+    canonical_url: str = ""
+    next_url: str = ""
+    blocks: tuple[Block, ...] = ()
+    signature: tuple[int, ...] = ()
 
     @property
     def digest(self) -> str:
         """sha256 (hex) of what a reader can see; equal digests need no new index entry."""
-        seen = "\x00".join((self.title, self.published, self.body))
+        seen = "\x00".join((self.title, self.published, self.body, self.author, self.source, self.section))
         return hashlib.sha256(seen.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True)
 class StoredArticle:
-    """An article with its place in the store: `doc_id` is its stable id in the index, `host` its site."""
+    """An article with its place in the store: `doc_id` is its stable id in the index, `host` its site.
+
+    `duplicate_of` is the `doc_id` of the article that its near-duplicates stand behind, "" for that one itself and
+    for an article that has none.
+    """
 
     url_id: int
     doc_id: str
     host: str
     article: Article
     fetched_at: float = 0.0
+    duplicate_of: str = ""
+
+
+@dataclass(frozen=True)
+class PageTraits:
+    """What a page teaches about its site: the `line_hash` of its lines, and what followed the title in `<title>`."""
+
+    lines: frozenset[int] = frozenset()
+    title_tail: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the extractor made of a page, and what its site can learn from it."""
+
+    result: Article | Outcome
+    learned: PageTraits = field(default_factory=PageTraits)
+
+
+@dataclass(frozen=True)
+class SiteKnowledge:
+    """What the pages of a host have in common, by those seen so far.
+
+    `pages` of them were counted; `repeated` are the hashes (`line_hash`) of lines that so many of them show that they
+    are no article's text; `suffixes` what follows the title in `<title>` on many of them, most frequent first.
+    """
+
+    pages: int = 0
+    repeated: frozenset[int] = frozenset()
+    suffixes: tuple[str, ...] = ()
 
 
 class TermStatus(StrEnum):
@@ -249,3 +331,9 @@ class StageReport:
 def document_id(url: str) -> str:
     """The stable id of a URL's document in the index: 128 bits of sha256, as 32 hex digits."""
     return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def line_hash(text: str) -> int:
+    """64 bits (signed, as databases have them) of a text without its white space: equal for what reads the same."""
+    bare = "".join(text.split()).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(bare, digest_size=8).digest(), "big", signed=True)

@@ -12,6 +12,7 @@ from docstore.model import Outcome, Stage
 from docstore.tables import changes, meta, outcomes
 
 TEXT_VERSION = "text_version"  # key of a number that grows whenever an article is new or changed
+EXTRACTOR_VERSION = "extractor_version"  # of the extractor that every page was extracted with, or waits for
 MINED_VERSION = "mined_version"  # the text version that the candidate terms were mined from
 # PostgreSQL refuses NUL in text, and neither database can encode a lone surrogate.
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

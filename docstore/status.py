@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Table, func, select
+from sqlalchemy import Connection, Select, Table, func, select
 
 from docstore.database import Database
 from docstore.model import Reason, Stage, StageReport
-from docstore.tables import articles, changes, indexed, outcomes, pages, runs, urls
+from docstore.tables import articles, changes, indexed, outcomes, pages, parts, runs, ties, urls
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,11 @@ class StatusTable:
             url_id = connection.scalar(select(urls.c.url_id).where(urls.c.url == url))
             if url_id is None:
                 return {}
-            parts: Sequence[Table] = (urls, pages, outcomes, articles, changes, indexed)
-            return {
-                part.name: [
-                    dict(row._mapping) for row in connection.execute(select(part).where(part.c.url_id == url_id))
-                ]
-                for part in parts
+            tables: Sequence[Table] = (urls, pages, outcomes, articles, ties, changes, indexed)
+            found = {table.name: rows_of(connection, select(table).where(table.c.url_id == url_id)) for table in tables}
+            return found | {
+                "parts": rows_of(connection, PARTS.where(parts.c.whole_id == url_id, parts.c.url_id != url_id)),
+                "near_duplicates": rows_of(connection, near_duplicates_of(url_id)),
             }
 
     def start_run(self, command: str) -> int:
@@ -91,6 +90,35 @@ class StatusTable:
         with self._database.read() as connection:
             rows = connection.execute(select(runs).order_by(runs.c.run_id.desc()).limit(limit))
             return [Run(row.run_id, row.command, row.started_at, row.finished_at, row.report) for row in rows]
+
+
+SHOWN = 20  # parts and near-duplicates of one article
+PARTS = (
+    select(urls.c.url, outcomes.c.reason)
+    .join(parts, parts.c.url_id == urls.c.url_id)
+    .outerjoin(outcomes, (outcomes.c.url_id == urls.c.url_id) & (outcomes.c.stage == Stage.EXTRACT))
+    .order_by(urls.c.url_id)
+    .limit(SHOWN)
+)
+
+
+def near_duplicates_of(url_id: int) -> Select[Any]:
+    """The article that this one stands behind, and those behind this one."""
+    mine = articles.alias("mine")
+    near = (articles.c.doc_id == mine.c.duplicate_of) | (articles.c.duplicate_of == mine.c.doc_id)
+    return (
+        select(urls.c.url, (articles.c.duplicate_of == "").label("stands_for_the_group"))
+        .join(articles, articles.c.url_id == urls.c.url_id)
+        .join(mine, near)
+        .where(mine.c.url_id == url_id)
+        .order_by(urls.c.url_id)
+        .limit(SHOWN)
+    )
+
+
+def rows_of(connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
+    """Rows with their columns' names."""
+    return [dict(row._mapping) for row in connection.execute(query)]
 
 
 def report_row(report: StageReport) -> Mapping[str, Any]:

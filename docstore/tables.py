@@ -3,7 +3,11 @@
 urls      the frontier: one row an address ever accepted; `due_at` says when it is to be asked (again)
 pages     the answer kept for an address, as a pointer into the WARC files
 outcomes  what each stage last did with an address, and why
-articles  what was extracted from a page
+articles  the article that a page (or a chain of pages) became; `duplicate_of` groups near-duplicates
+parts     what a page is by itself, where the article is kept under another address or joined of several pages
+ties      addresses that a page names as the next page of its article, or as its original
+bands     pieces of the signatures of those articles that near-duplicates are looked for among
+sites, site_pages, site_lines, site_tails   what the pages of a host have in common
 changes   the change log: what the indexer has still to do, in order; a row is deleted when it is done
 indexed   what the index holds of an address, and by which lexicon it was segmented
 terms     candidate words with their evidence and the administrator's decision
@@ -27,7 +31,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -104,6 +108,82 @@ articles = Table(
     Column("method", String(32), nullable=False),
     Column("digest", String(64), nullable=False),
     Column("extracted_at", Float, nullable=False),
+    Column("published_at", Text, nullable=False, server_default=""),
+    Column("modified", Text, nullable=False, server_default=""),
+    Column("author", Text, nullable=False, server_default=""),
+    Column("source", Text, nullable=False, server_default=""),
+    Column("section", Text, nullable=False, server_default=""),
+    Column("keywords", Text, nullable=False, server_default="[]"),  # JSON list of strings
+    Column("picture", Text, nullable=False, server_default=""),
+    Column("canonical_url", Text, nullable=False, server_default=""),
+    Column("next_url", Text, nullable=False, server_default=""),
+    Column("blocks", Text, nullable=False, server_default="[]"),  # JSON, see docstore/article_rows.py
+    Column("signature", LargeBinary),  # little-endian 32-bit numbers; NULL: a text too short for one
+    Column("text_key", BigInteger),  # line_hash of title and body; NULL until extracted again after an upgrade
+    Column("duplicate_of", String(32), nullable=False, server_default=""),  # doc_id
+    Index("articles_by_text", "text_key"),
+    Index("articles_by_duplicate", "duplicate_of"),
+)
+
+parts = Table(
+    "parts",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("whole_id", BigInteger, nullable=False),  # the page that stands for this one; itself: the first of several
+    Column("article", Text, nullable=False),  # JSON
+    Index("parts_by_whole", "whole_id"),
+)
+
+ties = Table(
+    "ties",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("kind", String(16), primary_key=True),  # next or canonical
+    Column("target", Text, nullable=False),  # an address of the same site, without its scheme
+    Index("ties_by_target", "target"),
+)
+
+bands = Table(
+    "bands",
+    metadata,
+    Column("band", BigInteger, primary_key=True, autoincrement=False),
+    Column(
+        "url_id",
+        BigInteger,
+        ForeignKey("articles.url_id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Index("bands_by_article", "url_id"),
+)
+
+sites = Table(
+    "sites",
+    metadata,
+    Column("host", String(300), primary_key=True),
+    Column("pages", Integer, nullable=False),
+)
+
+site_pages = Table(
+    "site_pages",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),  # counted
+)
+
+site_lines = Table(
+    "site_lines",
+    metadata,
+    Column("host", String(300), primary_key=True),
+    Column("line", BigInteger, primary_key=True, autoincrement=False),  # line_hash
+    Column("pages", Integer, nullable=False),
+)
+
+site_tails = Table(
+    "site_tails",
+    metadata,
+    Column("host", String(300), primary_key=True),
+    Column("tail", String(200), primary_key=True),
+    Column("pages", Integer, nullable=False),
 )
 
 changes = Table(

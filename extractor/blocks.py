@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from lxml.etree import _Element as Element
 
+PASSED_OVER = ("br", "title")
 MARKS = re.compile("[,，。？?!！、；;‘’]")
 
 
@@ -87,10 +88,10 @@ class Block:
 
 
 def measure(root: Element) -> list[Block]:
-    """A Block for every element but `br`, in document order, the root first. Walks without recursion."""
+    """A Block for every element but `br` and `title`, in document order, the root first. Walks without recursion."""
     blocks: dict[Element, Block] = {}
     for element in root.iter():
-        if element.tag != "br" and isinstance(element.tag, str):
+        if element.tag not in PASSED_OVER and isinstance(element.tag, str):
             blocks[element] = Block(element)
     for element, block in reversed(blocks.items()):
         block.add_leaf(element.text)

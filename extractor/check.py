@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 
 from docstore.model import Outcome, Reason
 from extractor.document import Document
-from extractor.lines import Layout, Line, Span, size_of
+from extractor.lines import Layout, Line, size_of
+from extractor.methods.anchor import is_near
 from extractor.methods.contract import Body
 from extractor.phrases import is_copyright
 from extractor.settings import ExtractSettings
-from extractor.title import cut_site_name, is_near, title_place
 
 ARTICLE_TITLE = 6.0  # shortest title that names an article, not a channel, in Chinese characters
 HEADLINE = 6.0  # shortest link that may be a headline
@@ -19,15 +19,20 @@ LONGEST_TEASER = 100.0  # a longer paragraph is no teaser
 LIST_HEADLINES = 12  # headlines that make a page with little text a list ...
 HEADLINES_SHARE = 0.4  # ... from this share of links in its text
 MOST_HEADLINES = 8  # headlines in a body that make one ask whether it is a list
+DATELINE = re.compile(
+    "(?:时间|時間|日期)[:：].{0,40}(?:来源|來源|作者|编辑|浏览|点击|阅读)|(?:来源|來源|作者)[:：].{0,40}(?:时间|時間|日期)[:：]"
+)
+DATELINE_ABOVE = 3  # lines above the body in which it may stand
 FRONT_PAGE = re.compile(r"/?(?:(?:index|default|home)(?:\.\w{2,5})?/?)?", re.I)
 
 
-def refuse(document: Document, layout: Layout, body: Body | None, settings: ExtractSettings) -> Outcome | None:
+def refuse(document: Document, body: Body | None, settings: ExtractSettings) -> Outcome | None:
     """Why a page has no article, or None where `body` is one. Every refusal says what was seen."""
+    layout = document.layout
     size = size_of(body.text) if body is not None else 0.0
     if body is not None and size <= settings.copyright_longest and is_notice(body.text):
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
-    if not is_anchored(document, layout, body):
+    if not is_anchored(document, body):
         if size <= settings.list_longest_body and is_link_list(layout, settings.list_link_share):
             return Outcome(Reason.LIST_PAGE, f"{link_share(layout):.0%} of the text is links")
         if body is not None and is_teaser_list(layout, body):
@@ -52,13 +57,18 @@ def is_bare(layout: Layout, longest: float) -> bool:
     return any(notices) and rest <= longest
 
 
-def is_anchored(document: Document, layout: Layout, body: Body | None) -> bool:
-    """The body stands by a heading that repeats the page's <title>, and that is more than a channel's name."""
+def is_anchored(document: Document, body: Body | None) -> bool:
+    """The body stands by a heading that repeats the page's <title>, and that is more than a channel's name; or right
+    below a line that says when and from where this article came.
+    """
     if body is None or FRONT_PAGE.fullmatch(path_of(document.url)):
         return False
-    place = title_place(layout.lines, cut_site_name(document.title, document.metas.get("og:site_name", "")))
-    span = span_of(layout, body)
-    return place >= 0 and is_near(span, place) and layout.lines[place].size >= ARTICLE_TITLE
+    layout = document.layout
+    title = body.title
+    if is_near(layout.spans[body.span], title) and layout.lines[title].size >= ARTICLE_TITLE:
+        return True
+    first = body.lines[0] if body.lines else 0
+    return any(DATELINE.search(line.text) for line in layout.lines[max(0, first - DATELINE_ABOVE) : first])
 
 
 def path_of(url: str) -> str:
@@ -83,17 +93,11 @@ def count_headlines(lines: Sequence[Line]) -> int:
 
 def is_teaser_list(layout: Layout, body: Body) -> bool:
     """The body's element holds as many headlines as texts, and no text that is longer than a teaser."""
-    span = span_of(layout, body)
+    span = layout.spans[body.span]
     lines = layout.lines[span.start : span.end]
     headlines = count_headlines(lines)
     texts = [line.size for line in lines if line.link_share <= 0.5 and line.size >= TEASER]
     return headlines >= max(MOST_HEADLINES, len(texts)) and max(texts, default=0.0) <= LONGEST_TEASER
-
-
-def span_of(layout: Layout, body: Body) -> Span:
-    """The lines of the body's element; the whole page for an element that is no block."""
-    whole = Span(body.element, 0, len(layout.lines))
-    return next((span for span in layout.spans if span.element is body.element), whole)
 
 
 def link_share(layout: Layout) -> float:

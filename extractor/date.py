@@ -1,209 +1,204 @@
 """The publication date: WD-A4 of Wang Du 2019 (METHODS 1.6) from the URL, else what the page says of itself.
 
-    url    http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml   -> 2016-05-09, source "url"
-    page   JSON-LD, meta, <time>, then the text nearest to title and body -> source "page"
+    url      http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml   -> 2016-05-09
+    text     the line that a reader sees between title and text
+    json-ld  datePublished of the node that is the article
+    meta     article:published_time ...
+    time     <time> and microdata
 
-All patterns are linear and all input is capped, so no text makes this slow.
+Dates that a page shows are weighed by their place: those of comments, related news, clocks and copyright lines are
+others' dates (extractor/date_places.py).
 """
 
-import datetime
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
-from lxml.etree import _Element as Element
-
+from extractor.date_places import SURE, Shown, is_month_first, shown_dates
+from extractor.date_text import date_in_text, date_in_url, plain_digits, stated_date, time_after
 from extractor.document import Document
-from extractor.dom import text_of
-from extractor.lines import Layout
+from extractor.linked_data import linked_article
 
-LONGEST_URL = 2_000
-LONGEST_TEXT = 400  # characters of one line or attribute in which a date is looked for
-LONGEST_META_LINE = 40.0  # of a line with date, source and author, in Chinese characters
-NEAREST = 60  # lines of text around the body's start that are looked at
-YEAR = r"(?P<y>(?:199|20\d)\d)"
-MONTH = r"(?P<m>1[0-2]|0?[1-9])"
-MONTH2 = r"(?P<m>1[0-2]|0[1-9])"
-DAY = r"(?P<d>3[01]|[12]\d|0?[1-9])"
-DAY2 = r"(?P<d>3[01]|[12]\d|0[1-9])"
-NOT_CUT = r"(?<!\d)", r"(?!\d)"  # never out of a longer run of digits
-# WD-A4, in order of trust; the last knows the month only.
-URL_PATTERNS = tuple(
-    re.compile(NOT_CUT[0] + pattern + NOT_CUT[1])
-    for pattern in (
-        rf"{YEAR}/{MONTH}/(?P<d>3[01]|[12]\d|0[1-9]|[1-9](?=/))",  # 2016/05/1.html is number 1 of May
-        rf"{YEAR}[-_]{MONTH}[-_/]{DAY}",
-        rf"{YEAR}/{MONTH2}{DAY2}",
-        rf"{YEAR}{MONTH2}/?{DAY2}",
-    )
-)
-URL_MONTHS = tuple(
-    re.compile(NOT_CUT[0] + pattern + NOT_CUT[1])
-    for pattern in (rf"{YEAR}/{MONTH}(?=/|$)", rf"{YEAR}[_-]{MONTH2}(?=/|$)", rf"(?<=/){YEAR}{MONTH2}(?=/)")
-)
-MONTH_NAMES = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan january januar janvier enero janeiro gennaio",
-            "feb february februar février febrero fevereiro febbraio",
-            "mar march märz mars marzo março", "apr april avril abril aprile", "may mai mayo maio maggio",
-            "jun june juni juin junio junho giugno", "jul july juli juillet julio julho luglio",
-            "aug august août agosto", "sep sept september septembre septiembre setembro settembre",
-            "oct october oktober octobre octubre outubro ottobre okt", "nov november novembre noviembre novembro",
-            "dec december dezember décembre diciembre dezembro dicembre dez",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}  # fmt: skip
-NAME = "(?P<n>" + "|".join(sorted(MONTH_NAMES, key=len, reverse=True)) + ")"
-TEXT_PATTERNS = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"(?<!\d){YEAR}\s?[-/.年]\s?{MONTH}\s?[-/.月]\s?{DAY}(?!\d)",
-        rf"(?<!\d){DAY}(?:st|nd|rd|th|\.)?[\s-](?:de )?{NAME}\.?,?[\s-](?:de )?{YEAR}(?!\d)",
-        rf"\b{NAME}\.?\s{DAY}(?:st|nd|rd|th)?,?\s{YEAR}(?!\d)",
-        rf"(?<!\d){DAY}\.\s?{MONTH}\.\s?{YEAR}(?!\d)",
-        rf"(?<!\d){YEAR}{MONTH2}{DAY2}(?!\d)",
-        rf"(?<!\d){DAY2}/{MONTH2}/{YEAR}(?!\d)",
-    )
-)
+__all__ = ["Published", "date_in_text", "date_in_url", "find_date"]
+
+END_OF_TIME = "2099-12-31"
 METAS = (
     "article:published_time", "og:article:published_time", "og:published_time", "datepublished", "pubdate",
     "publishdate", "publish_date", "publish-date", "publication_date", "date.published", "dc.date.issued",
-    "dcterms.created", "dc.date.created", "dc.date", "dcterms.date", "sailthru.date", "parsely-pub-date",
+    "dcterms.created", "dc.date.created", "dcterms.issued", "sailthru.date", "parsely-pub-date",
     "published_time_telegram", "weibo:article:create_at", "weibo: article:create_at", "apub:time",
     "og:release_date", "article:published", "article_date_original", "cxenseparse:recs:publishtime",
-    "published-date", "publishtime", "datecreated", "originalpublicationdate", "date", "article.published",
-    "timestamp", "og:time", "published_on", "uploaddate", "w-published-date",
+    "published-date", "publishtime", "datecreated", "originalpublicationdate", "article.published",
+    "published_on", "uploaddate", "w-published-date", "article:post_time", "ptime", "publishedtime", "releasedate",
+    "video:release_date", "citation_publication_date", "citation_online_date", "prism.publicationdate",
+    "bt:pubdate", "dc.created", "creation_date", "pub_date",
 )  # fmt: skip
-LAST_METAS = ("article:modified_time", "dateupdate", "datemodified", "og:updated_time", "last-modified", "lastmod")
-JSON_PUBLISHED = re.compile(r'"(?:datePublished|pubDate|publishDate)"\s{0,9}:\s{0,9}"([^"]{4,40})"')
-JSON_CREATED = re.compile(r'"(?:dateCreated|uploadDate)"\s{0,9}:\s{0,9}"([^"]{4,40})"')
-TIME_CLASS = re.compile(
-    r"date|time|publi|pubt|post-?meta|byline|riqi|shijian|fabu|entry-meta|article-?info|artinfo", re.I
-)
-UPDATED = re.compile(r"updat|modif|更新|修改", re.I)
+# Published or changed: nobody knows.
+VAGUE_METAS = ("date", "dc.date", "dcterms.date", "timestamp", "og:time", "time", "dcterms.available")
+DATED_METAS = ("publi", "upload", "created", "pubd", "post_date", "post-date")
+OTHER_METAS = ("modif", "update", "publisher", "id", "expir", "image", "url", "title")
+MODIFIED_METAS = (
+    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
+    "lastmod", "dateupdate", "og:modified_time", "article:updated_time", "revised", "utime", "modified_time",
+)  # fmt: skip
+FULL = len("2016-05-09")
+NEAR = 5.5  # cost of a place up to which a date shown there goes before that of a change
+MOST = 8.0  # cost of a place from which on a date shown there is another's
 
 
 @dataclass(frozen=True)
 class Published:
-    """`day` is `YYYY-MM-DD`, `YYYY-MM` or ""; `source` says where it was read: `url`, `page` or ""."""
+    """When an article was published.
+
+    `day` is `YYYY-MM-DD`, `YYYY-MM` or ""; `source` says where it was read: `url`, `json-ld`, `meta`, `time`, `text`
+    or "". `at` is the day with the time of day and the zone as far as the page states them (`2024-05-01T10:20+08:00`)
+    or "". `modified` is the day of the last change, or "".
+    """
 
     day: str = ""
     source: str = ""
+    at: str = ""
+    modified: str = ""
 
 
-def find_date(document: Document, layout: Layout, body: Element | None, latest: str = "2099-12-31") -> Published:
-    """The publication date of a page. No date after `latest` (`YYYY-MM-DD`) is believed.
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A date that a page states in one place: `day`, the `at` that goes with it, and the name of the place.
 
-    A day in the URL is the answer. A month in the URL is made exact by a date on the page that lies in it.
+    `sure` says that the place is the article's own and means its publication.
     """
-    found = date_in_url(document.url)
-    found = found if found <= latest else ""
-    if len(found) == 10:
-        return Published(found, "url")
-    for day in dates_on_page(document, layout, body):
-        if day <= latest and (not found or day.startswith(found)):
-            return Published(day, "page")
-    return Published(found, "url" if found else "")
+
+    day: str
+    at: str
+    source: str
+    sure: bool
 
 
-def date_in_url(url: str) -> str:
-    """WD-A4: the year, month and (if there) day in a URL, as `YYYY-MM-DD` or `YYYY-MM`; "" where there is none."""
-    path = url[:LONGEST_URL].split("//", 1)[-1]
-    for pattern in URL_PATTERNS:
-        for match in pattern.finditer(path):
-            day = as_day(match)
-            if day:
-                return day
-    months = (pattern.search(path) for pattern in URL_MONTHS)
-    return next((f"{match['y']}-{int(match['m']):02d}" for match in months if match), "")
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that a page says of its day: in its URL, shown to readers (near the article, `far` from it, and as a change),
+    and in its fields.
+    """
+
+    url: str
+    shown: Sequence[Claim]
+    far: Sequence[Claim]
+    updates: Sequence[Claim]
+    stated: Sequence[Claim]
+    changes: Sequence[str]
 
 
-def date_in_text(text: str) -> str:
-    """The first date in the first LONGEST_TEXT characters of a text, or ""."""
-    text = " ".join(text[:LONGEST_TEXT].split())
-    best, place = "", len(text)
-    for pattern in TEXT_PATTERNS:
-        for match in pattern.finditer(text):
-            day = as_day(match)
-            if day and match.start() < place:
-                best, place = day, match.start()
-                break
-    return best
+def find_date(document: Document, body: int, latest: str = END_OF_TIME) -> Published:
+    """When the article of a page, whose body is the span `body`, was published; nothing after `latest` is believed."""
+    evidence = gather(document, body, latest)
+    found = ranked(evidence)
+    if not found:
+        return Published()
+    day, at = found[0].day, found[0].at
+    told = (one.at for one in (*evidence.stated, *evidence.shown) if one.at and one.day == day)
+    changes = (one for one in (*evidence.changes, *(one.day for one in evidence.updates if one.sure)))
+    modified = next((one for one in changes if len(one) == FULL), "")
+    return Published(day, found[0].source, at or next(told, ""), modified if modified >= day else "")
 
 
-def as_day(match: re.Match[str]) -> str:
-    """A match as `YYYY-MM-DD`, or "" where the calendar has no such day."""
-    parts = match.groupdict()
-    month = MONTH_NAMES[parts["n"].lower()] if parts.get("n") else int(parts["m"])
+def gather(document: Document, body: int, latest: str) -> Evidence:
+    """The evidence of a page, each kind with the best first."""
+    month_first = is_month_first(document)
+    stated = [one for one in stated_dates(document, month_first) if one.day <= latest]
+    changes = [one for one in stated_changes(document, month_first) if one <= latest]
+    known = {*(one.day for one in stated), *changes}
+    dates = [settled(one, known, latest) for one in shown_dates(document, body, month_first)]
+    dates = [one for one in dates if one.stamp.day <= latest]
+    shown = [claim_of(one) for one in dates if one.cost < NEAR and not one.updated]
+    far = [claim_of(one) for one in dates if NEAR <= one.cost < MOST and not one.updated]
+    url = date_in_url(document.url)
+    updates = [claim_of(one) for one in dates if one.updated]
+    return Evidence(url if url <= latest else "", shown, far, updates, stated, changes)
+
+
+def settled(shown: Shown, known: Collection[str], latest: str) -> Shown:
+    """A shown date whose day and month might change places: they do where the page's other dates say so."""
+    stamp = shown.stamp
+    if stamp.swapped and stamp.day not in known and (stamp.swapped in known or stamp.day > latest):
+        return replace(shown, stamp=replace(stamp, day=stamp.swapped))
+    return shown
+
+
+def claim_of(shown: Shown) -> Claim:
+    """A shown date as a claim."""
+    return Claim(shown.stamp.day, time_after(shown.text, shown.stamp), shown.source, shown.cost <= SURE)
+
+
+def ranked(evidence: Evidence) -> list[Claim]:
+    """All claims, the best first; a month in the URL keeps those that lie in it and stands behind them.
+
+    What the page states in JSON-LD or a meta goes before what it shows, as many pages show the day of the last change
+    only; but where the two are one day apart that is the time zone, and the reader's day is the right one.
+    """
+    url = evidence.url
+    if len(url) == FULL:
+        return [Claim(url, "", "url", True)]
+    sure = [one for one in evidence.shown if one.sure]
+    fields = [one for one in evidence.stated if one.sure]
+    vague = [one for one in evidence.stated if not one.sure]
+    if sure and fields and is_better(sure[0].day, [one.day for one in evidence.stated], evidence.changes):
+        fields = []
+    changed = [Claim(day, "", "meta", False) for day in evidence.changes]
+    sure_updates = [one for one in evidence.updates if one.sure]
+    # An article that was changed was published by then: the stated day is that of a later publication.
+    before = [one for one in sure_updates[:1] if fields and one.day < fields[0].day]
+    best = [*before, *fields, *sure, *vague, *evidence.shown, *sure_updates, *changed, *evidence.far, *evidence.updates]
+    return [*(one for one in best if one.day.startswith(url)), Claim(url, "", "url", False)] if url else best
+
+
+def is_better(shown: str, stated: Sequence[str], changes: Collection[str]) -> bool:
+    """The shown day is right where it differs from the stated one: a day apart, stated elsewhere too, or the same with
+    day and month in the wrong order (2026-09-03 for 9 March).
+    """
+    first = stated[0]
+    swapped = f"{first[:4]}-{first[8:]}-{first[5:7]}"
+    return shown == swapped or (shown not in changes and (is_next_day(shown, first) or shown in stated[1:]))
+
+
+def is_next_day(one: str, other: str) -> bool:
+    """The two days follow each other."""
     try:
-        return datetime.date(int(parts["y"]), month, int(parts["d"])).isoformat()
-    except ValueError:
-        return ""
+        return abs(date.fromisoformat(one) - date.fromisoformat(other)) == timedelta(days=1)
+    except ValueError:  # a month
+        return False
 
 
-def dates_on_page(document: Document, layout: Layout, body: Element | None) -> Iterator[str]:
-    """Dates on the page, in order of trust."""
-    sources = (
-        dates_in_json(document.json_ld, JSON_PUBLISHED),
-        stated(document.metas, METAS),
-        times_of(document.root),
-        dated_elements(document.root),
-        text_near(layout, body),
-        dates_in_json(document.json_ld, JSON_CREATED),
-        stated(document.metas, LAST_METAS),
-    )
-    for texts in sources:
-        for text in texts:
-            day = date_in_text(text)
-            if day:
-                yield day
+def stated_dates(document: Document, month_first: bool) -> list[Claim]:
+    """What the page says to machines of its publication, most trusted first."""
+    linked = linked_article(document.json_ld, document.url)
+    found = [
+        claim(linked.published, "json-ld", True, month_first),
+        *(claim(text, "meta", True, month_first) for text in metas_of(document.metas, METAS)),
+        claim(linked.created, "json-ld", False, month_first),
+        *(claim(text, "meta", False, month_first) for text in metas_of(document.metas, VAGUE_METAS)),
+        *(claim(text, "meta", False, month_first) for name, text in document.metas.items() if is_dated(name)),
+    ]
+    return [one for one in found if one is not None]
 
 
-def stated(metas: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
+def is_dated(name: str) -> bool:
+    """The name of a meta that no table knows speaks of publication."""
+    return any(word in name for word in DATED_METAS) and not any(word in name for word in OTHER_METAS)
+
+
+def claim(text: str, source: str, sure: bool, month_first: bool) -> Claim | None:
+    """The date of a value, if it is one."""
+    stamp = stated_date(text, month_first) if text else None
+    return Claim(stamp.day, time_after(plain_digits(text), stamp), source, sure) if stamp else None
+
+
+def metas_of(metas: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
     """What the metas of these names say."""
     return (metas[name] for name in names if name in metas)
 
 
-def dates_in_json(scripts: Sequence[str], pattern: re.Pattern[str]) -> Iterator[str]:
-    """Values of a date field in JSON-LD. Read by pattern: one broken comma must not hide the date."""
-    for script in scripts:
-        yield from pattern.findall(script)
-
-
-def times_of(root: Element) -> Iterator[str]:
-    """Microdata and <time> elements, those that say "published" first."""
-    rest: list[str] = []
-    for element in root.iter("time", "meta", "span", "div", "p", "abbr"):
-        wanted = element.get("itemprop") in ("datePublished", "dateCreated") or element.get("pubdate") is not None
-        if not wanted and element.tag != "time":
-            continue
-        stated = element.get("datetime") or element.get("content") or element.get("title") or ""
-        text = f"{stated} {element.text or ''}"
-        if wanted:
-            yield text
-        elif not UPDATED.search(element.get("class") or ""):
-            rest.append(text)
-    yield from rest[:5]
-
-
-def dated_elements(root: Element) -> Iterator[str]:
-    """Text of small elements whose class or id speaks of date or time."""
-    for element in root.iter("span", "div", "p", "em", "i", "td", "li", "a", "small", "h5", "h6", "dd", "cite"):
-        name = f"{element.get('class') or ''} {element.get('id') or ''}"
-        if len(name) > 1 and TIME_CLASS.search(name[:200]) and len(element) <= 12:
-            yield text_of(element, LONGEST_TEXT)
-
-
-def text_near(layout: Layout, body: Element | None) -> Iterator[str]:
-    """Lines around the start of the body: short ones nearest above it first, then what stands below."""
-    lines = layout.lines
-    start = next((span.start for span in layout.spans if span.element is body), 0)
-    first = next((i for i in range(start, len(lines)) if lines[i].size > LONGEST_META_LINE), len(lines))
-    above, below = lines[max(0, first - NEAREST) : first], lines[first : first + NEAREST]
-    near = [line for line in reversed(above) if line.size <= LONGEST_META_LINE]
-    for line in (*near, *(line for line in below if line.size <= LONGEST_META_LINE), *below):
-        yield line.text
+def stated_changes(document: Document, month_first: bool) -> list[str]:
+    """The days of the last change by JSON-LD and meta."""
+    linked = linked_article(document.json_ld, document.url)
+    texts = (linked.modified, *metas_of(document.metas, MODIFIED_METAS))
+    return [stamp.day for text in texts if text and (stamp := stated_date(text, month_first))]

@@ -2,17 +2,17 @@
 
 import datetime
 
-from docstore.model import Article, Outcome, Reason
-from extractor import charset, dom
+from docstore.model import Article, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
+from extractor import charset
 from extractor.check import refuse
-from extractor.date import find_date
 from extractor.document import Document, read_document
 from extractor.language import language_of
-from extractor.lines import Layout, read_lines
+from extractor.metadata import find_metadata
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
 from extractor.settings import ExtractSettings
-from extractor.title import find_title
+from extractor.site_name import title_tail
+from extractor.structure import blocks_of
 
 DAY = 86_400.0
 END_OF_TIME = "2099-12-31"
@@ -36,33 +36,80 @@ class ArticleExtractor:
         `content_type` is the HTTP header as sent. `fetched_at` (seconds since 1970, 0: unknown) bounds the date: an
         article is not published more than a day after it was fetched.
         """
+        document = self.document(html, url, content_type)
+        return document if isinstance(document, Outcome) else self.result(document, fetched_at)
+
+    def read(
+        self,
+        html: bytes | str,
+        url: str,
+        content_type: str = "",
+        fetched_at: float = 0.0,
+        site: SiteKnowledge | None = None,
+    ) -> Reading:
+        """As `extract`, with what is known of the page's site, and with what the site can learn from the page."""
+        document = self.document(html, url, content_type, site)
+        if isinstance(document, Outcome):
+            return Reading(document)
+        result = self.result(document, fetched_at)
+        return Reading(result, traits_of(document, result.title if isinstance(result, Article) else ""))
+
+    def document(
+        self, html: bytes | str, url: str, content_type: str, site: SiteKnowledge | None = None
+    ) -> Document | Outcome:
+        """The page, decoded and laid out."""
         text = decode(html, content_type)
         if text is None:
             return Outcome(Reason.UNDECODABLE, "the bytes are no text in any known encoding")
-        root = dom.parse(text)
-        if root is None:
+        document = read_document(text, url, site)
+        if document is None:
             return Outcome(Reason.UNPARSABLE if text.strip() else Reason.EMPTY, "no element found")
-        document = read_document(root, url)
-        layout = read_lines(document.root)
-        body = self.method.choose(document, layout)
-        refusal = refuse(document, layout, body, self.settings)
+        return document
+
+    def result(self, document: Document, fetched_at: float) -> Article | Outcome:
+        """The article of a page, or the reason why it has none."""
+        body = self.method.choose(document)
+        refusal = refuse(document, body, self.settings)
         if refusal is not None or body is None:
             return refusal or Outcome(Reason.NO_BODY, "no text found")
-        return self.article(document, layout, body, latest_day(fetched_at))
+        return self.article(document, body, latest_day(fetched_at))
 
-    def article(self, document: Document, layout: Layout, body: Body, latest: str) -> Article:
+    def article(self, document: Document, body: Body, latest: str) -> Article:
         """The article around a body that was found good."""
-        title = find_title(document, layout, body.element)
-        published = find_date(document, layout, body.element, latest)
+        title = self.method.title(document, body)
+        published = self.method.published(document, body, latest)
+        found = find_metadata(document, body, title)
         return Article(
             url=document.url,
             title=title,
             body=body.text,
             published=published.day,
             date_source=published.source,
-            language=language_of(body.text),
+            language=language_of(body.text, stated_language(document)),
             method=self.settings.method,
+            published_at=published.at,
+            modified=published.modified,
+            author=found.author,
+            source=found.source,
+            section=found.section,
+            keywords=found.keywords,
+            picture=found.picture,
+            canonical_url=found.canonical_url,
+            next_url=found.next_url,
+            blocks=blocks_of(document, body),
         )
+
+
+def stated_language(document: Document) -> str:
+    """What the page says of its language, or ""."""
+    spans = document.layout.spans
+    return spans[0].facts.attributes.get("lang", "") if spans else ""
+
+
+def traits_of(document: Document, title: str) -> PageTraits:
+    """What a page teaches about its site: its lines, and what stands behind the title in <title>."""
+    lines = frozenset(line_hash(line.text) for line in document.layout.lines)
+    return PageTraits(lines, title_tail(document.title, title) if title else "")
 
 
 def decode(html: bytes | str, content_type: str) -> str | None:

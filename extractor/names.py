@@ -1,13 +1,13 @@
-"""What the names that page authors give to elements (tag, class, id, role, itemprop) say about their text.
+"""What a start tag says about its element's text: tag, class, id, role, itemprop, style.
 
 General words only, no site's own. Names are hints: methods/weighed_lines.py overrules them where the text disagrees.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
-
-from lxml.etree import _Element as Element
+from typing import NamedTuple
 
 
 class Hint(Enum):
@@ -17,11 +17,14 @@ class Hint(Enum):
     ARTICLE = "article"  # holds the article among other things
     NONE = "none"
     ASIDE = "aside"  # is called navigation, related news, advertisement ...
+    HIDDEN = "hidden"  # is not shown when the page opens
     AFTER = "after"  # is called comments or footer: these may well be longer than the article
 
 
 ASIDE_TAGS = frozenset(("nav", "aside", "form", "dialog", "menu"))
 NEVER_ASIDE = frozenset(("html", "body", "main", "article", "h1", "p", "tbody", "tr"))
+HIDING = frozenset(("hidden", "hide", "d-none", "visually-hidden", "sr-only", "screen-reader-text", "u-hidden"))
+SHOWING = re.compile(r"(?:sm|md|lg|xl|2xl|d-sm|d-md|d-lg|d-xl|show|print)\W|d-(?:sm|md|lg|xl)")
 ASIDE_ROLES = frozenset(("navigation", "complementary", "banner", "search", "dialog", "menu", "alertdialog"))
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 # Believed wherever they occur in a name: "site-footer", "relatedNews".
@@ -37,9 +40,12 @@ ASIDE_WORDS = frozenset(
         "overlay", "cookie", "cookies", "consent", "gdpr", "newsletter", "subscribe", "subscription", "register",
         "signup", "login", "toolbar", "tooltip", "feedback", "noprint", "screenreader", "pager", "pagination",
         "paging", "pagebar", "author", "authors", "bio", "biography", "byline", "keywords", "toc", "vote", "digg",
-        "disclaimer", "statement", "shengming", "mianze", "friendlink", "friendlinks", "player",
+        "cta", "factbox", "tearoff", "toc", "tableofcontents", "disclaimer", "statement", "shengming", "mianze",
+        "friendlink", "friendlinks", "player",
     )
 )  # fmt: skip
+# Believed wherever these letters stand in a name: "relatedpoststitle".
+ASIDE_STEMS = re.compile(r"related[a-z]|recommend|newsletter|sponsor|breadcrumb|sidebar|advert|subscri|tuijian")
 # Believed only as a whole name: too many articles are "post tag-oil has-author".
 ASIDE_NAMES = frozenset(
     (
@@ -53,6 +59,7 @@ AFTER_WORDS = frozenset(
         "reply", "replies",
     )
 )  # fmt: skip
+PART_WORDS = frozenset(("embed", "embedded", "tweet", "quote"))  # parts of an article, whatever else they are called
 POST_NAMES = frozenset(("post", "hentry", "type-post"))  # WordPress lists author, tags and category beside them
 BODY_WORDS = frozenset(
     (
@@ -69,41 +76,171 @@ ARTICLE_WORDS = frozenset(
 )  # fmt: skip
 
 
-def hint_of(element: Element) -> Hint:
-    """The hint in an element's names."""
-    get = element.get
-    name = f"{get('id') or ''} {get('class') or ''}"
-    return _hint(str(element.tag), name[:300], get("role") or "", get("itemprop") or "", is_hidden(element))
+CAPTION = re.compile(r"caption\b|credit|attribution")
+# Elements whose own text may be the title, a date, a name ...: they are kept as notes (extractor/lines.py).
+MARKED = re.compile(
+    r"date|time|publi|pubt|posted|post-?meta|entry-meta|article-?info|artinfo|byline|author|writer|reporter|editor|"
+    r"source|origin|laiyuan|zuozhe|riqi|shijian|fabu|title|headline|biaoti|breadcrumb|crumb|section|channel|category"
+)
+ATTRIBUTE = re.compile(r'(?<!\S)([^\s=]++)="([^"]*+)"')
+LONGEST_NAME = 300
 
 
-def is_hidden(element: Element) -> bool:
-    """Not shown when the page opens, by attribute or inline style."""
-    if element.get("hidden") is not None or element.get("aria-hidden") == "true":
-        return True
-    return "display:none" in (element.get("style") or "").replace(" ", "").lower()
+class Facts(NamedTuple):
+    """A start tag, read once: its tag, the hint in its names, and whether it is a caption's.
+
+    `name` is id, class, itemprop, rel and property in lower case; `marked` says that it speaks of a title, a date, a
+    name; `markup` is the rest of the tag as it stood.
+    """
+
+    tag: str
+    markup: str
+    hint: Hint
+    name: str
+    caption: bool
+    marked: bool
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """All attributes by name."""
+        return attributes_of(self.markup)
 
 
 @lru_cache(maxsize=20_000)
-def _hint(tag: str, name: str, role: str, itemprop: str, hidden: bool) -> Hint:
-    names = name.split()
-    if itemprop.lower() in ("articlebody", "text") or any(is_body_name(word) for word in names):
-        return Hint.BODY
+def facts_of(tag: str, markup: str) -> Facts:
+    """The facts of a start tag. `markup` are its attributes as well-formed markup has them: `class="news" id="x"`."""
+    if not markup:
+        return Facts(tag, "", hint_of(tag, (), "", False), "", tag in ("figcaption", "figure"), tag == "time")
+    names = f"{value_of('id', markup)} {value_of('class', markup)}"[:LONGEST_NAME]
+    kinds = [name_of(name) for name in names.split()]
+    caption = tag in ("figcaption", "figure") or any(name.caption for name in kinds)
+    marked = tag == "time" or any(name.marked for name in kinds)
+    more = ""
+    if "itemprop" in markup or "rel=" in markup or "property=" in markup:
+        itemprop = value_of("itemprop", markup)
+        more = f" {itemprop} {value_of('rel', markup)} {value_of('property', markup)}".lower()
+        marked = marked or MARKED.search(more) is not None
+        if itemprop.lower() in ("articlebody", "text"):
+            kinds.append(BODY_NAME)
+    role = value_of("role", markup) if "role=" in markup else ""
+    hint = hint_of(tag, kinds, role, is_hidden(markup, names))
+    return Facts(tag, markup, hint, names.lower() + more, caption, marked)
+
+
+def value_of(name: str, markup: str) -> str:
+    """The value of one attribute, or ""."""
+    start = markup.find(f'{name}="')
+    while start > 0 and markup[start - 1] != " ":
+        start = markup.find(f'{name}="', start + 1)
+    if start < 0:
+        return ""
+    start += len(name) + 2
+    return markup[start : markup.find('"', start)]
+
+
+def attributes_of(text: str) -> dict[str, str]:
+    """Attributes by name; the first of a name wins."""
+    return {name.lower(): plain(value) for name, value in reversed(ATTRIBUTE.findall(text))} if text else {}
+
+
+def plain(text: str) -> str:
+    """Serialised text without its entities."""
+    if "&" not in text:
+        return text
+    for entity, char in ENTITIES:
+        text = text.replace(entity, char)
+    return text
+
+
+ENTITIES = (
+    ("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#13;", " "), ("&#10;", " "), ("&#9;", " "), ("&amp;", "&"),
+)  # fmt: skip
+
+
+def is_hidden(markup: str, names: str) -> bool:
+    """Not shown when the page opens, by attribute, inline style, or a class that says so on every screen."""
+    low = markup.lower()
+    if not any(word in low for word in ("hid", "none", "sr-only", "screen-reader")):
+        return False
+    words = names.split()
+    if not HIDING.isdisjoint(words) and not any(SHOWING.match(word) for word in words):
+        return True
+    attributes = attributes_of(markup)
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+        return True
+    return "display:none" in attributes.get("style", "").replace(" ", "").lower()
+
+
+def hint_of(tag: str, names: Sequence["Name"], role: str, hidden: bool) -> Hint:
+    """The hint in an element's tag, its names and its role."""
+    kinds = {name.kind for name in names}
+    if Kind.BODY in kinds:
+        return Hint.HIDDEN if hidden else Hint.BODY
     if tag in NEVER_ASIDE:
         return Hint.ARTICLE if tag in ("article", "main") else Hint.NONE
     if tag == "footer" or role == "contentinfo":
         return Hint.AFTER
-    if hidden or tag in ASIDE_TAGS or role in ASIDE_ROLES:
+    if hidden:
+        return Hint.HIDDEN
+    if tag in ASIDE_TAGS or role in ASIDE_ROLES:
         return Hint.ASIDE
-    if POST_NAMES.intersection(names):
-        return Hint.ARTICLE
-    words = {word.lower() for part in names for word in WORD.findall(part)} | {part.lower() for part in names}
-    if words & AFTER_WORDS:
-        return Hint.AFTER
-    if words & ASIDE_WORDS or {part.lower() for part in names} & ASIDE_NAMES:
-        return Hint.ASIDE
-    return Hint.ARTICLE if words & ARTICLE_WORDS else Hint.NONE
+    return next((hint for kind, hint in IN_ORDER if kind in kinds), Hint.NONE)
 
 
-def is_body_name(name: str) -> bool:
-    """True for a class or id that is some spelling of "article body": article-content, artibody, post_text ..."""
-    return "".join(word.lower() for word in WORD.findall(name) if not word.isdigit()) in BODY_WORDS
+class Kind(Enum):
+    """What one class or id is."""
+
+    BODY = "body"
+    POST = "post"
+    AFTER = "after"
+    ASIDE = "aside"
+    ARTICLE = "article"
+    NONE = "none"
+
+
+IN_ORDER = (
+    (Kind.POST, Hint.ARTICLE),
+    (Kind.AFTER, Hint.AFTER),
+    (Kind.ASIDE, Hint.ASIDE),
+    (Kind.ARTICLE, Hint.ARTICLE),
+)
+
+
+def is_aside(name: str, words: set[str]) -> bool:
+    """A name of navigation, related news, advertisements ..., and of no part of an article."""
+    if name in ASIDE_NAMES:
+        return True
+    return not words & PART_WORDS and (bool(words & ASIDE_WORDS) or ASIDE_STEMS.search(name) is not None)
+
+
+class Name(NamedTuple):
+    """What one class or id says. Pages have few different ones, and sites share theirs."""
+
+    kind: Kind
+    caption: bool
+    marked: bool
+
+
+BODY_NAME = Name(Kind.BODY, False, False)
+
+
+@lru_cache(maxsize=50_000)
+def name_of(name: str) -> Name:
+    """What one class or id says."""
+    low = name.lower()
+    return Name(kind_of(name), CAPTION.search(low) is not None, MARKED.search(low) is not None)
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of one class or id."""
+    words = WORD.findall(name)
+    lower = {name.lower(), *(word.lower() for word in words)}
+    if "".join(word.lower() for word in words if not word.isdigit()) in BODY_WORDS:
+        return Kind.BODY  # some spelling of "article body": article-content, artibody, post_text ...
+    if name in POST_NAMES:
+        return Kind.POST
+    if lower & AFTER_WORDS:
+        return Kind.AFTER
+    if is_aside(name.lower(), lower):
+        return Kind.ASIDE
+    return Kind.ARTICLE if lower & ARTICLE_WORDS else Kind.NONE

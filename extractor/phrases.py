@@ -13,8 +13,9 @@ def one_of(pieces: Sequence[str]) -> str:
 
 
 NOTICES = (
-    r"copyright\b", "©", r"\(c\)\s*(?:19|20)\d\d", "all rights reserved", "版权所有", "版權所有", "著作權",
-    "保留所有权利", r"[\u4e00-\u9fff]?ICP备", "ICP證", "ICP证", r"ICP\s*[\d(（]", "公网安备", "网安备",
+    r"copyright(?:ed)?\s?(?:©|\(c\)|(?:19|20)\d\d|by\b|notice|:|-|$)", r"©\s?(?:copyright|(?:19|20)\d\d)",
+    r"\(c\)\s*(?:19|20)\d\d", "all rights reserved", "版权所有", "版權所有", "著作權",
+    "保留所有权利", "icp备", "icp證", "icp证", r"icp\s*[\d(（]", "公网安备", "网安备",
     "经营许可证", "許可證", "许可证(?:号|编号|：|:)", "违法和不良信息", "不良信息举报",
     "未经.{0,12}(?:授权|许可|允许).{0,20}(?:转载|使用|复制|镜像)", "网站标识码", "备案(?:号|编号|序号)",
 )  # fmt: skip
@@ -34,7 +35,11 @@ CHINESE_LABELS = (
     "验证码", "免责声明", "特别声明", "郑重声明", "声明[:：]", "版权声明", "举报", "阅读原文", "展开全文",
     "加载更多", "查看更多", "正在加载", "请先登录", "点赞", "赞$", "踩$", r"阅读(?:数|量)?[:：]?\s*\d+$",
     "浏览(?:次数|量)?[:：]?", "访问量", r"评论\s*[(（\d]", "标签[:：]", "关键[词字](?:[:：]| >)", "分类[:：]",
-    "字体[:：]", "字号",
+    "字体[:：]", "字号", "字體[:：]", "關鍵[字詞](?:[:：]| >)", "標籤[:：]", "分類[:：]", "記者[:：]",
+    "發[布佈表](?:時間|日期|者|於)", "時間[:：]", "相關(?:閱讀|新聞|報導|連結|鏈接|推薦|文章|專題)", "推薦閱讀",
+    "更多(?:精彩|新聞|內容|閱讀|相關)", "猜你喜歡", "熱門(?:推薦|新聞|文章|評論|留言)", "點擊(?:查看|進入|下載|排行)",
+    "分享(?:至|給|按鈕)", "加入.{0,8}(?:粉絲團|好友)", "免責聲明", "版權聲明", "發表(?:評論|留言|回應)",
+    "我要(?:評論|留言)", r"讚(?: ?\d+)?$", "正文(?:已)?[结結]束", r"閱讀(?:數|量)?[:：]?\s*\d+$", "瀏覽",
 )  # fmt: skip
 # The whole of a short line.
 ENGLISH_LABELS = (
@@ -57,28 +62,41 @@ ENGLISH_BEGINNINGS = (
     r"(?:first |last )?(?:published|updated|posted|modified)\b.{0,40}\d", "our standards:", "click here",
     "sign up (?:for|to)", "subscribe (?:to|now)", "follow (?:us|me|@|our)", "like us on", r"join (?:us|our)\b",
     "get (?:the|our) (?:latest|best|free)", "this (?:article|story) (?:was|is) ", "media playback is",
-    r"sponsored\b", "sources?:", "via:", "by [A-Z][a-z]+ [A-Z][a-z]+$", "share (?:this|on|via|with)", "tags?:",
+    r"sponsored\b", "sources?:", "via:", "by [a-z]+ [a-z]+$", "share (?:this|on|via|with)", "tags?:",
     "topics?:", "copyright", "author of the article",
     "related (?:tags|topics|stories|articles|posts|links|content|news|reading)", r"more (?:in|from|on|stories)\b",
     "post comment", "leave a (?:reply|comment)", "post a comment", "join the (?:conversation|discussion)",
     r"\d+ (?:comments?|shares?|views|likes)",
 )  # fmt: skip
+# At the start of a line of any length up to a notice's: it repeats what the page has said or where it is from.
+ORIGINAL = ("原标题", "原標題", "原题[:：]", "原题为", "原文(?:标题|链接|地址)", "本文(?:转载自|转自|来源)")
+# Signatures of the editor: an article is over behind them, however much stands below.
+SIGNATURES = (
+    "责任编辑", "責任編輯", "责编", "責編", "编辑[:：丨|]", "編輯[:：丨|]", "(?:本文|本期)编辑", "值班编辑",
+    "审核[:：]", "校对[:：]", "正文(?:已)?[结結]束", "[（(]?(?:全文完|本文完|完)[)）]$",
+)  # fmt: skip
 # Headings behind which nothing of the article comes any more: at the start of a Chinese line, the whole of an English.
 CHINESE_ENDS = (
     "责任编辑", "責任編輯", "责编", "相关(?:阅读|新闻|报道|链接|推荐|文章|专题|资讯)", "延伸閱讀", "推荐阅读",
     "猜你喜欢", "热门(?:推荐|新闻|文章|评论)", "精彩推荐", "更多(?:精彩|新闻|相关)", "网友评论", "发表评论",
-    "最新评论", "我要评论",
+    "最新评论", "我要评论", "相關(?:閱讀|新聞|報導|連結|推薦|文章|專題)", "推薦閱讀", "猜你喜歡",
+    "熱門(?:推薦|新聞|文章|留言)", "更多(?:新聞|相關)", "發表(?:評論|留言|回應)", "編輯部推薦", "全站熱搜",
 )  # fmt: skip
 ENGLISH_ENDS = (
     "related(?: articles?| stories| posts| content| news| reading)?",
     r"more (?:from|in|on|about|stories|news|articles|posts)\b.{0,40}", "most (?:read|popular|viewed)",
     "recommended(?: for you| stories| reading| articles| posts)?",
-    "you (?:may|might) (?:also )?(?:like|be interested in|enjoy)", "what to read next", "read next", "up next",
+    "you (?:may|might) (?:also )?(?:like|be interested in|enjoy)", "what to read next", "read (?:this )?next",
+    "up next",
     "keep reading", "leave a (?:reply|comment)", "post a comment", r"comments?(?: \(\d+\))?",
     r"\d+ (?:comments?|responses|replies|thoughts on)\b.{0,40}", "join the (?:conversation|discussion)",
     "about the authors?", "trending(?: now)?", "latest (?:news|stories|posts|articles)", "sign up for .{0,60}",
     "subscribe to .{0,60}", r"share this(?: \w+)?",
 )  # fmt: skip
+# A picture's credit at the end of its caption: "(Image: Getty)".
+CREDIT = re.compile(
+    r"[(\[](?:image|photo|picture|pic|credit|source|file)s?(?: credit| by| courtesy)?\s?[:/]?\s[^()\[\]]{1,60}[)\]]\W?$"
+)
 MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 METAS = (
     r"(?:19|20)\d\d\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d{1,2}", r"\d{1,2}:\d\d",
@@ -86,35 +104,63 @@ METAS = (
     "编辑", "发布", "阅读", "浏览", "评论", "字号", r"\bby\b", "min read", "updated", "published",
 )  # fmt: skip
 
-COPYRIGHT = re.compile(one_of(NOTICES), re.I)
-TEMPLATE = re.compile(
-    rf"[\W_]*(?:{one_of(CHINESE_LABELS)}|{one_of(ENGLISH_BEGINNINGS)}|{one_of(ENGLISH_LABELS)}\s*[:：>»…(]*\s*$)", re.I
-)
-END = re.compile(rf"[\W_]*(?:{one_of(CHINESE_ENDS)}|{one_of(ENGLISH_ENDS)}\s*[:：>»…]*\s*$)", re.I)
-META_LINE = re.compile(one_of(METAS), re.I)
+# Matched against lower case: the re module searches much faster when it need not fold.
+COPYRIGHT = re.compile(one_of(NOTICES))
+ASCII_NOTICES = ("copyright", "(c)", "all rights reserved", "icp")
+ENGLISH = rf"{one_of(ENGLISH_BEGINNINGS)}|{one_of(ENGLISH_LABELS)}\s*[:：>»…(]*\s*$"
+ENGLISH_TEMPLATE = re.compile(rf"[\W_]*(?:{ENGLISH})")
+TEMPLATE = re.compile(rf"[\W_]*(?:{one_of(CHINESE_LABELS)}|{ENGLISH})")
+END = re.compile(rf"[\W_]*(?:{one_of(CHINESE_ENDS)}|{one_of(ENGLISH_ENDS)}\s*[:：>»…]*\s*$)")
+META_LINE = re.compile(one_of(METAS))
+ORIGINAL_LINE = re.compile(rf"[\W_]*{one_of(ORIGINAL)}")
+SIGNATURE = re.compile(rf"[\W_]*{one_of(SIGNATURES)}")
 # Values meant for machines: addresses, time stamps, JSON.
-MACHINE = re.compile(r"https?://\S+|\d{4}-\d\d-\d\dT[\d:.+Z-]+|[{\[].*\":.*[}\]]")
+MACHINE = re.compile(r"https?://\S+$|\d{4}-\d\d-\d\dt[\d:.+z-]+$|(?:\[?\{)\s?\"[^\"]{1,60}\"\s?:")
 LONGEST_META = 90  # characters of a line with date and author
 LONGEST_END = 80  # characters of a heading that ends an article
 
 
 def is_copyright(text: str) -> bool:
     """The line is, or holds, a copyright or registration notice."""
-    return COPYRIGHT.search(text[:500]) is not None
+    low = text[:500].lower()
+    if low.isascii() and not any(word in low for word in ASCII_NOTICES):  # much faster than asking the pattern
+        return False
+    return COPYRIGHT.search(low) is not None
 
 
 def is_template(text: str) -> bool:
     """The line begins like a label, a button, a caption or a notice of the site's template; ask of short lines only."""
-    return TEMPLATE.match(text[:200]) is not None or MACHINE.fullmatch(text[:300]) is not None
+    low = text[:200].lower()
+    return (ENGLISH_TEMPLATE if low.isascii() else TEMPLATE).match(low) is not None
+
+
+def is_machine(text: str) -> bool:
+    """A value meant for machines."""
+    return text[:1] in "h{[12" and MACHINE.match(text[:300].lower()) is not None
+
+
+def repeats(text: str) -> bool:
+    """The line says where the article is from, or what it was called there."""
+    return ORIGINAL_LINE.match(text[:20]) is not None
+
+
+def is_signature(text: str) -> bool:
+    """The line names the editor, as stands below an article."""
+    return len(text) <= LONGEST_END and SIGNATURE.match(text) is not None
+
+
+def is_credited(text: str) -> bool:
+    """The line ends in a picture's credit, in Latin letters."""
+    return text.endswith((")", "]", ").", ") ")) and CREDIT.search(text[-90:].lower()) is not None
 
 
 def ends_article(text: str) -> bool:
     """The line heads comments, related news or another part that follows articles."""
-    return len(text) <= LONGEST_END and END.match(text) is not None
+    return len(text) <= LONGEST_END and END.match(text.lower()) is not None
 
 
 def is_meta_line(text: str) -> bool:
     """A short line that holds a date, a source, an author or a counter, as stands between title and text."""
     if len(text) > LONGEST_META or "。" in text or (len(text) > 40 and text.endswith((".", "!", "?", "！", "？"))):
         return False
-    return META_LINE.search(text) is not None
+    return META_LINE.search(text.lower()) is not None

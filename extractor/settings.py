@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+EXTRACTOR_VERSION = 2
+"""Raise it when the extractor makes something else of a page: every kept page is then extracted once more."""
+
 
 @dataclass(frozen=True)
 class ExtractSettings:
@@ -34,4 +37,10 @@ class ExtractSettings:
     list_longest_body: int = field(
         default=120,
         metadata={"help": "a page whose body is longer than this is never a list, same unit as above"},
+    )
+    near_duplicate: float = field(
+        default=0.8,
+        metadata={
+            "help": "articles are near-duplicates from this share of their shingles on, 0.5 to 1; 1 for equal ones"
+        },
     )

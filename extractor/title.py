@@ -1,147 +1,224 @@
-"""The title of an article: WD-A3 of Wang Du 2019 (METHODS 1.5), with help from og:title and from the body's place.
+"""The title of an article, as the page shows it: WD-A3 of Wang Du 2019 (METHODS 1.5), carried further.
 
-A3 trusts <title>. Old Chinese pages give all their pages the site's name there, or nothing; then the title is the line
-that stands above the text.
+    1 stated    what <title>, og:title, JSON-LD's headline and twitter:title say, site names cut
+    2 heading   the h1 most like one of them, else the h1 by the body that shares words with them or the URL,
+                else another heading like one of them
+    3 line      a line above the text that is <title> or most of it; <title>, if it names more than a channel;
+                the line above the text that looks most like a title
+
+A3 trusts <title>. Old Chinese pages give all their pages the site's name there, or nothing; then 3 finds the title.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-
-from lxml.etree import _Element as Element
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from extractor.document import Document
-from extractor.dom import HEADINGS, text_of
+from extractor.dom import HEADINGS
 from extractor.lines import Layout, Line, Span, size_of
-from extractor.phrases import is_meta_line, is_template
-from extractor.similarity import similarity
+from extractor.linked_data import linked_article
+from extractor.similarity import LONGEST as MOST_COMPARED
+from extractor.similarity import Original
+from extractor.site_name import SHORTEST, SITE_JOINT, cut_known, host_of, letters_of, site_names, tidy
+from extractor.site_name import cut_site_name as cut_site_name
+from extractor.site_name import title_tail as title_tail
+from extractor.title_line import TITLE_SIZE, has_meta, line_above, lines_above
 
-SIMILAR = 0.5  # headings at least this similar to <title> are the title [D]
-SAME = 0.8  # sub-headings in the body, and lines that are no headings, must be this similar
-MOST_HEADINGS = 200  # headings looked at on one page
 LONGEST = 300  # characters of a title that are kept
-SHORTEST = 4.0  # what is left of a title when the site name is cut, in Chinese characters
-NAMED_LENGTH = range(6, 40)  # characters of an element named "title" that is one [X]
+SIMILAR = 0.5  # headings at least this similar to <title> are the title [D]
+SAME = 0.8  # sub-headings in the body, and headings like a short <title>, must be this similar
+KIN = 0.3  # an h1 by the body that shares this much of its words with <title> or the URL is the title
+MOST_HEADINGS = 60  # headings looked at on one page
 # Bonus and least similarity to <title> of a heading that is the title.
 TITLE_RANK = {"h1": (0.5, 0.5)} | dict.fromkeys(HEADINGS[1:], (0.2, 0.75))
+OTHER_RANK = 0.0, 0.9
 NEAR_TITLE = 15  # lines below the title in which a body is expected to start
 LINK_LINE = 0.5  # lines with more link text than this are links
-ABOVE = 8  # lines above the body in which its title is looked for
-TITLE_SIZE = 4.0, 45.0  # of a line that may be a title, in Chinese characters
-# "-" needs space around it between Latin words: "co-op - The Guardian".
-SITE_JOINT = re.compile(r"\s*[_|｜—»]+\s*|\s+[-–·•:：]+\s+|(?<=[^\x00-\x7f])-+\s*|\s*-+(?=[^\x00-\x7f])|--+")
+CHANNEL = 6.0  # a shorter <title> may be a channel's name, in Chinese characters
+HALF = 0.5  # of <title> that a line must be to be the title in it
+TYPED = str.maketrans("‘’“”", "''\"\"")  # the quotes of templates, and what authors type
+WORD = re.compile(r"[a-z0-9]{3,}|[\u3400-\u9fff]")
 
 
-def find_title(document: Document, layout: Layout, body: Element | None) -> str:
-    """The title of a page, or "" where it has none.
+@dataclass(frozen=True)
+class Heading:
+    """A heading: its text, its lines and the index of the first; is it an h1, and how like <title> must it be."""
 
-    WD-A3: the heading before (or in) the body most similar to <title>, else <title> without its site name; where that
-    is missing, the element named "title". Ours: og:title where <title> is missing, and the line above the body where
-    the page shows nothing like its <title>.
+    text: str
+    lines: Sequence[Line]
+    start: int
+    is_first: bool
+    least: float
+
+
+def find_title(document: Document, body: int, suffixes: Sequence[str] = ()) -> str:
+    """The title of a page, or "" where it has none. `body` is the index of the body's span.
+
+    `suffixes` are what follows titles on many pages of the site (SiteKnowledge.suffixes).
     """
-    site = document.metas.get("og:site_name", "")
-    wanted = [cut_site_name(text, site) for text in (document.title, document.metas.get("og:title", ""))]
-    headings = list(headings_before(document.root, body))
-    for text in wanted:
-        heading = most_similar(headings, text)
-        if heading:
-            return heading
-    stated = wanted[0] or wanted[1]
-    if stated and (wanted[1] or is_shown(stated, layout.lines)):
-        return stated[:LONGEST]
-    return (line_above(layout, body) or stated or named_title(document.root))[:LONGEST]
+    names = site_names(document)
+    stated = stated_titles(document, names, suffixes)
+    tail = title_tail(document.title, stated[0]) if stated else ""
+    heading = find_heading(document, body, stated, {letters_of(name) for name in (*names, tail)})
+    title = as_written(heading, tidy(document.title)) if heading else find_line(document.layout, body, stated)
+    return title[:LONGEST]
 
 
-def cut_site_name(title: str, site: str = "") -> str:
-    """A title without the site and channel names behind (or the site's name before) it: `标题_新闻_某网` is 标题.
+def stated_titles(document: Document, names: Sequence[str], suffixes: Sequence[str]) -> list[str]:
+    """What the head calls the page, without the site's name: <title>, og:title, JSON-LD, twitter:title; no two alike.
 
-    What is cut is always shorter than what stays, so `棱镜|很长的标题` stays whole; only a known `site` may be longer.
+    <title> ends where another of them does, else where the site's name seems to begin.
     """
-    title = " ".join(title[: 2 * LONGEST].split())
-    joints = list(SITE_JOINT.finditer(title))
-    for joint in reversed(joints):
-        rest, tail = title[: joint.start()], title[joint.end() :]
-        is_site = bool(site) and tail.lower() == site.lower()
-        if size_of(rest) < SHORTEST or (size_of(tail) >= size_of(rest) and not is_site):
-            break
-        title = rest
-    if site and joints and title[: joints[0].start()].lower() == site.lower():
-        title = title[joints[0].end() :] or title
-    return title.strip()
+    metas = document.metas
+    headline = linked_article(document.json_ld, document.url).headline
+    others = [tidy(text) for text in (metas.get("og:title", ""), headline, metas.get("twitter:title", ""))]
+    title = tidy(document.title)
+    cut = agreed(title, others) or cut_site_name(title, *names, suffixes=suffixes, host=host_of(document.url))
+    tail = title[len(cut) :] if title.startswith(cut) else ""
+    known = (cut, *(cut_known(other, [*names, tail], suffixes) for other in others))
+    return [text for text in dict.fromkeys(known) if text]
 
 
-def headings_before(root: Element, body: Element | None) -> Iterator[tuple[str, float]]:
-    """Texts of h1..h6 in document order up to the end of the body, each with the least similarity asked of it."""
-    within = set(body.iter(*HEADINGS)) if body is not None else set()
-    tags = HEADINGS if body is None else (*HEADINGS, str(body.tag))
-    passed, count = False, 0
-    for element in root.iter(*tags):
-        passed = passed or element is body
-        if count >= MOST_HEADINGS or (passed and element is not body and element not in within):
-            return
-        if element.tag in HEADINGS:
-            count += 1
-            yield text_of(element, LONGEST), SAME if element in within and element.tag != "h1" else SIMILAR
+def agreed(title: str, others: Iterable[str]) -> str:
+    """The one of the others that is <title> without what stands behind a joint, or before one; "" for none."""
+    for other in others:
+        if size_of(other) >= SHORTEST and len(other) < len(title):
+            if title.startswith(other) and SITE_JOINT.match(title, len(other)):
+                return other
+            rest = title.removesuffix(other).rstrip()
+            if len(rest) < HALF * len(title) and not rest[-1:].isalnum():
+                return other
+    return ""
 
 
-def most_similar(headings: Sequence[tuple[str, float]], title: str) -> str:
-    """The heading most similar to a title, or "" where none is similar enough; the first of equals."""
+def find_heading(document: Document, body: int, stated: Sequence[str], site: Collection[str]) -> str:
+    """The heading that is the title, or "": step 2 of this module. `site` are the letters of the site's names."""
+    layout = document.layout
+    headings = list(headings_before(layout, body))
+    first = [heading for heading in headings if heading.is_first and letters_of(heading.text) not in site]
+    start = layout.spans[body].start
+    by_body = [heading for heading in first if start - heading.start <= NEAR_TITLE]
+    path = document.url.rpartition("//")[2].partition("/")[2]
+    return (
+        most_similar(first, stated)
+        or most_kin(by_body, [*stated, path])
+        or most_similar([heading for heading in headings if not heading.is_first], stated)
+    )
+
+
+def headings_before(layout: Layout, body: int) -> Iterator[Heading]:
+    """h1..h6 in document order up to the end of the body; h1 first."""
+    whole = layout.spans[body]
+    spans = [span for span in layout.spans if span.facts.tag in HEADINGS and span.start < min(whole.end, span.end)]
+    spans.sort(key=lambda span: span.facts.tag != "h1")  # stable
+    for span in spans[:MOST_HEADINGS]:
+        lines = layout.lines[span.start : span.end]
+        is_first = span.facts.tag == "h1"
+        least = SIMILAR if is_first or span.start < whole.start else SAME
+        yield Heading(tidy(" ".join(line.text for line in lines)), lines, span.start, is_first, least)
+
+
+def most_similar(headings: Sequence[Heading], stated: Sequence[str]) -> str:
+    """The heading most similar to what is stated, or "" where none is similar enough; the first of equals.
+
+    Of a heading that holds more than its text (a rubric, a badge, a date) only that part, where it is stated.
+    """
+    letters = {letters_of(text) for text in stated} - {""}
+    for heading in headings:
+        for text in texts_of(heading):
+            if letters_of(text) in letters:
+                return text
     best, chosen = 0.0, ""
-    for text, least in headings:
-        likeness = similarity(text, title, least)
-        if likeness >= least and likeness > best:
-            best, chosen = likeness, text
+    originals = [Original(text) for text in stated]
+    for heading in headings:
+        for text, original in zip(stated, originals, strict=True):
+            least = heading.least if size_of(text) >= CHANNEL else max(SAME, heading.least)
+            likeness = original.likeness(heading.text, least)
+            if likeness >= least and likeness > best:
+                best, chosen = likeness, text_of(heading)
     return chosen
+
+
+def texts_of(heading: Heading) -> Iterator[str]:
+    """The heading's text, then its parts: lines, and a line without its first or last piece."""
+    yield heading.text
+    if len(heading.lines) > 1:
+        yield from (tidy(line.text) for line in heading.lines)
+    elif len(parts := heading.lines[0].parts) > 1:
+        yield tidy("".join(parts[1:]))
+        yield tidy("".join(parts[:-1]))
+
+
+def text_of(heading: Heading) -> str:
+    """A heading without its lines of date and author."""
+    kept = [line.text for line in heading.lines if not has_meta(line)] if len(heading.lines) > 1 else []
+    return tidy(" ".join(kept)) if kept else heading.text
+
+
+def as_written(shown: str, stated: str) -> str:
+    """A heading as <title> (`stated`) writes it, where the template has changed nothing but its quotes or its case."""
+    typed = shown.translate(TYPED)
+    place = stated.lower().find(typed.lower()) if len(stated.lower()) == len(stated) else -1
+    written = stated[place : place + len(typed)] if place >= 0 else shown
+    is_changed = written == typed or shown.islower() or (shown.isupper() and not written.isupper())
+    return written if is_changed else shown
+
+
+def most_kin(headings: Sequence[Heading], stated: Sequence[str]) -> str:
+    """The heading that shares most words with one of the stated, or "" where none shares KIN of them."""
+    known = [words for words in (frozenset(WORD.findall(text.lower())) for text in stated) if words]
+    best, chosen = 0.0, ""
+    for heading in headings:
+        words = frozenset(WORD.findall(heading.text.lower()))
+        share = (
+            max((len(words & other) / min(len(words), len(other)) for other in known), default=0.0) if words else 0.0
+        )
+        if share >= KIN and share > best and size_of(heading.text) >= SHORTEST:
+            best, chosen = share, text_of(heading)
+    return chosen
+
+
+def find_line(layout: Layout, body: int, stated: Sequence[str]) -> str:
+    """The title of a page that shows it in no heading: step 3 of this module."""
+    title = stated[0] if stated else ""
+    shown = next((line for line in lines_above(layout, body) if is_most_of(line, title)), None)
+    if shown is not None:
+        return tidy(shown.text)
+    if size_of(title) >= CHANNEL and (len(stated) > 1 or is_shown(title, layout.lines)):
+        return title
+    return line_above(layout, body) or title
+
+
+def is_most_of(line: Line, title: str) -> bool:
+    """The line is <title>, or half of it and more, and no link."""
+    if line.link_share > LINK_LINE or line.size < max(SHORTEST, HALF * size_of(title)):
+        return False
+    return tidy(line.text) in title
 
 
 def is_shown(title: str, lines: Sequence[Line]) -> bool:
     """The page shows its <title>, whole or in part, somewhere in its text outside links."""
-    words = title.lower()
+    words, original = title.lower(), Original(title)
     return any(
-        line.link_share <= LINK_LINE
-        and (words in line.text.lower() or similarity(line.text, title, SIMILAR) >= SIMILAR)
+        line.size <= 2 * TITLE_SIZE[1]
+        and line.link_share <= LINK_LINE
+        and (words in line.text.lower() or original.likeness(line.text, SIMILAR) >= SIMILAR)
         for line in lines
-        if line.size <= 2 * TITLE_SIZE[1]
     )
-
-
-def line_above(layout: Layout, body: Element | None) -> str:
-    """The line nearest above the body's text that may be a title, or ""; named elements and headings first."""
-    start = next((span.start for span in layout.spans if span.element is body), -1)
-    if start < 0:
-        return ""
-    first = next((i for i in range(start, len(layout.lines)) if layout.lines[i].size > TITLE_SIZE[1]), start)
-    nearby = [line for line in layout.lines[max(0, first - ABOVE) : first] if may_be_title(line)]
-    nearby.sort(key=lambda line: line.element.tag in HEADINGS)  # stable: the nearest is still the last
-    return nearby[-1].text if nearby else ""
-
-
-def may_be_title(line: Line) -> bool:
-    """Of a title's size, and neither links nor a label nor a line with date and author."""
-    if line.link_share > LINK_LINE or not TITLE_SIZE[0] <= line.size <= TITLE_SIZE[1]:
-        return False
-    if line.text.endswith(("。", "，", ",", "；", ";", "：", ":")):
-        return False
-    return not (is_meta_line(line.text) or is_template(line.text))
-
-
-def named_title(root: Element) -> str:
-    """Text of the first element whose id or class is "title" (case 2 of WD-A3), 6 to 39 characters long [X]."""
-    for element in root.iter():
-        if "title" in ((element.get("id") or "").lower(), *(element.get("class") or "").lower().split()):
-            text = text_of(element, LONGEST)
-            if len(text) in NAMED_LENGTH:
-                return text
-    return ""
 
 
 def title_place(lines: Sequence[Line], title: str) -> int:
     """Index of the line that is the title, -1 for none: the first best, h1 before other headings before any line."""
     best, place = 0.0, -1
+    original = Original(title)
+    length = len(original.text)
+    longest = length if length < MOST_COMPARED else 2 * LONGEST
     for index, line in enumerate(lines):
-        if line.size > 2 * TITLE_SIZE[1] or line.link_share > LINK_LINE:
+        rank, least = TITLE_RANK.get(line.tag, OTHER_RANK)
+        size = len(line.text)
+        if size < least * length or size * least > longest or line.link_share > LINK_LINE:
             continue
-        rank, least = TITLE_RANK.get(line.element.tag, (0.0, 0.9))
-        likeness = similarity(line.text, title, least)
+        likeness = original.likeness(line.text, least)
         if likeness >= least and likeness + rank > best:
             best, place = likeness + rank, index
     return place

@@ -109,6 +109,8 @@ def shown_value(key: str, value: Any) -> Any:
     """A value as a person reads it."""
     if value and (key.endswith("_at") or key == "at") and isinstance(value, int | float):
         return local_time(value)
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
     if isinstance(value, str):
         flat = " ".join(value.replace("\u200b", "|").split())
         return flat if len(flat) <= 160 else f"{flat[:160]}... ({len(value)} characters)"

@@ -23,6 +23,7 @@ from docstore.articles import ArticleTable
 from docstore.batches import batched
 from docstore.errors import LexiconError, PlumblineError
 from docstore.model import Lexicon, Reason, Stage, StageReport
+from extractor.settings import EXTRACTOR_VERSION
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
 from lexicon.build import mine_terms
@@ -51,16 +52,33 @@ def crawl(engine: Engine) -> StageReport:
 def extract(engine: Engine) -> StageReport:
     """Make an article, or an outcome, of every page that was fetched new or changed."""
     started, counts = time.monotonic(), Counter[Reason]()
-    articles = engine.store.articles
+    articles, settings = engine.store.articles, engine.settings.extract
     with engine.lock("extract"):
+        articles.use_extractor(EXTRACTOR_VERSION)
+        counts.update(articles.forget_gone(settings.near_duplicate))
+        learn_sites(engine)
         waiting = articles.pending_count()
         with engine.progress.task("extract", waiting) as advance:
-            done = extract_pages(articles.pending(), articles.read_page, engine.settings.extract, waiting)
+            pages = articles.pending()
+            done = extract_pages(pages, articles.read_page, settings, waiting, ask_site=articles.site)
             for batch in batched(done, SAVE_EVERY):
-                counts.update(articles.save(batch))
+                counts.update(articles.save(batch, settings.near_duplicate))
                 stop_if_hopeless(Stage.EXTRACT, counts)
                 advance(len(batch))
     return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
+
+
+def learn_sites(engine: Engine) -> None:
+    """Look at a few pages of each new site for what repeats: its first pages need to know it as well."""
+    articles = engine.store.articles
+    sample = articles.sample()
+    if not sample:
+        return
+    with engine.progress.task("sites", len(sample)) as advance:
+        done = extract_pages(sample, articles.read_page, engine.settings.extract, len(sample))
+        for batch in batched(done, SAVE_EVERY):
+            articles.learn(batch)
+            advance(len(batch))
 
 
 def mine(engine: Engine) -> StageReport:

@@ -29,7 +29,7 @@ from pipeline.serve import SearchSite
 from pipeline.settings import Settings
 
 PASSWORD = "demo administrator"
-PATIENCE = 30_000  # milliseconds for whatever the page or the index has to do
+PATIENCE = 300_000  # milliseconds for whatever the page or the index has to do
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -79,7 +79,7 @@ def vertical(chromium: Browser, solr_node: SolrNode, tmp_path_factory: pytest.Te
         with Engine(settings, Quiet()) as engine:
             stages.run(engine)
             with SearchSite(engine) as site:
-                index = SolrIndex(solr_node.url, settings.index.collection, timeout=30.0)
+                index = SolrIndex(solr_node.url, settings.index.collection, timeout=120.0)
                 yield Vertical(site.url, settings.crawl.seeds[0], engine, index)
             engine.index.drop()
 

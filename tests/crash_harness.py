@@ -5,7 +5,6 @@ Nothing here opens the store for writing: what a killed run left is cleared up b
 
 import hashlib
 import os
-import resource
 import shutil
 import signal
 import sqlite3
@@ -25,9 +24,9 @@ from indexer.solr_node import open_solr
 from pipeline.demo.site import HOSTS, Answer, DemoServer, Validators
 from pipeline.settings import load_settings
 from pipeline.template import toml_value
+from tests.web_fixture import PATIENCE
 
 PLUMB = str(Path(sys.executable).with_name("plumb"))
-PATIENCE = 90.0  # seconds after which a test gives up; never what a test is about
 HOST = next(iter(HOSTS))
 
 
@@ -112,15 +111,15 @@ class Vertical:
 
         `largest_file` bytes is all that it may write to one file, 0: no limit.
         """
-        limit = (largest_file, largest_file)
+        command = [PLUMB, "-c", str(self.config), *arguments]
+        limited = ["sh", "-c", f'ulimit -f {largest_file // 512} && exec "$@"', "sh"] if largest_file else []
         running = subprocess.Popen(
-            [PLUMB, "-c", str(self.config), *arguments],
+            [*limited, *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, **(environment or {})},
-            preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)) if largest_file else None,
             start_new_session=True,
         )
         self._started.append(running)
@@ -147,7 +146,9 @@ class Vertical:
 
     def end(self) -> None:
         """Leave no process behind, whatever a test did."""
+        deadline = time.monotonic() + PATIENCE
         while alive := self.processes():
+            assert time.monotonic() < deadline, alive
             for pid in alive:
                 try:
                     os.kill(pid, signal.SIGKILL)
@@ -155,14 +156,16 @@ class Vertical:
                     continue
             time.sleep(0.05)
         for running in self._started:
-            running.communicate()
+            running.communicate(timeout=PATIENCE)
 
     # -- what is left
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
         """Rows of the store as other processes see it now; none while there is no such table."""
         try:
-            with closing(sqlite3.connect(f"file:{self.data / 'store.db'}?mode=ro", uri=True, timeout=30)) as connection:
+            with closing(
+                sqlite3.connect(f"file:{self.data / 'store.db'}?mode=ro", uri=True, timeout=PATIENCE)
+            ) as connection:
                 return connection.execute(query).fetchall()
         except sqlite3.OperationalError:
             return []
@@ -235,7 +238,7 @@ def until(condition: Callable[[], object], running: "subprocess.Popen[str] | Non
     deadline = time.monotonic() + PATIENCE
     while not condition():
         if running is not None and running.poll() is not None:
-            raise AssertionError(f"plumb ended too early: {running.communicate()}")
+            raise AssertionError(f"plumb ended too early: {running.communicate(timeout=PATIENCE)}")
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.003)
 

@@ -100,17 +100,17 @@ def entry(url: str, url_id: int = 1, **changes: object) -> FrontierEntry:
 
 
 def settings(*seeds: str, **changes: object) -> CrawlSettings:
-    """Settings for loopback: no delay, short times, the hosts of the seeds allowed."""
+    """Settings for loopback: no delay, the hosts of the seeds allowed, more time than anything here can take."""
     inside = tuple({seed.split("/", 3)[2] for seed in seeds})
     made = CrawlSettings(
         seeds=seeds,
         delay=0.0,
         threads=8,
         per_host=4,
-        minutes=1.0,
-        connect_timeout=2.0,
-        read_timeout=1.0,
-        total_timeout=2.0,
+        minutes=10.0,
+        connect_timeout=60.0,
+        read_timeout=60.0,
+        total_timeout=60.0,
         inside_hosts=inside,
         contact="https://example.org/crawler",
     )

@@ -206,9 +206,9 @@ def test_minutes_end_a_run(tmp_path: Path) -> None:
 
     with Site({}) as site:
         site.pages = Endless()
-        report = run(MemoryTable(), settings(site.url(), minutes=0.5 / 60, depth=10**9), tmp_path)
+        report = run(MemoryTable(), settings(site.url(), minutes=2 / 60, depth=10**9), tmp_path)
     assert report.counts[Reason.FETCHED] > 1
-    assert report.notes == ("stopped after 0.00833333 minutes",)
+    assert report.notes == ("stopped after 0.0333333 minutes",)
 
 
 def test_a_host_that_asks_for_a_long_pause_does_not_keep_the_run_waiting(tmp_path: Path) -> None:

@@ -68,6 +68,12 @@ def extract_all(store: Store, result: Article | Outcome) -> list[Reason]:
     return store.articles.save([Extraction(p, result) for p in store.articles.pending()])
 
 
+def extract_each(store: Store, article: Article) -> list[Reason]:
+    """Every page has an article of its own: pages of one text would be doubles."""
+    pending = store.articles.pending()
+    return store.articles.save([Extraction(p, replace(article, title=f"题目 {p.url}")) for p in pending])
+
+
 ARTICLE = Article("http://a.test/1", "题目", "正文，第一段。", "2024-05-06", "url", "zh", "blocks")
 
 
@@ -229,7 +235,7 @@ class TestArticles:
         for number in range(5):
             keep_page(store, f"http://a.test/{number}", str(number).encode())
         assert len(list(store.articles.pending())) == 5
-        extract_all(store, ARTICLE)
+        extract_each(store, ARTICLE)
         assert len(list(store.articles.all())) == 5
 
 
@@ -255,7 +261,7 @@ class TestChanges:
     def test_everything_can_be_queued_again(self, store: Store) -> None:
         for number in range(3):
             keep_page(store, f"http://a.test/{number}", str(number).encode())
-        extract_all(store, ARTICLE)
+        extract_each(store, ARTICLE)
         store.changes.done(store.changes.pending(10), [])
         assert store.changes.enqueue_all() == 3
         assert store.changes.count() == 3
@@ -435,13 +441,13 @@ class TestErrors:
 WRITER = """
     import sys
     from pathlib import Path
-    from tests.test_docstore import keep_page, extract_all, ARTICLE
+    from tests.test_docstore import keep_page, extract_each, ARTICLE
     from docstore.store import Store
     url, warc = sys.argv[1], Path(sys.argv[2])
     with Store(url, warc) as store:
         for number in range(100000):
             keep_page(store, f"http://a.test/{number}", str(number).encode() * 50)
-            extract_all(store, ARTICLE)
+            extract_each(store, ARTICLE)
             print(number, flush=True)
 """
 

@@ -3,7 +3,8 @@
 import pytest
 
 from extractor import dom
-from extractor.lines import Layout, read_lines
+from extractor.document import read_document
+from extractor.lines import Layout
 
 
 def text_after_cleaning(html: str) -> str:
@@ -25,7 +26,7 @@ def test_a_page_without_an_element_is_none(html: str) -> None:
         ("\ud800好", "好"),
         ('<?xml version="1.0" encoding="gb2312"?><rss><a>新闻</a></rss>', "新闻"),
         ("<p>甲<script>x</script>乙<style>y</style>丙<iframe>z</iframe>丁<noscript>w</noscript>戊", "甲乙丙丁戊"),
-        ("<head><title>题</title></head><body>文", "文"),
+        ("<head><title>题</title></head><body>文", "题文"),
         ("<p>甲<button>分享</button>乙<select><option>北京</select>丙", "甲乙丙"),
         ("<button><div><p>正文在没有关闭的按钮里", "正文在没有关闭的按钮里"),
         ("<head><head><p>正文在头里", "正文在头里"),
@@ -36,6 +37,36 @@ def test_cleaning_keeps_what_a_reader_reads(html: str, text: str) -> None:
     assert text_after_cleaning(html) == text
 
 
+@pytest.mark.parametrize(
+    ("html", "left", "linked_data"),
+    [
+        ("a<script>b</script>c<STYLE>d</STYLE >e<!-- f -->g", "aceg", ()),
+        ("<!-- <script> -->a<script>b</script>", "a", ()),
+        ("a<script>'<!--'</script>b<!-- c -->d", "abd", ()),
+        ("a<script>b</scripture></script\n>c", "ac", ()),
+        ("a<scripted>b", "a<scripted>b", ()),
+        ("a<script>b", "a<script>b", ()),
+        ("a<!-- b", "a<!-- b", ()),
+        ("a<!-->b", "ab", ()),
+        ("<script type='application/ld+json'>{}</script><script>x = 'application/ld+json'</script>", "", ("{}",)),
+    ],
+    ids=[
+        "each",
+        "in a comment",
+        "comment in a script",
+        "end tags",
+        "no script",
+        "open",
+        "open comment",
+        "short",
+        "data",
+    ],
+)
+def test_scripts_are_cut_where_a_browser_ends_them(html: str, left: str, linked_data: tuple[str, ...]) -> None:
+    source = dom.cut_scripts(html)
+    assert (source.text, source.json_ld) == (left, linked_data)
+
+
 @pytest.mark.parametrize("depth", [300, 5_000, 100_000])
 @pytest.mark.parametrize("tag", ["div", "b", "blockquote"])
 def test_deep_nesting_loses_no_text(depth: int, tag: str) -> None:
@@ -44,9 +75,9 @@ def test_deep_nesting_loses_no_text(depth: int, tag: str) -> None:
 
 
 def layout(html: str) -> Layout:
-    root = dom.parse(html)
-    assert root is not None
-    return read_lines(root)
+    document = read_document(html, "")
+    assert document is not None
+    return document.layout
 
 
 @pytest.mark.parametrize(
@@ -55,7 +86,7 @@ def layout(html: str) -> Layout:
         ("<div><h1>标题</h1><p>正文<br>第二行</p></div>", ["标题", "正文", "第二行"]),
         ("<p>中国<b>石油</b><a href='/'>报道</a></p>", ["中国石油报道"]),
         ("<p>中国\n  石油 and\n gas</p>", ["中国石油 and gas"]),
-        ("<pre>one\n  two</pre>", ["one", "two"]),
+        ("<pre>one\n  two</pre>", ["one", "  two"]),
         ("<div>甲<div>乙</div>丙</div>", ["甲", "乙", "丙"]),
         ("<table><tr><td>油价<td>60.5<td>美元</table>", ["油价 60.5 美元"]),
         (f"<table><tr><td>导航<td>{'正文很长。' * 9}</table>", ["导航", "正文很长。" * 9]),
@@ -73,7 +104,7 @@ def test_a_line_knows_its_size_its_links_and_its_marks() -> None:
 
 def test_a_span_holds_the_lines_below_its_element() -> None:
     found = layout("<div id='a'><p>甲</p><table><tr><td>乙<td>丙</table></div><p>丁</p>")
-    spans = {span.element.get("id") or str(span.element.tag): (span.start, span.end) for span in found.spans}
+    spans = {span.facts.attributes.get("id", span.facts.tag): (span.start, span.end) for span in found.spans}
     assert spans["a"] == (0, 2)
     assert spans["tr"] == spans["td"] == (1, 2)
     assert spans["body"] == (0, 3)

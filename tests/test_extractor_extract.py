@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from docstore.model import Article, Outcome, Reason
+from docstore.model import Article, Block, BlockKind, Outcome, Reason
 from extractor import ArticleExtractor, ExtractSettings, extract
 
 URL = "http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml"
@@ -42,13 +42,14 @@ def test_a_chinese_article() -> None:
         date_source="url",
         language="zh",
         method="blocks",
+        blocks=(Block(BlockKind.PARAGRAPH, SENTENCE),) * 3,
     )
 
 
 def test_an_english_article() -> None:
     found = extract(ENGLISH, "http://times.test/oil")
     assert isinstance(found, Article)
-    assert (found.title, found.published, found.date_source) == ("Oil output rises again", "2016-05-09", "page")
+    assert (found.title, found.published, found.date_source) == ("Oil output rises again", "2016-05-09", "text")
     assert found.language == "en"
     assert found.body.startswith("Output rose") and found.body.endswith("after the news.")
     assert found.body.count("\n") == 1

@@ -4,13 +4,10 @@ import pickle
 
 import pytest
 
-from extractor import dom
 from extractor.document import read_document
-from extractor.language import language_of
-from extractor.lines import read_lines
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
-from extractor.names import Hint, hint_of
+from extractor.names import Hint
 from extractor.phrases import ends_article, is_copyright, is_meta_line, is_template
 from extractor.settings import ExtractSettings
 
@@ -20,10 +17,9 @@ ENGLISH = "The ministry said on Monday that output rose by five percent, the fas
 
 
 def choose(html: str, method: str = "blocks") -> Body | None:
-    root = dom.parse(html)
-    assert root is not None
-    document = read_document(root, "http://news.test/a.html")
-    return METHODS[method](ExtractSettings(method=method)).choose(document, read_lines(document.root))
+    document = read_document(html, "http://news.test/a.html")
+    assert document is not None
+    return METHODS[method](ExtractSettings(method=method)).choose(document)
 
 
 def article(inner: str, outside: str = "") -> str:
@@ -119,16 +115,16 @@ def test_names_are_not_believed_against_the_text() -> None:
         ("<div itemprop='articleBody'>", Hint.BODY), ("<div class='news_list'>", Hint.ARTICLE),
         ("<div class='site-footer'>", Hint.AFTER), ("<footer>", Hint.AFTER), ("<div id='CommentList'>", Hint.AFTER),
         ("<div class='relatedNews'>", Hint.ASIDE), ("<div role='navigation'>", Hint.ASIDE), ("<aside>", Hint.ASIDE),
-        ("<div style='DISPLAY : NONE'>", Hint.NONE), ("<div style='color:red; display: none'>", Hint.ASIDE),
+        ("<div style='DISPLAY : NONE'>", Hint.NONE), ("<div style='color:red; display: none'>", Hint.HIDDEN),
         ("<div class='post tag-oil author-x'>", Hint.ARTICLE), ("<article class='sidebar'>", Hint.ARTICLE),
         ("<div class='elementor-widget'>", Hint.NONE), ("<div>", Hint.NONE),
     ],
 )  # fmt: skip
 def test_hints_in_names(html: str, hint: Hint) -> None:
-    root = dom.parse(f"<body>{html}x")
-    assert root is not None
-    expected = Hint.ASIDE if "NONE" in html else hint
-    assert hint_of(root[0][0]) is expected
+    document = read_document(f"<body>{html}x", "")
+    assert document is not None
+    expected = Hint.HIDDEN if "NONE" in html else hint
+    assert document.layout.spans[-1].facts.hint is expected
 
 
 @pytest.mark.parametrize(
@@ -151,12 +147,3 @@ def test_phrases(text: str, copyright_: bool, template: bool, end: bool, meta: b
     assert (is_copyright(text), is_template(text), ends_article(text), is_meta_line(text)) == (
         copyright_, template, end, meta,
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [(FIRST, "zh"), (ENGLISH, "en"), ("使用 Python 的 requests 库抓取网页", "zh"), ("これは日本語の文です", ""),
-     ("Это русский текст", ""), ("12345 67", ""), ("", "")],
-)  # fmt: skip
-def test_language_is_told_by_script(text: str, language: str) -> None:
-    assert language_of(text) == language

@@ -1,12 +1,12 @@
-"""Titles: WD-A3, site names cut, and pages whose <title> says nothing."""
+"""Titles: likeness, site names cut, headings and lines that are titles, and pages whose <title> says nothing."""
 
 import pytest
 
-from extractor import dom
-from extractor.document import read_document
-from extractor.lines import read_lines
-from extractor.similarity import LONGEST, lcs, similarity
-from extractor.title import cut_site_name, find_title
+from extractor.document import Document, read_document
+from extractor.lines import Line
+from extractor.similarity import LONGEST, Original, lcs, similarity
+from extractor.site_name import cut_known, cut_site_name, tidy, title_tail
+from extractor.title import find_title, is_near, title_place
 
 SITE = "Electrical Safety Foundation International"
 TEXT = (
@@ -14,14 +14,24 @@ TEXT = (
     + "<p>这是一段正文，足够长的正文，里面有标点，也有不少字，应当被认为是文章的内容，不会有错。</p>" * 3
     + "</div>"
 )
+META = "<p>2016-05-09 10:20 来源：某报</p>"
 
 
-def title_of(html: str) -> str:
-    root = dom.parse(html)
-    assert root is not None
-    document = read_document(root, "http://news.test/")
-    body = next((element for element in document.root.iter("div") if element.get("id") == "body"), None)
-    return find_title(document, read_lines(document.root), body)
+def document_of(html: str, url: str = "http://news.test/") -> Document:
+    document = read_document(html, url)
+    assert document is not None
+    return document
+
+
+def body_of(document: Document) -> int:
+    """Index of the span that is the body, or of the outermost one."""
+    ids = [span.facts.attributes.get("id") for span in document.layout.spans]
+    return ids.index("body") if "body" in ids else 0
+
+
+def title_of(html: str, url: str = "http://news.test/", suffixes: tuple[str, ...] = ()) -> str:
+    document = document_of(html, url)
+    return find_title(document, body_of(document), suffixes)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +50,9 @@ def test_lcs_is_the_longest_common_subsequence(first: str, second: str, length: 
         ("油", "石油气", 0.0),
         ("", "", 0.0),
         ("AB", "ab", 1.0),
+        ("ab  cd", "ab\ncd", 1.0),
     ],
-    ids=["same", "part", "three times as long", "empty", "case"],
+    ids=["same", "part", "three times as long", "empty", "case", "white space"],
 )
 def test_similarity_is_the_lcs_over_the_longer(first: str, second: str, likeness: float) -> None:
     assert similarity(first, second) == pytest.approx(likeness)
@@ -49,6 +60,34 @@ def test_similarity_is_the_lcs_over_the_longer(first: str, second: str, likeness
 
 def test_similarity_looks_at_a_bounded_part() -> None:
     assert similarity("a" * LONGEST + "b" * 10**6, "a" * LONGEST + "c" * 10**6) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("other", "least", "likeness"),
+    [("石油大会", 0.6, 4 / 6), ("石油大会", 0.7, 0.0), ("会大油石", 0.5, 0.0), ("某人某事某物", 0.5, 0.0)],
+    ids=["reached", "too short", "other order", "other characters"],
+)
+def test_a_least_likeness_changes_nothing_above_it(other: str, least: float, likeness: float) -> None:
+    found = Original("世界石油大会").likeness(other, least)
+    assert (found if found >= least else 0.0) == pytest.approx(likeness)
+
+
+@pytest.mark.parametrize(
+    ("text", "tidied"),
+    [
+        ("油价&quot;下跌&quot; &#8217;", '油价"下跌" ’'),
+        ("油价\u00a0下\u200b跌\u00ad\ue004", "油价 下跌"),
+        ("<em>Oil</em> falls", "Oil falls"),
+        ("30 Years of <br> Tags", "30 Years of <br> Tags"),
+        ("谁来埋单？- -", "谁来埋单？"),
+        ("| Oil falls |", "Oil falls"),
+        ("&#99999999; &#xD800;", "&#99999999; &#xD800;"),
+        ("标题(1/12)（图）", "标题(1/12)（图）"),
+    ],
+    ids=["escaped twice", "unseen", "inline tags", "text about tags", "empty joints", "bars", "no character", "shown"],
+)
+def test_a_title_is_tidied_but_not_changed(text: str, tidied: str) -> None:
+    assert tidy(text) == tidied
 
 
 @pytest.mark.parametrize(
@@ -74,25 +113,137 @@ def test_site_names_are_cut_from_the_title(title: str, site: str, left: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("title", "host", "left"),
+    [
+        (f"Home wiring basics - {SITE}", "esfi.org", "Home wiring basics"),
+        ("Klatch Coffee | Example App Store", "apps.example.com", "Klatch Coffee"),
+        ("Oil falls again | BBC World News Today", "bbc.co.uk", "Oil falls again"),
+        ("Oil falls again | And what that may mean", "bbc.co.uk", "Oil falls again | And what that may mean"),
+    ],
+    ids=["initials", "label begins the name", "short label", "no name"],
+)
+def test_a_host_spells_the_name_of_its_site(title: str, host: str, left: str) -> None:
+    assert cut_site_name(title, host=host) == left
+
+
+def test_a_learned_suffix_is_cut_whole_whatever_its_length() -> None:
+    suffix = "_某省某市人民政府门户网站"
+    assert cut_site_name("放假通知" + suffix) == "放假通知" + suffix
+    assert cut_site_name("放假通知" + suffix, suffixes=("_某网", suffix, "网站")) == "放假通知"
+    assert cut_site_name(suffix, suffixes=(suffix,)) != ""
+
+
+def test_where_names_are_known_other_parts_stay() -> None:
+    assert cut_known("My Journey | Part 1 - Hope", ["Hope"]) == "My Journey | Part 1"
+    assert cut_known("My Journey | Part 1", ["Hope"]) == "My Journey | Part 1"
+
+
+@pytest.mark.parametrize(
+    ("stated", "title", "tail"),
+    [
+        ("产量创新高_新闻_某网", "产量创新高", "_新闻_某网"),
+        ("产量创新高_新闻_某网", "", "_某网"),
+        ("产量创新高_新闻_某网", "另一个标题", "_某网"),
+        ("Oil falls | The Guardian", "Oil falls", " | The Guardian"),
+        ("Oil falls", "Oil falls", ""),
+        ("某网_" + "很长" * 20, "", ""),
+    ],
+    ids=["title known", "not known", "another", "Latin", "no joint", "too long"],
+)
+def test_what_a_site_can_learn_from_a_title(stated: str, title: str, tail: str) -> None:
+    assert title_tail(stated, title) == tail
+
+
+@pytest.mark.parametrize(
     ("html", "title"),
     [
         (f"<title>油价再次下跌_某网</title><h2>今日要闻</h2><h1>国际油价再次下跌</h1>{TEXT}", "国际油价再次下跌"),
-        (f"<title>油价再次下跌_某网</title><p>油价再次下跌 记者</p><h2>今日要闻</h2>{TEXT}", "油价再次下跌"),
-        (f"<title>油价再次下跌_某网</title><p>油价再次下跌</p>{TEXT}<h2>油价再次下跌了</h2>", "油价再次下跌"),
-        (f"<title>某网首页</title><p>国际油价再次下跌</p><p>2016-05-09 某报</p>{TEXT}", "国际油价再次下跌"),
-        (f"<h1>国际油价再次下跌</h1>{TEXT}", "国际油价再次下跌"),
-        ("<span class='title'>国际油价再次下跌</span>", "国际油价再次下跌"),
-        ("<meta property='og:title' content='国际油价再次下跌'>" + TEXT, "国际油价再次下跌"),
-        ("<p>只有一行</p>", ""),
-        ("<svg><title>图标</title></svg><p>只有一行</p>", ""),
+        (f"<title>国际油价再次下跌_某网</title><h1>某网</h1><h2>国际油价再次下跌</h2>{TEXT}", "国际油价再次下跌"),
+        (f"<title>油价再次下跌_某网</title><h1>市场：油价两周里第三次下跌</h1>{TEXT}", "市场：油价两周里第三次下跌"),
+        (f"<title>油价再次下跌_某网</title><h1>人物专栏</h1><p>油价再次下跌 记者</p>{TEXT}", "油价再次下跌"),
+        (f"<title>油价再次下跌_某网</title><h1>财经要闻</h1>{TEXT}<h1>油价再次下跌</h1>", "油价再次下跌"),
+        (f"<title>油价又再次下跌_某网</title><h1><i>原创</i>油价又再次下跌</h1>{TEXT}", "油价又再次下跌"),
+        (f"<title>油价又再次下跌_某网</title><h1>国际观察<br>油价又再次下跌</h1>{TEXT}", "油价又再次下跌"),
+        (f"<title>油价又再次下跌-某网</title><h1>国际油价又再次<br>下跌</h1>{TEXT}", "国际油价又再次 下跌"),
+        (f"<title>Oil's latest fall - X</title><h1>Oil’s latest fall</h1>{TEXT}", "Oil's latest fall"),
+        (f"<title>History of coffee - X</title><h1>history of coffee</h1>{TEXT}", "History of coffee"),
+        (f"<title>Going up-Site</title><meta property='og:title' content='Oil prices rise'>"
+         f"<h1>Oil prices rise</h1>{TEXT}", "Oil prices rise"),
     ],
-    ids=["similar heading", "no similar heading", "heading behind the body", "title of the site", "no title, heading",
-         "no title, class", "og:title", "nothing", "svg title"],
+    ids=["most similar", "h1 is the site", "h1 shares words", "h1 is a channel", "behind the body", "badge", "rubric",
+         "two lines", "quotes", "case", "og:title"],
 )  # fmt: skip
-def test_titles_by_wd_a3(html: str, title: str) -> None:
+def test_a_heading_is_the_title(html: str, title: str) -> None:
     assert title_of(html) == title
+
+
+def test_an_h1_that_shares_words_with_the_address_is_the_title() -> None:
+    html = f"<title>Blog</title><h1>Ten Travel Hacks</h1>{TEXT}"
+    assert title_of(html, "http://news.test/blog/ten-travel-hacks/") == "Ten Travel Hacks"
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        (f"<title>油价再次下跌了_某网</title><p>油价再次下跌了 记者</p><h2>今日要闻</h2>{TEXT}", "油价再次下跌了"),
+        (f"<title>某股市--油价再次下跌了</title><div>油价再次下跌了</div>{META}{TEXT}", "油价再次下跌了"),
+        (f"<title>油价再次下跌了 某院</title><div>油价再次下跌了</div>{META}{TEXT}", "油价再次下跌了"),
+        (f"<title>某网首页</title><p>国际油价再次下跌</p>{META}{TEXT}", "国际油价再次下跌"),
+        (f"<p>首页 &gt; 国际新闻报道</p><td>国际油价再次下跌</td>{META}{TEXT}", "国际油价再次下跌"),
+        (f"<h1>国际油价再次下跌</h1>{META}<p>微信扫一扫一扫</p>{TEXT}", "国际油价再次下跌"),
+        (f"<h1>新型号手机正式发布</h1>{TEXT}", "新型号手机正式发布"),
+        (f"<center><b>国际油价再次下跌</b></center><p>本报特约评论员</p>{TEXT}", "国际油价再次下跌"),
+        (f"<p>主题：国际油价再次下跌</p>{TEXT}", "国际油价再次下跌"),
+        (f"<p>原标题：油价再次下跌</p><title>国际油价再次下跌</title>{TEXT}", "国际油价再次下跌"),
+        (f"<p>国际油价再次下跌</p><p>一、培养目标</p>{TEXT}", "国际油价再次下跌"),
+        (f"<p>国际油价再次下跌</p><p>某某课题组全体</p>{TEXT}<li># re: 国际油价再次下跌</li>", "国际油价再次下跌"),
+        ("<meta property='og:title' content='国际油价再次下跌'>" + TEXT, "国际油价再次下跌"),
+        ("<script type='application/ld+json'>{\"@type\": \"NewsArticle\", \"headline\": \"国际油价再次下跌\"}</script>"
+         + TEXT, "国际油价再次下跌"),
+        ("<p>只一行</p>", ""),
+        ("<svg><title>图标</title></svg><p>只一行</p>", ""),
+    ],
+    ids=["shown in part", "site before", "part behind a space", "title of the site", "breadcrumb", "no title, heading",
+         "a title with a word for dates", "centred and strong", "label", "original title", "numbered", "replies",
+         "og:title", "JSON-LD", "nothing", "svg title"],
+)  # fmt: skip
+def test_the_title_without_a_heading_that_says_it(html: str, title: str) -> None:
+    assert title_of(html) == title
+
+
+def test_suffixes_of_the_site_are_cut() -> None:
+    html = f"<title>放假通知_某省某市人民政府门户网站</title><meta property='og:title' content='通知'>{TEXT}"
+    assert title_of(html, suffixes=("_某省某市人民政府门户网站",)) == "放假通知"
 
 
 def test_a_title_of_a_million_characters_is_cut() -> None:
     long = "标题" * 500_000
     assert len(title_of(f"<title>{long}</title><h1>{long}</h1>{TEXT}")) <= 300
+
+
+def lines_of(html: str) -> list[Line]:
+    return document_of(html).layout.lines
+
+
+@pytest.mark.parametrize(
+    ("html", "place"),
+    [
+        ("<p>国际油价再次下跌</p><h2>国际油价再次下跌</h2><h1>油价再次下跌</h1>", 2),
+        ("<p>国际油价再次下跌</p><p>国际油价再次下跌</p>", 0),
+        ("<p><a href='/1'>国际油价再次下跌</a></p><p>国际油价再次下跌</p>", 1),
+        ("<p>油价再次</p><p>国际油价再次下跌，这是三周以来的第一次下跌</p>", -1),
+        ("", -1),
+    ],
+    ids=["h1", "first of equals", "no link", "not alike", "empty"],
+)
+def test_the_place_of_the_title(html: str, place: int) -> None:
+    assert title_place(lines_of(f"<body>{html}</body>"), "国际油价再次下跌") == place
+
+
+def test_a_body_is_near_its_title() -> None:
+    spans = document_of(f"<div id=top><h1>标题</h1></div>{'<p>行</p>' * 20}<div id=body><p>正文</p></div>").layout.spans
+    top, body = (next(span for span in spans if span.facts.attributes.get("id") == name) for name in ("top", "body"))
+    assert is_near(top, 0)
+    assert not is_near(body, 0)
+    assert is_near(body, 10)
+    assert not is_near(body, -1)

@@ -4,10 +4,8 @@ import math
 
 import pytest
 
-from extractor import dom
 from extractor.blocks import Block, measure
 from extractor.document import Document, read_document
-from extractor.lines import read_lines
 from extractor.methods import METHODS
 from extractor.methods.two_pass import (
     TwoPass,
@@ -38,9 +36,9 @@ PICTURE_PAGE = f"""<html><head><title>大庆油田钻井队迎战暴雪-中国�
 
 
 def page(html: str) -> Document:
-    root = dom.parse(html)
-    assert root is not None
-    return read_document(root, "http://news.test/1.html")
+    found = read_document(html, "http://news.test/1.html")
+    assert found is not None
+    return found
 
 
 def block(html: str, wanted: str) -> Block:
@@ -123,9 +121,9 @@ def test_the_second_pass_looks_at_no_more_than_its_candidates() -> None:
 def choose(method: str, **changed: object) -> tuple[str | None, str]:
     document = page(PICTURE_PAGE)
     settings = ExtractSettings(method=method, **changed)  # type: ignore[arg-type]
-    body = METHODS[method](settings).choose(document, read_lines(document.root))
+    body = METHODS[method](settings).choose(document)
     assert body is not None
-    return body.element.get("id"), body.text
+    return document.layout.spans[body.span].facts.attributes.get("id"), body.text
 
 
 def test_the_baseline_takes_the_copyright_footer_for_the_caption() -> None:

@@ -4,6 +4,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from indexer import solr
 from indexer.solr import PAUSES, Built, SolrIndex, phrase_query
 from indexer.solr_node import SolrNode
 from solr_conf import CONFIGSET
+from tests.web_fixture import serving
 
 
 def document(doc_id: str, body: str = "", **more: object) -> dict[str, object]:
@@ -48,7 +50,7 @@ class TestDocuments:
     def test_added_is_found_without_a_commit(self, solr_index: SolrIndex) -> None:
         solr_index.add([document("a")])
         waiting = threading.Event()
-        assert any(solr_index.count() == 1 or waiting.wait(0.25) for _ in range(120))
+        assert any(solr_index.count() == 1 or waiting.wait(0.1) for _ in range(3000))
 
     def test_added_again_replaces(self, solr_index: SolrIndex) -> None:
         for language in ("zh", "en"):
@@ -88,7 +90,7 @@ class TestDocuments:
 @pytest.fixture(scope="module")
 def texts(solr_node: SolrNode) -> Iterator[SolrIndex]:
     """A few texts that the look-ups by phrase share."""
-    index = SolrIndex(solr_node.url, "texts", timeout=30.0)
+    index = SolrIndex(solr_node.url, "texts", timeout=120.0)
     index.ensure()
     index.add(
         [
@@ -154,12 +156,12 @@ def changed_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def collections(index: SolrIndex) -> set[str]:
     """Solr's collections that belong to `index`."""
-    answer = requests.get(f"{index.base_url}/admin/collections", params={"action": "LIST"}, timeout=30).json()
+    answer = requests.get(f"{index.base_url}/admin/collections", params={"action": "LIST"}, timeout=120).json()
     return {name for name in answer["collections"] if name.startswith(index.collection)}
 
 
 def configsets(index: SolrIndex) -> set[str]:
-    answer = requests.get(f"{index.base_url}/admin/configs", params={"action": "LIST"}, timeout=30).json()
+    answer = requests.get(f"{index.base_url}/admin/configs", params={"action": "LIST"}, timeout=120).json()
     return {name for name in answer["configSets"] if name.startswith(index.collection)}
 
 
@@ -203,7 +205,7 @@ class TestCollections:
         )
         create = {"action": "CREATE", "name": solr_index.current, "numShards": "1", "createNodeSet": "EMPTY"}
         solr_index._ask("admin/collections", {**create, "collection.configName": solr_index.current})
-        again = SolrIndex(solr_index.base_url, solr_index.collection, 30.0, sleep=lambda seconds: None)
+        again = SolrIndex(solr_index.base_url, solr_index.collection, 120.0, sleep=lambda seconds: None)
         assert again.ensure() is Built.CURRENT
         assert again.add([document("a")]) == {}
 
@@ -212,7 +214,7 @@ class TestCollections:
         assert collections(solr_index) == configsets(solr_index) == set()
 
     def test_a_collection_that_is_not_ours(self, solr_index: SolrIndex) -> None:
-        foreign = SolrIndex(solr_index.base_url, solr_index.current, 30.0)
+        foreign = SolrIndex(solr_index.base_url, solr_index.current, 120.0)
         with pytest.raises(SolrError, match=r"index\.collection"):
             foreign.ensure()
 
@@ -234,10 +236,11 @@ class Answers(BaseHTTPRequestHandler):
         pass
 
 
-def served(statuses: list[int]) -> HTTPServer:
+@contextmanager
+def served(statuses: list[int]) -> Iterator[str]:
     server = HTTPServer(("127.0.0.1", 0), type("Given", (Answers,), {"statuses": statuses}))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_address[1]}/solr"
 
 
 @pytest.mark.parametrize(
@@ -250,9 +253,9 @@ def served(statuses: list[int]) -> HTTPServer:
     ],
 )
 def test_further_tries(statuses: list[int], error: type[SolrError] | None, tries: int) -> None:
-    server, pauses = served(statuses), list[float]()
-    index = SolrIndex(f"http://127.0.0.1:{server.server_address[1]}/solr", "c", 5.0, pauses.append)
-    try:
+    pauses = list[float]()
+    with served(statuses) as url:
+        index = SolrIndex(url, "c", 30.0, pauses.append)
         if error is None:
             assert index.count() == 7
         else:
@@ -260,9 +263,6 @@ def test_further_tries(statuses: list[int], error: type[SolrError] | None, tries
                 index.count()
             assert isinstance(caught.value, SolrUnavailableError) == (error is SolrUnavailableError)
             assert "\n" not in str(caught.value)
-    finally:
-        server.shutdown()
-        server.server_close()
     assert pauses == list(PAUSES[: tries - 1])
 
 

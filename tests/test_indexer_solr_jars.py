@@ -14,6 +14,7 @@ import pytest
 from docstore.errors import SolrError
 from indexer import solr_jars
 from indexer.solr_jars import LOCK, ROOTS, Jar, read_lock, resolve_jars
+from tests.web_fixture import PATIENCE, serving
 
 
 def test_lock_holds_the_roots_and_names_no_host_or_folder() -> None:
@@ -63,12 +64,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repo
     monkeypatch.setattr(solr_jars, "MAVEN_CENTRAL_URL", made.url)
     monkeypatch.setenv("JGO_CONFIG_FILE", str(tmp_path / "none.conf"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    thread = threading.Thread(target=made.server.serve_forever)
-    thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
+    with serving(made.server):
+        yield made
 
 
 def names(folder: Path) -> list[str]:
@@ -106,7 +103,7 @@ def test_several_at_once_fetch_once(repository: Repository, tmp_path: Path) -> N
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(PATIENCE)
     assert names(folder) == ["org.example.one-1.0.jar"]
     assert repository.asked["one-1.0.jar"] == 1
 

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -27,6 +27,7 @@ from indexer.solr_node import (
     next_address,
     open_solr,
 )
+from tests.web_fixture import PATIENCE, serving
 
 ROOT = Path(__file__).resolve().parents[1]
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -53,7 +54,7 @@ def another_user(home: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[s
         yield process, process.stdout.readline().strip()
     finally:
         process.kill()
-        process.wait()
+        process.wait(PATIENCE)
 
 
 def processes(home: Path, word: str) -> list[int]:
@@ -78,8 +79,10 @@ def javas(home: Path) -> list[int]:
 
 
 def becomes_true(condition: Callable[[], bool]) -> bool:
-    waiting = threading.Event()
-    return any(condition() or waiting.wait(0.2) for _ in range(300))
+    deadline = time.monotonic() + PATIENCE
+    while not (became := condition()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return became
 
 
 def is_gone(home: Path) -> bool:
@@ -94,22 +97,24 @@ def test_processes_share_a_node_that_ends_with_the_last(tmp_path: Path) -> None:
         assert (len(javas(tmp_path)), len(guards(tmp_path))) == (1, 1)
         java = javas(tmp_path)
         first.kill()
-        first.wait()
+        first.wait(PATIENCE)
         assert not becomes_true_soon(lambda: javas(tmp_path) != java)
-        assert requests.get(f"{node.url}/admin/info/system", timeout=30).ok
+        assert requests.get(f"{node.url}/admin/info/system", timeout=120).ok
         assert listening(java[0]) == {("127.0.0.1", port_of(url)), ("127.0.0.1", port_of(url) + ZOOKEEPER_OFFSET)}
         with another_user(tmp_path) as (second, second_url):
             assert second_url == url
             node.release()
             second.send_signal(signal.SIGKILL)
-            second.wait()
+            second.wait(PATIENCE)
     assert becomes_true(lambda: is_gone(tmp_path))
 
 
 def becomes_true_soon(condition: Callable[[], bool]) -> bool:
     """Within a few rounds of the guard's watch."""
-    waiting = threading.Event()
-    return any(condition() or waiting.wait(0.2) for _ in range(15))
+    deadline = time.monotonic() + 3.0
+    while not (became := condition()) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return became
 
 
 def port_of(url: str) -> int:
@@ -137,7 +142,7 @@ def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
     """What was acknowledged is there, uncommitted as it was; also at the same port, where ZooKeeper remembers."""
     port = choose_port(0)
     with another_user(tmp_path, port) as (user, url):
-        index = SolrIndex(url, "plumbline", timeout=30.0)
+        index = SolrIndex(url, "plumbline", timeout=120.0)
         index.ensure()
         index.add([{fields.ID: f"d{n}", fields.URL: "u"} for n in range(500)])
         killed = {
@@ -151,7 +156,7 @@ def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
             assert becomes_true(lambda: is_gone(tmp_path))
         with SolrNode(tmp_path, IndexSettings(solr_port=port)) as node:
             assert port_of(node.url) == port
-            assert SolrIndex(node.url, "plumbline", timeout=30.0).count() == 500
+            assert SolrIndex(node.url, "plumbline", timeout=120.0).count() == 500
 
 
 @LINUX
@@ -161,7 +166,7 @@ def test_start_again_revives_a_node_that_died(tmp_path: Path) -> None:
         os.kill(javas(tmp_path)[0], signal.SIGKILL)
         assert becomes_true(lambda: is_gone(tmp_path))
         node.start()
-        assert requests.get(f"{node.url}/admin/info/system", timeout=30).ok
+        assert requests.get(f"{node.url}/admin/info/system", timeout=120).ok
         node.start()
         assert len(javas(tmp_path)) == 1
 
@@ -238,10 +243,8 @@ class System(BaseHTTPRequestHandler):
 @contextmanager
 def answering(answer: bytes) -> Iterator[str]:
     server = HTTPServer(("127.0.0.1", 0), type("Given", (System,), {"answer": answer}))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/solr"
-    server.shutdown()
-    server.server_close()
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_address[1]}/solr"
 
 
 @pytest.mark.parametrize(

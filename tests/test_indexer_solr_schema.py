@@ -66,7 +66,7 @@ def test_configset_digest_changes_with_a_byte_and_a_name(tmp_path: Path) -> None
 @pytest.fixture(scope="module")
 def analyzing(solr_node: SolrNode) -> Iterator[SolrIndex]:
     """An index that the tests of analyzers share: they write nothing."""
-    index = SolrIndex(solr_node.url, "analyzing", timeout=30.0)
+    index = SolrIndex(solr_node.url, "analyzing", timeout=120.0)
     index.ensure()
     yield index
     index.drop()
@@ -77,7 +77,7 @@ def tokens(index: SolrIndex, field: str, text: str) -> list[str]:
     answer = requests.post(
         f"{index.base_url}/{index.collection}/analysis/field",
         data={"analysis.fieldname": field, "analysis.fieldvalue": text, "wt": "json"},
-        timeout=30,
+        timeout=120,
     ).json()
     stages: list[Any] = answer["analysis"]["field_names"][field]["index"]
     return [token["text"] for token in stages[-1]]
@@ -162,4 +162,4 @@ def test_highlight_is_the_whole_word_of_the_lexicon(solr_index: SolrIndex) -> No
 @pytest.mark.parametrize("handler", ["stream", "sql", "graph", "export", "debug/dump", "update/csv"])
 def test_unneeded_addresses_are_not_there(analyzing: SolrIndex, handler: str) -> None:
     url = f"{analyzing.base_url}/{analyzing.collection}/{handler}"
-    assert requests.get(url, params={"expr": "search()", "q": "*:*"}, timeout=30).status_code == 404
+    assert requests.get(url, params={"expr": "search()", "q": "*:*"}, timeout=120).status_code == 404

@@ -23,7 +23,7 @@ import pytest
 
 from docstore.archive import read_warc
 from tests.crash_harness import Said, Vertical
-from tests.web_fixture import Answer, Request, Site, page
+from tests.web_fixture import PATIENCE, Answer, Request, Site, page
 
 pytestmark = pytest.mark.slow  # each test starts `plumb` at least once
 
@@ -218,8 +218,8 @@ class TestPorts:
 
 
 class TestOperatorsSolr:
-    def index(self, vertical: Vertical, url: str) -> Said:
-        return vertical.plumb("-s", f"index.solr_url={url}", "-s", "index.request_timeout=2", "index")
+    def index(self, vertical: Vertical, url: str, timeout: float = PATIENCE) -> Said:
+        return vertical.plumb("-s", f"index.solr_url={url}", "-s", f"index.request_timeout={timeout}", "index")
 
     def test_nobody_answers(self, crawled: Vertical, dead_port: int) -> None:
         said = self.index(crawled, f"http://127.0.0.1:{dead_port}/solr")
@@ -227,7 +227,8 @@ class TestOperatorsSolr:
 
     def test_it_hangs(self, crawled: Vertical) -> None:
         with taken_port() as port:
-            refused(self.index(crawled, f"http://127.0.0.1:{port}/solr"), "no Solr answers", "index.solr_url")
+            said = self.index(crawled, f"http://127.0.0.1:{port}/solr", timeout=1.0)
+        refused(said, "no Solr answers", "index.solr_url")
 
     def test_no_address(self, crawled: Vertical) -> None:
         refused(self.index(crawled, "nonsense"), "no Solr answers at nonsense", "index.solr_url")
@@ -380,7 +381,7 @@ class TestDisk:
     def test_a_file_may_not_grow(self, vertical: Vertical, crawled: Vertical) -> None:
         vertical.done("status")
         said = vertical.finished(vertical.start("crawl", largest_file=300_000))
-        refused(said, "the disk that holds the store is full", "free some space")
+        refused(said, "the store's files may not grow", "ulimit -f", "nothing was lost")
         vertical.done("crawl")
         assert vertical.kept() == crawled.kept()
         assert vertical.check_archive() == 41
@@ -463,9 +464,9 @@ class TestWords:
         ("content", "parts"),
         [
             ("油气田 5 n\n坏 行 多 太 了\n".encode(), ["line 2", "word, frequency, tag"]),
-            ("油气田 5 n\n".encode("gbk"), ["as UTF-8 text"]),
+            ("油气田 5 n\n".encode("gbk"), ["line 1", "undecodable"]),
             ("油气田 5 n\n抽油机 many n\n".encode(), ["line 2"]),
-            ("油气田 5 n\n钻井".encode()[:-1], ["as UTF-8 text"]),
+            ("油气田 5 n\n钻井".encode()[:-1], ["line 2", "undecodable"]),
         ],
         ids=["columns", "gbk", "frequency", "half written"],
     )
@@ -483,7 +484,7 @@ def html(body: bytes, **headers: str) -> Answer:
 
 
 def late(_: Request) -> Answer:
-    time.sleep(2)
+    time.sleep(60)
     return html(b"<p>late")
 
 
@@ -516,7 +517,7 @@ BAD_PAGES: dict[str, tuple[Answer | Callable[[Request], Answer], str, str]] = {
 def test_bad_pages_become_outcomes(tmp_path: Path) -> None:
     served = {path: answer for path, (answer, _, _) in BAD_PAGES.items()}
     with Site({**served, "/": page(*BAD_PAGES), "/robots.txt": ROBOTS}) as site:
-        crawl = crawl_of(site, depth=1, max_bytes=300_000, read_timeout=1.0)
+        crawl = crawl_of(site, depth=1, max_bytes=300_000, read_timeout=4.0)
         vertical = Vertical(tmp_path / "vertical").write({"crawl": crawl})
         vertical.done("crawl")
         vertical.done("extract")

@@ -23,6 +23,7 @@ from pipeline.import_warc import import_warc
 from pipeline.progress import Quiet
 from pipeline.serve import Follower, admin_password, is_behind, secret
 from pipeline.settings import build
+from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.solr, pytest.mark.slow]
 
@@ -59,7 +60,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
             yield Chain(engine, folder / "sites", server.port)
 
 
-def eventually(is_so: Callable[[], bool], seconds: float = 30.0) -> bool:
+def eventually(is_so: Callable[[], bool], seconds: float = PATIENCE) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if is_so():

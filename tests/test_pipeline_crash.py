@@ -23,6 +23,7 @@ import requests
 from docstore.model import document_id
 from pipeline.demo.site import write_sites
 from tests.crash_harness import Kept, Said, SlowSites, Vertical, indexed_ids, until
+from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
 
@@ -381,7 +382,7 @@ def served_at(running: "subprocess.Popen[str]") -> str:
     """The address that `plumb serve` prints once it listens."""
     assert running.stdout is not None
     line = running.stdout.readline()
-    assert line.startswith("search page: "), (line, running.communicate())
+    assert line.startswith("search page: "), (line, running.communicate(timeout=PATIENCE))
     return line.split()[-1]
 
 
@@ -402,7 +403,7 @@ def test_review_killed(undisturbed: Undisturbed, vertical: Vertical) -> None:
     judging.start()
     until(lambda: len(acknowledged) >= 20, administrator.running)
     vertical.kill()
-    judging.join()
+    judging.join(PATIENCE)
     rejected = {text for text, (status, _) in vertical.kept().terms.items() if status == "rejected"}
     assert rejected >= set(acknowledged)
     assert len(rejected) <= len(acknowledged) + 1 < len(candidates)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.web_fixture import PATIENCE
+
 pytestmark = [pytest.mark.solr, pytest.mark.slow]
 
 
@@ -24,7 +26,7 @@ def plumb(*arguments: str, code: int = 0) -> str:
     """What the command prints; it must leave with `code`."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PLUMB_")}
     command = [sys.executable, "-m", "pipeline.cli", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=4 * PATIENCE, env=environment, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -70,9 +72,9 @@ def stop_running_demo(folder: Path, ports: tuple[str, ...], number: int) -> None
     assert str(folder) in processes()
     running.send_signal(number)
     said += running.stdout.read()
-    assert running.wait(timeout=60) == 130, said
+    assert running.wait(PATIENCE) == 130, said
     assert "Traceback" not in said
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while str(folder) in processes() and time.monotonic() < deadline:
         time.sleep(0.2)
     assert str(folder) not in processes()

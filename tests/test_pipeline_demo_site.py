@@ -23,6 +23,7 @@ from docstore.errors import PlumblineError, PortInUseError
 from pipeline.demo.articles import WHOLE_TERM, DemoArticle, generate
 from pipeline.demo.render import SITES, load_design, render
 from pipeline.demo.site import HOSTS, DemoServer, change_article, demo_urls, write_sites
+from tests.web_fixture import PATIENCE
 
 CANGYUAN, LANWAN, YUANSHAN = HOSTS
 PUNCTUATION = "，。、；：？！（）“”"
@@ -55,7 +56,7 @@ class Reply:
 
 def ask(port: int, host: str, path: str = "/", method: str = "GET", **headers: str) -> Reply:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
         connection.putrequest(method, path, skip_host=True)
         for name, value in {"Host": f"{host}:{port}", **named}.items():
             connection.putheader(name, value)

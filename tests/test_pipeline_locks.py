@@ -10,6 +10,7 @@ import pytest
 
 from docstore.errors import BusyError, StoreError
 from pipeline.locks import stage_lock
+from tests.web_fixture import PATIENCE
 
 HOLD = """
 import sys, time
@@ -37,13 +38,13 @@ def test_a_second_run_is_told_who_is_running(tmp_path: Path) -> None:
             pass
     finally:
         child.kill()
-        child.wait()
+        child.wait(PATIENCE)
 
 
 def test_kill_9_gives_the_lock_back(tmp_path: Path) -> None:
     child = hold(tmp_path)
     os.kill(child.pid, signal.SIGKILL)
-    child.wait()
+    child.wait(PATIENCE)
     with stage_lock(tmp_path, "crawl"):
         assert (tmp_path / "locks" / "crawl").read_text() == f"{os.getpid()}\n"
 
@@ -51,9 +52,9 @@ def test_kill_9_gives_the_lock_back(tmp_path: Path) -> None:
 def test_waiting_for_the_lock(tmp_path: Path) -> None:
     child = hold(tmp_path)
     os.kill(child.pid, signal.SIGTERM)
-    with stage_lock(tmp_path, "crawl", wait=30):
+    with stage_lock(tmp_path, "crawl", wait=PATIENCE):
         pass
-    child.wait()
+    child.wait(PATIENCE)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:

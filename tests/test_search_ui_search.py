@@ -4,7 +4,6 @@ import itertools
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from urllib.parse import parse_qsl
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from docstore.errors import SolrError, SolrUnavailableError
 from search_ui import search as search_module
 from search_ui.search import SearchClient
+from tests.web_fixture import serving
 
 
 class _Server(ThreadingHTTPServer):
@@ -39,14 +39,13 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[_Server]:
-    with _Server(("127.0.0.1", 0), _Handler) as running:
-        Thread(target=running.serve_forever, daemon=True).start()
+    running = _Server(("127.0.0.1", 0), _Handler)
+    with serving(running):
         yield running
-        running.shutdown()
 
 
 def client(server: _Server) -> SearchClient:
-    return SearchClient(f"http://127.0.0.1:{server.server_port}/solr/", "oil", timeout=5.0)
+    return SearchClient(f"http://127.0.0.1:{server.server_port}/solr/", "oil", timeout=30.0)
 
 
 def test_parameters_arrive_as_they_were_sent(server: _Server) -> None:
@@ -54,7 +53,7 @@ def test_parameters_arrive_as_they_were_sent(server: _Server) -> None:
     params = [("q", "{!bool}"), ("fq", "a"), ("fq", "b"), ("text", "页岩气&x=\u2028"), ("empty", "")]
     assert client(server).select(params)["response"] == {"numFound": 1}
     assert server.path == "/solr/oil/select"
-    assert server.form == (*params, ("timeAllowed", "5000"))
+    assert server.form == (*params, ("timeAllowed", "30000"))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +79,7 @@ def test_no_server_is_unavailable(server: _Server) -> None:
     server.shutdown()
     server.server_close()
     with pytest.raises(SolrUnavailableError, match="does not answer"):
-        SearchClient(f"http://127.0.0.1:{port}/solr", "oil", timeout=5.0).select([("q", "a")])
+        SearchClient(f"http://127.0.0.1:{port}/solr", "oil", timeout=30.0).select([("q", "a")])
 
 
 def test_the_deadline_is_for_the_whole_answer(server: _Server) -> None:

@@ -36,14 +36,14 @@ ARTICLES = [
 @pytest.fixture(scope="module")
 def client(solr_node: SolrNode) -> Iterator[FlaskClient]:
     """The site on an index of `ARTICLES`, built with a lexicon of `TERMS`."""
-    index = SolrIndex(solr_node.url, "searchui", timeout=30.0)
+    index = SolrIndex(solr_node.url, "searchui", timeout=120.0)
     index.ensure()
     lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
     analysis = Analysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
     refused = index.add([to_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)])
     assert refused == {}
     index.commit()
-    search = SearchClient(solr_node.url, "searchui", timeout=20.0)
+    search = SearchClient(solr_node.url, "searchui", timeout=120.0)
     yield site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
     index.drop()
 

@@ -1,15 +1,22 @@
 """A real HTTP server on loopback for tests, and a raw one for answers that are not HTTP.
 
 `Site` serves what a dict of paths says and notes every request: path, headers, and the monotonic time it arrived.
+`serving` runs a server of any kind, and leaves no thread of it behind.
 """
 
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import BaseRequestHandler, BaseServer, ThreadingTCPServer
+from typing import Any
+
+PATIENCE = 300.0  # seconds after which a test gives up waiting; never what a test is about
+LOOPBACK = "127.0.0.1"
 
 Answers = Mapping[str, "Answer | str | Callable[[Request], Answer]"]
 
@@ -42,16 +49,29 @@ def page(*links: str, text: str = "", **headers: str) -> Answer:
     return Answer(body=body.encode(), headers=fields)
 
 
+@contextmanager
+def serving(server: BaseServer) -> Iterator[None]:
+    """Let `server` answer meanwhile. Fails, rather than waits for ever, where it does not end."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        threading.Thread(target=server.shutdown, daemon=True).start()
+        thread.join(PATIENCE)
+        server.server_close()
+    assert not thread.is_alive(), f"{server} does not end"
+
+
 class Site:
     """A running site. `pages` may be changed while it runs; unknown paths are 404 (robots.txt too)."""
 
     def __init__(self, pages: Answers) -> None:
         self.pages = dict(pages)
         self.requests: list[Request] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _answering(self))
-        self._server.daemon_threads = True
-        self.port = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._server = _Listener((LOOPBACK, 0), _answering(self))
+        self._running = ExitStack()
+        self.port = int(self._server.server_address[1])
 
     @property
     def host(self) -> str:
@@ -67,12 +87,20 @@ class Site:
         return [request.path for request in self.requests if request.path != "/robots.txt"]
 
     def __enter__(self) -> "Site":
-        self._thread.start()
+        self._running.enter_context(serving(self._server))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._running.close()
+
+
+class _Listener(ThreadingHTTPServer):
+    request_queue_size = 64  # a connection that finds no room is tried again after a second
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is no news."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def _answering(site: Site) -> type[BaseHTTPRequestHandler]:
@@ -106,36 +134,36 @@ def _not_modified(request: Request, answer: Answer) -> int:
     return 304 if etag and request.headers.get("If-None-Match") == etag else answer.status
 
 
-@contextmanager
-def raw_server(talk: Callable[[socket.socket], None]) -> Iterator[str]:
-    """A server that reads a request and then lets `talk` say anything; yields host:port."""
-    listener = socket.create_server(("127.0.0.1", 0), backlog=50)
-    closing = threading.Event()
+class _RawServer(ThreadingTCPServer):
+    """Reads the head of a request, then lets `talk` say anything."""
 
-    def converse(connection: socket.socket) -> None:
-        with connection:
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, talk: Callable[[socket.socket], None]) -> None:
+        super().__init__((LOOPBACK, 0), BaseRequestHandler)
+        self._talk = talk
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """One connection, closed at the end."""
+        with request:
             try:
                 data = b""
                 while b"\r\n\r\n" not in data:
-                    part = connection.recv(65536)
+                    part = request.recv(65536)
                     if not part:
                         return
                     data += part
-                talk(connection)
+                self._talk(request)
             except OSError:
                 return  # the client has left, which is what many tests are about
 
-    def accept() -> None:
-        while not closing.is_set():
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=converse, args=(connection,), daemon=True).start()
 
-    threading.Thread(target=accept, daemon=True).start()
-    try:
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        closing.set()
-        listener.close()
+@contextmanager
+def raw_server(talk: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server that reads a request and then lets `talk` say anything; yields host:port."""
+    # No thread may be left in accept() on a closed socket: when the system starts that call again (a stopped or frozen
+    # process that goes on), the number of the descriptor is that of another test's server, whose clients it then gets.
+    server = _RawServer(talk)
+    with serving(server):
+        yield f"{LOOPBACK}:{server.server_address[1]}"

@@ -1,4 +1,4 @@
-"""Body methods: how the news body of a page is found. Names are those of the setting `extract.method`.
+"""Methods: how the body of a page, its title and its date are found. Names are those of the setting `extract.method`.
 
     blocks           ours, the default              weighed_lines.py
     two_pass         WD-A2, Wang Du 2019            two_pass.py
@@ -9,13 +9,13 @@ contract.py says what a method is; adding one is a file and a line here.
 
 from collections.abc import Callable, Mapping
 
-from extractor.methods.contract import BodyMethod
+from extractor.methods.contract import Method
 from extractor.methods.tag_path_ratio import TagPathRatio
 from extractor.methods.two_pass import TwoPass
 from extractor.methods.weighed_lines import WeighedLines
 from extractor.settings import ExtractSettings
 
-METHODS: Mapping[str, Callable[[ExtractSettings], BodyMethod]] = {
+METHODS: Mapping[str, Callable[[ExtractSettings], Method]] = {
     "blocks": WeighedLines,
     "two_pass": TwoPass,
     "tag_path_ratio": TagPathRatio,

@@ -1,24 +1,67 @@
-"""What a body method is."""
+"""What a method is: how the body, the title and the date of a page are found."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from lxml.etree import _Element as Element
-
+from extractor.date import Published
 from extractor.document import Document
-from extractor.lines import Layout
 
 
 @dataclass(frozen=True)
 class Body:
-    """A chosen body: `text` with one paragraph a line, and the element it was read from."""
+    """A chosen body: the span it was read from, its lines, the text, and the line that is the title (-1: none)."""
 
-    element: Element
+    span: int
+    lines: tuple[int, ...]
     text: str
+    title: int = -1
 
 
-class BodyMethod(Protocol):
-    """Finds the news body of a page."""
+@dataclass(frozen=True)
+class Candidate:
+    """An element that was weighed as the body: its span, its score, and what was counted in it."""
 
-    def choose(self, document: Document, layout: Layout) -> Body | None:
-        """The body, or None where the page has none. `layout` is the document's, laid out once for all."""
+    span: int
+    score: float
+    features: Mapping[str, float | str]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a line: its index, what it weighed in the choice, and why it was kept or dropped."""
+
+    line: int
+    weight: float
+    kept: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a body was chosen: candidates, best first; a verdict for every line; the chosen span, -1 for none."""
+
+    candidates: tuple[Candidate, ...]
+    verdicts: tuple[Verdict, ...]
+    chosen: int
+
+
+class Method(Protocol):
+    """Reads a page."""
+
+    def choose(self, document: Document) -> Body | None:
+        """The body, or None where the page has none."""
+
+    def title(self, document: Document, body: Body) -> str:
+        """The title, or ""."""
+
+    def published(self, document: Document, body: Body, latest: str) -> Published:
+        """The date of publication; none after the day `latest` (`YYYY-MM-DD`)."""
+
+
+@runtime_checkable
+class ExplainingMethod(Protocol):
+    """A method that can say why."""
+
+    def explain(self, document: Document) -> Explanation:
+        """Why the body was chosen; for a person, and as slow as it likes."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from extractor.blocks import Block, measure
 from extractor.document import Document
-from extractor.lines import Layout, read_lines, render
-from extractor.methods.contract import Body
+from extractor.methods.contract import Body, Explanation
+from extractor.methods.explanation import explain_blocks
+from extractor.methods.paper import PaperMethod, body_of
 from extractor.settings import ExtractSettings
 
 SHORT_BLOCK = 200  # characters; the code's second pass adds its terms to blocks shorter than this [X]
@@ -67,13 +68,8 @@ def tighten(block: Block) -> Block:
     return block
 
 
-def body_of(block: Block) -> Body:
-    """The block's text, a line for each paragraph."""
-    return Body(block.element, render(read_lines(block.element).lines))
-
-
 @dataclass(frozen=True)
-class TwoPass:
+class TwoPass(PaperMethod):
     """WD-A2: take the best block of the first pass if it reads like a body, else look again with p and strong.
 
     Raises KeyError for score terms that SCORES does not know.
@@ -84,10 +80,22 @@ class TwoPass:
     def __post_init__(self) -> None:
         SCORES[self.settings.score_terms]
 
-    def choose(self, document: Document, layout: Layout) -> Body | None:
+    def choose(self, document: Document) -> Body | None:
         """The body by WD-A2, or None where no block satisfies both rules."""
         block = self.choose_block(measure(document.root))
-        return body_of(block) if block is not None else None
+        return body_of(document, block) if block is not None else None
+
+    def explain(self, document: Document) -> Explanation:
+        """The candidates as the pass that decided ranks them, and whether they read like a body."""
+        found, terms = candidates(measure(document.root)), self.settings.score_terms
+        second = not any(self.reads_like_a_body(block) for block in ranked(found, terms, second=False)[:1])
+        return explain_blocks(
+            document,
+            ranked(found, terms, second),
+            SCORES[terms][second],
+            self.choose(document),
+            lambda block: {"rules": "kept" if self.reads_like_a_body(block) else "broken"},
+        )
 
     def choose_block(self, blocks: Sequence[Block]) -> Block | None:
         """WD-A2 on measured blocks, the root first."""

@@ -9,19 +9,31 @@ Every step is a pure function of the page's lines (extractor/lines.py).
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 
-from lxml.etree import _Element as Element
-
+from docstore.model import line_hash
+from extractor.date import Published, find_date
 from extractor.document import Document
+from extractor.dom import HEADINGS
 from extractor.lines import Layout, Line, Span, render
+from extractor.methods.anchor import is_near, title_place
 from extractor.methods.contract import Body
-from extractor.names import Hint, hint_of
-from extractor.phrases import ends_article, is_copyright, is_meta_line, is_template
+from extractor.names import Hint
+from extractor.phrases import (
+    ends_article,
+    is_copyright,
+    is_credited,
+    is_machine,
+    is_meta_line,
+    is_signature,
+    is_template,
+    repeats,
+)
 from extractor.settings import ExtractSettings
-from extractor.title import cut_site_name, is_near, title_place
+from extractor.title import find_title
 
 LOSS = 15.0  # most that one bad line takes away, in Chinese characters
 LINK_LOSS = 20.0  # the same for a line of links, of which LINK_FACTOR counts
@@ -29,19 +41,22 @@ LINK_FACTOR = 0.6
 SENTENCE = 8.0  # shortest line with punctuation that counts as a sentence
 LONG_LINE = 20.0  # a line this long counts in part even without punctuation
 LINK_LINE = 0.5  # lines with more link text than this are links
-HINT_GAIN = {Hint.BODY: 1.6, Hint.ARTICLE: 1.15, Hint.NONE: 1.0, Hint.ASIDE: 0.6, Hint.AFTER: 0.3}
-HINT_BONUS = {Hint.BODY: 60.0, Hint.ARTICLE: 3.0, Hint.NONE: 0.0, Hint.ASIDE: 0.0, Hint.AFTER: 0.0}
+HINT_GAIN = {Hint.BODY: 1.6, Hint.ARTICLE: 1.15, Hint.NONE: 1.0, Hint.ASIDE: 0.6, Hint.HIDDEN: 0.6, Hint.AFTER: 0.3}
+HINT_BONUS = {Hint.BODY: 60.0, Hint.ARTICLE: 3.0}
 ASIDE_SHARE = 0.5  # an element with more of the page's gain than this is no aside, whatever its name
 LONGEST_TAIL = 30  # lines without punctuation that may be cut behind the last sentence
-CAPTION = re.compile(r"caption\b|credit", re.I)
 CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
+HEADLINE = 8.0  # shortest link that may be a headline
+ALL_LINK = 0.95
 HAN = re.compile("[\u4e00-\u9fff]")
 NOTICE = 300.0  # a longer line that speaks of copyright is about copyright
 LABEL = 45.0  # longest line that may be a label of the template
 LEAST_SHARE = 0.04  # of the page's gain that a body must have for the names around it to be believed
 MOST_ABOVE_TITLE = 0.3  # of an article's gain that may stand above its title
-NEAR_BONUS = 50.0  # what it is worth to start shortly below the title, in Chinese characters
+NEAR_BONUS = 80.0  # what it is worth to start shortly below the title, in Chinese characters
 ENOUGH_BEFORE_END = 0.5  # of an article's gain that stands before the heading of what follows it
+LONG_AFTER = 60.0  # behind the editor's name, a line this long says that the article goes on
+LEAST_ARTICLE = 80.0  # gain of an <article> beside which others are other articles
 LEAST_BELOW_TITLE = 0.3  # of the page's gain that stands below a title
 BEFORE_TITLE = 0.3  # what lines above the title are worth
 
@@ -52,23 +67,56 @@ class WeighedLines:
 
     settings: ExtractSettings
 
-    def choose(self, document: Document, layout: Layout) -> Body | None:
+    def choose(self, document: Document) -> Body | None:
         """The body, or None where no element gains anything."""
-        hints = [hint_of(span.element) for span in layout.spans]
-        weights = weigh_all(layout.lines)
-        title = believed(title_place(layout.lines, cut_site_name(document.title)), weights)
+        layout = document.layout
+        hints = settled_hints(layout.spans)
+        weights = weigh_all(layout.lines, document.site.repeated)
+        place = title_place(document)
+        title = believed(place, weights)
         choice = choose_element(layout.spans, hints, weights, title)
         if choice is None:
             return None
-        kept = keep_lines(layout.lines, choice, title)
-        return Body(choice.span.element, render(kept)) if kept else None
+        kept = keep_lines(layout, choice, title)
+        kept = without(kept, layout.lines, document.site.repeated)
+        return Body(choice.place, tuple(kept), render(layout.lines[index] for index in kept), place) if kept else None
+
+    def title(self, document: Document, body: Body) -> str:
+        """See extractor/title.py."""
+        return find_title(document, body.span, document.site.suffixes)
+
+    def published(self, document: Document, body: Body, latest: str) -> Published:
+        """See extractor/date.py."""
+        return find_date(document, body.span, latest)
+
+
+def settled_hints(spans: Sequence[Span]) -> list[Hint]:
+    """The hints of all spans, with those that their surroundings contradict taken back.
+
+    What is called a body among comments is a comment; a name of several neighbours names paragraphs, and the body is
+    the element around them.
+    """
+    hints: list[Hint] = []
+    for span in spans:
+        hint = span.facts.hint
+        below = span.parent >= 0 and hints[span.parent] is Hint.AFTER
+        hints.append(Hint.AFTER if below and hint in (Hint.BODY, Hint.NONE) else hint)
+    bodies = [place for place, hint in enumerate(hints) if hint is Hint.BODY]
+    for (parent, _), count in Counter((spans[place].parent, spans[place].facts.name) for place in bodies).items():
+        if count > 1:
+            hints[parent] = Hint.BODY
+            for place in bodies:
+                if spans[place].parent == parent:
+                    hints[place] = Hint.ARTICLE
+    return hints
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A chosen element, with every line's final weight and whether it stands in an aside."""
+    """A chosen element (`place` among the spans), with every line's final weight and whether it stands in an aside."""
 
     span: Span
+    place: int
     weights: Sequence[float]
     asides: Sequence[bool]
 
@@ -88,19 +136,30 @@ def choose_element(spans: Sequence[Span], hints: Sequence[Hint], weights: Sequen
             continue
         near = is_near(spans[place], title)
         sure = near and hints[place] is Hint.BODY
-        if sure or share == 0.0 or (share < 1.0 and (near or gain_of(spans[place], settled) > enough)):
-            return Choice(spans[place], settled, asides)
+        if (
+            sure
+            or share == 0.0
+            or (share < 1.0 and (near or gain_of(settled[spans[place].start : spans[place].end]) > enough))
+        ):
+            return Choice(spans[place], place, settled, asides)
     return None
 
 
-def weigh_all(lines: Sequence[Line]) -> list[float]:
-    """Weights of all lines; a long line that was there before is a copy and weighs nothing."""
+def weigh_all(lines: Sequence[Line], repeated: Set[int] = frozenset()) -> list[float]:
+    """Weights of all lines; a long line that was there before is a copy and weighs nothing.
+
+    A line that many pages of the site show (`repeated`, by line_hash) is part of its template.
+    """
     seen: set[str] = set()
     weights = []
     for line in lines:
-        copy = line.size > LONG_LINE and line.text in seen
+        if repeated and line_hash(line.text) in repeated:
+            weights.append(-min(line.size, LOSS))
+        elif line.size > LONG_LINE and line.text in seen:
+            weights.append(0.0)
+        else:
+            weights.append(weigh(line))
         seen.add(line.text)
-        weights.append(0.0 if copy else weigh(line))
     return weights
 
 
@@ -110,9 +169,9 @@ def believed(title: int, weights: Sequence[float]) -> int:
     return title if sum(gains[title + 1 :]) >= LEAST_BELOW_TITLE * sum(gains) else -1
 
 
-def gain_of(span: Span, weights: Sequence[float]) -> float:
-    """Sum of the positive weights in an element."""
-    return sum(max(0.0, weight) for weight in weights[span.start : span.end])
+def gain_of(weights: Sequence[float]) -> float:
+    """Sum of the positive weights."""
+    return sum(weight for weight in weights if weight > 0)
 
 
 def weigh(line: Line) -> float:
@@ -140,15 +199,16 @@ def aside_lines(
     gains = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
     most = {
         Hint.ASIDE: share * gains[-1],
+        Hint.HIDDEN: min(share, ASIDE_SHARE) * gains[-1],
         Hint.AFTER: gains[-1] if share else 0.0,
     }
-    around_bodies = ancestors_of(span.element for span, hint in zip(spans, hints, strict=True) if hint is Hint.BODY)
-    asides = [False] * len(weights)
+    around_bodies = around(spans, [place for place, hint in enumerate(hints) if hint is Hint.BODY])
+    asides = other_articles(spans, gains, title) if share else [False] * len(weights)
     covered = 0  # lines before this one are settled: spans come outermost first
-    for span, hint in zip(spans, hints, strict=True):
+    for place, (span, hint) in enumerate(zip(spans, hints, strict=True)):
         if hint not in most or span.end <= covered or span.start <= title < span.end:
             continue
-        if hint is Hint.ASIDE and span.element in around_bodies:
+        if hint is Hint.ASIDE and place in around_bodies:
             continue
         if gains[span.end] - gains[span.start] <= most[hint]:
             asides[span.start : span.end] = [True] * (span.end - span.start)
@@ -156,15 +216,28 @@ def aside_lines(
     return asides
 
 
-def ancestors_of(elements: Iterable[Element]) -> set[Element]:
-    """All elements above any of these."""
-    above: set[Element] = set()
-    for element in elements:
-        parent = element.getparent()
-        while parent is not None and parent not in above:
-            above.add(parent)
-            parent = parent.getparent()
-    return above
+def other_articles(spans: Sequence[Span], gains: Sequence[float], title: int) -> list[bool]:
+    """Which lines stand in an <article> below the one that holds the title, which must hold some text itself."""
+    others = [False] * (len(gains) - 1)
+    articles = [span for span in spans if span.facts.tag == "article"]
+    main = next((span for span in articles if span.start <= title < span.end), None)
+    if main is None or gains[main.end] - gains[main.start] < LEAST_ARTICLE:
+        return others
+    for span in articles:
+        if span.start >= main.end:
+            others[span.start : span.end] = [True] * (span.end - span.start)
+    return others
+
+
+def around(spans: Sequence[Span], places: Iterable[int]) -> set[int]:
+    """Indices of all spans around any of these."""
+    found: set[int] = set()
+    for place in places:
+        parent = spans[place].parent
+        while parent >= 0 and parent not in found:
+            found.add(parent)
+            parent = spans[parent].parent
+    return found
 
 
 def settle(weights: Sequence[float], asides: Sequence[bool], title: int) -> list[float]:
@@ -185,7 +258,7 @@ def best_span(spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[fl
     best, chosen = 0.0, -1
     for place, (span, hint) in enumerate(zip(spans, hints, strict=True)):
         gain = sums[span.end] - sums[span.start]
-        score = gain * HINT_GAIN[hint] + HINT_BONUS[hint] if gain > 0 else 0.0
+        score = gain * HINT_GAIN[hint] + HINT_BONUS.get(hint, 0.0) if gain > 0 else 0.0
         if score > 0 and is_near(span, title):
             score += NEAR_BONUS
         if score >= best and score > 0:
@@ -193,14 +266,15 @@ def best_span(spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[fl
     return chosen
 
 
-def keep_lines(lines: Sequence[Line], choice: Choice, title: int) -> list[Line]:
-    """The lines of the chosen element that belong to the article."""
+def keep_lines(layout: Layout, choice: Choice, title: int) -> list[int]:
+    """Indices of the lines of the chosen element that belong to the article."""
+    lines = layout.lines
     start = first_line(choice, title)
     chosen = [index for index in range(start, choice.span.end) if not choice.asides[index]]
     chosen = cut_end(chosen, lines, choice.weights)
     chosen = cut_start(chosen, lines)
     chosen = cut_tail(chosen, lines)
-    return [lines[index] for index in chosen if belongs(index, lines)]
+    return [index for index in chosen if belongs(index, layout)]
 
 
 def first_line(choice: Choice, title: int) -> int:
@@ -208,8 +282,9 @@ def first_line(choice: Choice, title: int) -> int:
     span = choice.span
     if not span.start <= title < span.end:
         return span.start
-    above = gain_of(Span(span.element, span.start, title), choice.weights)
-    return title + 1 if above < MOST_ABOVE_TITLE * gain_of(span, choice.weights) else span.start
+    above = gain_of(choice.weights[span.start : title])
+    whole = gain_of(choice.weights[span.start : span.end])
+    return title + 1 if above < MOST_ABOVE_TITLE * whole else span.start
 
 
 def cut_end(chosen: list[int], lines: Sequence[Line], weights: Sequence[float]) -> list[int]:
@@ -217,10 +292,23 @@ def cut_end(chosen: list[int], lines: Sequence[Line], weights: Sequence[float]) 
     total = sum(max(0.0, weights[index]) for index in chosen)
     before = 0.0
     for place, index in enumerate(chosen):
-        if ends_article(lines[index].text) and before > ENOUGH_BEFORE_END * total:
+        text = lines[index].text
+        if ends_article(text) and before > ENOUGH_BEFORE_END * total:
+            return chosen[:place]
+        if before > 0 and is_signature(text) and longest(lines, chosen[place + 1 :]) < LONG_AFTER:
             return chosen[:place]
         before += max(0.0, weights[index])
     return chosen
+
+
+def without(kept: list[int], lines: Sequence[Line], repeated: Set[int]) -> list[int]:
+    """What is left where the lines that many pages of the site show are taken out."""
+    return [index for index in kept if line_hash(lines[index].text) not in repeated] if repeated else kept
+
+
+def longest(lines: Sequence[Line], chosen: Sequence[int]) -> float:
+    """Size of the longest line outside links."""
+    return max((lines[index].size - lines[index].link_size for index in chosen), default=0.0)
 
 
 def cut_tail(chosen: list[int], lines: Sequence[Line]) -> list[int]:
@@ -243,36 +331,39 @@ def cut_start(chosen: list[int], lines: Sequence[Line]) -> list[int]:
         line = lines[index]
         if is_meta_line(line.text) and line.size < 40:
             place = here + 1
-        elif line.marks and line.size >= SENTENCE:
+        elif line.marks and line.size >= SENTENCE and line.tag not in HEADINGS:
             break
     return chosen[place:]
 
 
-def belongs(index: int, lines: Sequence[Line]) -> bool:
+def belongs(index: int, layout: Layout) -> bool:
     """Neither a notice nor a label, nor an English caption, nor one of several lines of links."""
-    line = lines[index]
-    if is_notice_or_label(line) or is_caption(line):
+    line = layout.lines[index]
+    if is_notice_or_label(line) or is_caption(line, layout):
         return False
-    return line.link_share <= LINK_LINE or is_lone_link(index, lines)
+    return line.link_share <= LINK_LINE or (is_lone_link(index, layout.lines) and not is_pointer(line))
 
 
-def is_caption(line: Line) -> bool:
+def is_caption(line: Line, layout: Layout) -> bool:
     """A caption under a picture, but for Chinese ones: there the caption may be the whole article (WD, 1.4)."""
-    if HAN.search(line.text):
-        return False
-    element: Element | None = line.element
-    for _ in range(CAPTION_DEPTH):
-        if element is None:
-            return False
-        if element.tag in ("figcaption", "figure") or CAPTION.search(element.get("class") or ""):
-            return True
-        element = element.getparent()
-    return False
+    near = islice(layout.above(line.span), CAPTION_DEPTH)
+    named = any(layout.spans[place].facts.caption for place in near) or is_credited(line.text)
+    return named and not HAN.search(line.text)
 
 
 def is_notice_or_label(line: Line) -> bool:
-    """A copyright notice, or a short line of template text."""
-    return (line.size < NOTICE and is_copyright(line.text)) or (line.size < LABEL and is_template(line.text))
+    """A copyright notice, a short line of template text, or a value meant for machines."""
+    text = line.text
+    if line.size < NOTICE and (is_copyright(text) or repeats(text)):
+        return True
+    return (line.size < LABEL and is_template(text)) or is_machine(text)
+
+
+def is_pointer(line: Line) -> bool:
+    """A paragraph that is nothing but a link to another article, in Latin letters."""
+    if line.tag in HEADINGS or line.size < HEADLINE or line.link_share < ALL_LINK:
+        return False
+    return not line.text.endswith((".", ":")) and not HAN.search(line.text)
 
 
 def is_lone_link(index: int, lines: Sequence[Line]) -> bool:

@@ -1,0 +1,113 @@
+"""The extraction benchmark: `make bench-extract [DATA=DIR]`. What its figures mean is in `docs/benchmarks.md`.
+
+load_sets    the gold sets of DIR (default: ../shared/data)
+run_system   each system over all pages, one after another, in processes of their own; as many rounds as asked
+score        body, title and date by the scorer of ../shared/tools; speed and memory
+list_figures, two_process_gain      ours alone
+tables       for a person; the same figures go to benchmarks/out/extract.jsonl, one a row
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from benchmarks.extract_lists import known_pages, list_figures
+from benchmarks.extract_pages import GoldSet, Run, load_scorer, load_sets, run_system, write_jobs
+from benchmarks.extract_pool import two_process_gain
+from benchmarks.extract_scores import ALL, GAIN, score
+from benchmarks.extract_systems import OURS, SYSTEMS
+from benchmarks.extract_tables import tables
+from benchmarks.results import OUT, SHARED, Figure
+from docstore.errors import PlumblineError
+from extractor import extract
+
+WIDE = 150  # columns of the tables where there is no terminal
+
+
+def names(_context: click.Context, _parameter: click.Parameter, text: str) -> list[str]:
+    """The parts of a comma-separated option."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+@click.command()
+@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
+@click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
+@click.option("--rounds", default=2, type=click.IntRange(1), help="How often speed is measured; the best counts.")
+def main(data: Path, systems: list[str], set_names: list[str], rounds: int) -> None:
+    """Measure the extractor and its peers."""
+    try:
+        figures, complaints = measure(data, systems or list(SYSTEMS), set_names, rounds)
+    except PlumblineError as error:
+        raise SystemExit(str(error)) from error
+    write(figures, OUT / "extract.jsonl")
+    console = Console(width=None if Console().is_terminal else WIDE)
+    for table in tables(figures):
+        if table.row_count:
+            console.print(table)
+    for line in complaints:
+        click.echo(line)
+
+
+def measure(
+    data: Path, systems: Sequence[str], set_names: Sequence[str], rounds: int
+) -> tuple[list[Figure], list[str]]:
+    """All figures, and a line for each system that raised. Raises PlumblineError where something is not there."""
+    unknown = [name for name in systems if name not in SYSTEMS]
+    if unknown:
+        raise PlumblineError(f"no system {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
+    scorer = load_scorer(data)
+    sets = load_sets(data, scorer, set_names)
+    if not sets:
+        raise PlumblineError(f"no pages in {data}: give DATA=DIR, a folder of the form of ../shared/data")
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = write_jobs(sets, Path(folder))
+        runs = run_rounds(systems, jobs, rounds, sum(len(found.pages) for found in sets))
+        figures = [figure for name in systems for figure in score(sets, runs[name], scorer)]
+        if OURS in systems:
+            figures += ours_alone(sets, jobs, rounds)
+    return figures, [complaint(runs[name][0]) for name in systems if runs[name][0].errors]
+
+
+def run_rounds(systems: Sequence[str], jobs: Path, rounds: int, pages: int) -> dict[str, list[Run]]:
+    """Every system once a round, never two at once: a slow minute of the machine then falls on all alike."""
+    runs: dict[str, list[Run]] = {name: [] for name in systems}
+    with Progress(disable=not Console().is_terminal) as progress:
+        bar = progress.add_task("", total=rounds * len(systems) * pages)
+        for turn in range(rounds):
+            for name in systems:
+                progress.update(bar, description=f"{name}, round {turn + 1} of {rounds}")
+                runs[name].append(run_system(SYSTEMS[name], jobs, stepper(progress, bar)))
+    return runs
+
+
+def stepper(progress: Progress, bar: TaskID) -> Callable[[], None]:
+    """One page further."""
+    return lambda: progress.advance(bar)
+
+
+def ours_alone(sets: Sequence[GoldSet], jobs: Path, rounds: int) -> Iterator[Figure]:
+    """What no peer is asked: list or article, and what a second process gains."""
+    yield from list_figures(known_pages(sets), extract)
+    yield Figure(ALL, OURS, GAIN, two_process_gain(jobs, rounds))
+
+
+def complaint(run: Run) -> str:
+    """How often a system raised, and what it said first."""
+    return f"{run.system.name} raised on {len(run.errors)} pages, which count as empty; first: {run.errors[0]}"
+
+
+def write(figures: Sequence[Figure], path: Path) -> None:
+    """One figure a row."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(asdict(figure), ensure_ascii=False) + "\n" for figure in figures))
+
+
+if __name__ == "__main__":
+    main()

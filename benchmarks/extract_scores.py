@@ -1,0 +1,58 @@
+"""Figures from answers: the scorer's judgement of each page, by set and pooled."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from benchmarks.extract_pages import GoldSet, Run
+from benchmarks.results import Figure
+
+POOLED = {
+    "zh-pooled": ("zh-news", "zh-web", "zh-netease"),
+    "en-pooled": ("en-aeb", "en-fundus", "en-wcxb"),
+}
+ALL = "all"
+QUALITY = {"p": "P", "r": "R", "f1": "F1", "title": "title", "title_folded": "title~", "date": "date"}
+SPEED, PEAK, GROWTH, ERRORS = "pages_per_cpu_s", "peak_mb", "growth_mb", "errors"
+GAIN = "two_process_gain"
+Rows = Mapping[str, Sequence[dict[str, Any]]]
+
+
+def judge_pages(sets: Sequence[GoldSet], run: Run, scorer: ModuleType) -> Rows:
+    """The scorer's row for each page, by set."""
+    gold = {(found.name, page["id"]): page for found in sets for page in found.pages}
+    rows: dict[str, list[dict[str, Any]]] = {found.name: [] for found in sets}
+    for page in run.pages:
+        rows[page["set"]].append(scorer.judge(gold[page["set"], page["id"]], page, page["error"] or None))
+    return rows
+
+
+def groups(names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Every set by itself, then the pooled ones with those of their sets that are there."""
+    for name in names:
+        yield name, [name]
+    for pool, members in POOLED.items():
+        present = [name for name in members if name in names]
+        if present:
+            yield pool, present
+
+
+def score(sets: Sequence[GoldSet], rounds: Sequence[Run], scorer: ModuleType) -> Iterator[Figure]:
+    """The figures of one system. The answers are those of its first round, the seconds those of its best round a set.
+
+    A pooled figure is taken over the pages of its sets together; it is no mean of means.
+    """
+    first, names = rounds[0], [found.name for found in sets]
+    rows = judge_pages(sets, first, scorer)
+    seconds = {name: min(run.seconds[name] for run in rounds) for name in names}
+    for group, members in groups(names):
+        found = scorer.summary([row for name in members for row in rows[name]], 0, first.system.gives, rounds=0)
+        for metric, key in QUALITY.items():
+            if found[key] is not None:
+                yield Figure(group, first.system.name, metric, found[key])
+    for group, members in [*groups(names), (ALL, names)]:
+        pages, peak = sum(len(rows[name]) for name in members), max(first.peak_mb[name] for name in members)
+        yield Figure(group, first.system.name, SPEED, pages / sum(seconds[name] for name in members))
+        yield Figure(group, first.system.name, PEAK, peak)
+        yield Figure(group, first.system.name, GROWTH, max(0.0, peak - first.start_mb))
+    yield Figure(ALL, first.system.name, ERRORS, len(first.errors))

@@ -1,0 +1,193 @@
+"""The extractors that `benchmarks.extract` compares, each as a function (html, url, language) -> Answer.
+
+A peer is imported where it is made: it lives in .venv-peers, not in the program's own environment. Each is set up as
+its documentation advises for articles; where it only takes text, the text was decoded by our charset decision. The
+language of the page is told to those who ask for it; ours is never told.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
+
+NO_URL = "http://example.com/"  # for peers that will not do without
+BLOCK_TAGS = ("p", "div", "li", "tr", "td", "br", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an extractor found: `body` and `title` as text, `date` as text that holds the day; "" for nothing."""
+
+    body: str = ""
+    title: str = ""
+    date: str = ""
+
+
+Extract = Callable[[Any, str, str], Answer]
+
+
+@dataclass(frozen=True)
+class System:
+    """One contestant. `make` imports and sets up; `gives` names the fields of Answer that it ever fills.
+
+    `takes` is what its function wants: `bytes`, or `text`. `is_ours` says which environment it runs in.
+    """
+
+    name: str
+    make: Callable[[], Extract]
+    gives: tuple[str, ...] = ("body", "title", "date")
+    takes: str = "text"
+    is_ours: bool = False
+
+
+def plumbline() -> Extract:
+    """Ours as it is used: the public function, with its defaults."""
+    extract = import_module("extractor").extract
+    return lambda html, url, language: answer_of(extract(html, url))
+
+
+def ours(**settings: object) -> Callable[[], Extract]:
+    """One of the methods that ours is measured against, by its settings."""
+
+    def make() -> Extract:
+        extractor = import_module("extractor")
+        reader = extractor.ArticleExtractor(replace(extractor.ExtractSettings(), **settings))
+        return lambda html, url, language: answer_of(reader.extract(html, url))
+
+    return make
+
+
+def answer_of(found: Any) -> Answer:
+    """An Article as an answer; nothing for an Outcome."""
+    return Answer(found.body, found.title, found.published) if hasattr(found, "body") else Answer()
+
+
+def trafilatura() -> Extract:
+    """https://trafilatura.readthedocs.io: comments are no part of the article."""
+    bare_extraction = import_module("trafilatura").bare_extraction
+
+    def run(html: str, url: str, language: str) -> Answer:
+        found = bare_extraction(html, url=url or None, include_comments=False, with_metadata=True)
+        return Answer(found.text or "", found.title or "", found.date or "") if found else Answer()
+
+    return run
+
+
+def readability() -> Extract:
+    """https://github.com/buriy/python-readability; it gives HTML, which is read line by line."""
+    document = import_module("readability").Document
+    lxml_html = import_module("lxml.html")
+
+    def run(html: str, url: str, language: str) -> Answer:
+        found = document(html)
+        root = lxml_html.fromstring(found.summary(html_partial=True))
+        for element in root.iter(*BLOCK_TAGS):
+            element.tail = "\n" + (element.tail or "")
+        return Answer(root.text_content(), found.short_title())
+
+    return run
+
+
+def newspaper() -> Extract:
+    """https://newspaper4k.readthedocs.io: the page is set, not fetched, nor are its pictures.
+
+    Left to find the language by itself, it raises on pages in languages that need further packages.
+    """
+    article = import_module("newspaper").Article
+
+    def run(html: str, url: str, language: str) -> Answer:
+        known = "zh" if language == "zh" else "en"
+        page = article(url or NO_URL, language=known, fetch_images=False, follow_meta_refresh=False)
+        page.download(input_html=html)
+        page.parse()
+        return Answer(page.text or "", page.title or "", str(page.publish_date or ""))
+
+    return run
+
+
+def resiliparse() -> Extract:
+    """https://resiliparse.chatnoir.eu: main content without bullets, numbers and alternative texts."""
+    tree = import_module("resiliparse.parse.html").HTMLTree
+    plain_text = import_module("resiliparse.extract.html2text").extract_plain_text
+
+    def run(html: str, url: str, language: str) -> Answer:
+        page = tree.parse(html)
+        return Answer(plain_text(page, main_content=True, alt_texts=False, list_bullets=False), page.title or "")
+
+    return run
+
+
+def gne() -> Extract:
+    """https://github.com/GeneralNewsExtractor/GeneralNewsExtractor, with its defaults."""
+    extractor = import_module("gne").GeneralNewsExtractor()
+
+    def run(html: str, url: str, language: str) -> Answer:
+        found = extractor.extract(html)
+        return Answer(found["content"], found["title"], found["publish_time"])
+
+    return run
+
+
+def goose() -> Extract:
+    """https://github.com/goose3/goose3: stop words of the page's language, else the language that the page names."""
+    goose3, words = import_module("goose3"), import_module("goose3.text")
+    chinese = goose3.Goose({"stopwords_class": words.StopWordsChinese, "enable_image_fetching": False})
+    other = goose3.Goose({"enable_image_fetching": False})
+
+    def run(html: str, url: str, language: str) -> Answer:
+        found = (chinese if language == "zh" else other).extract(url=url or None, raw_html=html)
+        return Answer(found.cleaned_text or "", found.title or "", str(found.publish_date or ""))
+
+    return run
+
+
+def justext() -> Extract:
+    """https://github.com/miso-belica/jusText: it has no Chinese stop words; its language-independent mode then."""
+    module = import_module("justext")
+    english = {"stoplist": module.get_stoplist("English")}
+    independent = {"stoplist": frozenset(), "stopwords_low": 0, "stopwords_high": 0}
+
+    def run(html: str, url: str, language: str) -> Answer:
+        paragraphs = module.justext(html, **(english if language == "en" else independent))
+        return Answer("\n".join(part.text for part in paragraphs if not part.is_boilerplate))
+
+    return run
+
+
+def boilerpy3() -> Extract:
+    """https://github.com/jmriebold/BoilerPy3: its extractor for articles."""
+    extractor = import_module("boilerpy3.extractors").ArticleExtractor(raise_on_failure=False)
+
+    def run(html: str, url: str, language: str) -> Answer:
+        found = extractor.get_doc(html)
+        return Answer(found.content or "", found.title or "")
+
+    return run
+
+
+def htmldate() -> Extract:
+    """https://htmldate.readthedocs.io: dates only, asked for the day of publication."""
+    find_date = import_module("htmldate").find_date
+    return lambda html, url, language: Answer(date=find_date(html, url=url or None, original_date=True) or "")
+
+
+OURS = "plumbline"
+ABLATION = ("tag_path_ratio", "two_pass", "two_pass+tighten", OURS)
+SYSTEMS = {
+    system.name: system
+    for system in (
+        System(OURS, plumbline, takes="bytes", is_ours=True),
+        System("tag_path_ratio", ours(method="tag_path_ratio"), takes="bytes", is_ours=True),
+        System("two_pass", ours(method="two_pass"), takes="bytes", is_ours=True),
+        System("two_pass+tighten", ours(method="two_pass", tighten=True), takes="bytes", is_ours=True),
+        System("trafilatura", trafilatura),
+        System("readability-lxml", readability, ("body", "title")),
+        System("newspaper4k", newspaper),
+        System("resiliparse", resiliparse, ("body", "title")),
+        System("gne", gne),
+        System("goose3", goose),
+        System("jusText", justext, ("body",)),
+        System("boilerpy3", boilerpy3, ("body", "title")),
+        System("htmldate", htmldate, ("date",)),
+    )
+}

@@ -1,0 +1,34 @@
+"""Bringing an older store up to this program's tables: one transaction, so a kill leaves the old store or the new.
+
+New tables are made by `metadata.create_all`; here is what it cannot do, columns and indexes of tables that exist.
+Statements are literal: they describe the past, whatever docstore/tables.py says by now.
+"""
+
+from sqlalchemy import Connection
+
+TO_VERSION_2 = (
+    "ALTER TABLE articles ADD COLUMN published_at TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE articles ADD COLUMN modified TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE articles ADD COLUMN author TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE articles ADD COLUMN source TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE articles ADD COLUMN section TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE articles ADD COLUMN keywords TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE articles ADD COLUMN picture TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE articles ADD COLUMN canonical_url TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE articles ADD COLUMN next_url TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE articles ADD COLUMN blocks TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE articles ADD COLUMN signature {bytes}",
+    "ALTER TABLE articles ADD COLUMN text_key BIGINT",
+    "ALTER TABLE articles ADD COLUMN duplicate_of VARCHAR(32) NOT NULL DEFAULT ''",
+    "CREATE INDEX articles_by_text ON articles (text_key)",
+    "CREATE INDEX articles_by_duplicate ON articles (duplicate_of)",
+)
+STEPS = {1: TO_VERSION_2}
+
+
+def upgrade(connection: Connection, version: int) -> None:
+    """Take the tables of an existing store from `version` to the present one."""
+    types = {"bytes": "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"}
+    for step in (STEPS[n] for n in sorted(STEPS) if n >= version):
+        for statement in step:
+            connection.exec_driver_sql(statement.format_map(types))

@@ -1,0 +1,188 @@
+"""Which pages of the store are one article: chains of pages, and versions of the same page under other addresses.
+
+    p1 -next-> p2 -next-> p3          one article at p1; p2 and p3 are continuations
+    amp -canonical-> p1               amp is a double of p1, once p1 is an article and says the same
+    print (same title and body)       a double, where it names no original itself
+
+Only the pages that a batch can have changed anything for are decided again, from each page's own article. The answer
+depends on what is known of the pages alone, never on the order in which they came.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Select, and_, select, update
+
+from docstore.article_rows import text_key
+from docstore.joining import LONGEST_CHAIN, address, chain_of, head_of, join
+from docstore.model import Article, Outcome, Reason, Stage
+from docstore.page_graph import CANONICAL, Own, PageGraph
+from docstore.tables import articles, outcomes, parts, urls
+
+MOST = 2_000  # doubles of one article that are looked at in one transaction
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a page is: an article (of `pages` pages), or with `outcome` a part of what is kept at `whole_id`."""
+
+    own: Own
+    whole_id: int
+    article: Article | None = None
+    pages: int = 1
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An article among those of the same text on the same host; the first in order stands for all."""
+
+    url_id: int
+    url: str
+    canonical_url: str
+
+    @property
+    def is_original(self) -> bool:
+        """Does the page call itself the original? Then it is nobody's double."""
+        return address(self.canonical_url) == address(self.url)
+
+    @property
+    def rank(self) -> tuple[bool, bool, int, int]:
+        """The original comes first, then what names no other, then the shortest address, then the first known."""
+        return not self.is_original, bool(self.canonical_url), len(self.url), self.url_id
+
+
+def settle(connection: Connection, fresh: Mapping[int, Own | None], old_next: Iterable[str]) -> dict[int, Place]:
+    """The places of the pages of a batch and of all others that it changes; pages without article have none.
+
+    `fresh` is what extraction made of the batch's pages, `old_next` the addresses that they named as their next
+    pages before (docstore.page_graph.renew_ties).
+    """
+    graph = PageGraph(connection, fresh)
+    ids = reached(connection, graph, fresh, old_next)
+    while True:
+        found = {url_id: place_of(graph, url_id) for url_id in sorted(ids) if graph.own(url_id)}
+        beaten = join_doubles(connection, found)
+        more = (beaten | dependents(connection, found, fresh)) - ids
+        if not more:
+            return found
+        ids |= more
+
+
+def reached(
+    connection: Connection, graph: PageGraph, fresh: Mapping[int, Own | None], old_next: Iterable[str]
+) -> set[int]:
+    """The pages whose place may hang on those of the batch by what they name."""
+    ids = set(fresh) | {page for target in old_next for page in graph.pages_at(target)}
+    for url_id in tuple(ids):
+        ids.update(following(graph, url_id))
+    for url_id in fresh:
+        ids.update(graph.naming(url_id, CANONICAL), graph.originals(url_id))
+    for url_id in tuple(ids):
+        ids.add(head_of(url_id, graph.predecessor) or url_id)
+    ids.update(connection.scalars(select(parts.c.whole_id).where(parts.c.url_id.in_(ids))))
+    return ids
+
+
+def following(graph: PageGraph, url_id: int) -> list[int]:
+    """The pages after a page, whichever article they belong to."""
+    found: list[int] = []
+    here = graph.successor(url_id)
+    while here is not None and here not in found and len(found) < LONGEST_CHAIN:
+        found.append(here)
+        here = graph.successor(here)
+    return found
+
+
+def place_of(graph: PageGraph, url_id: int) -> Place:
+    """What a page is by what pages name."""
+    own = graph.own(url_id)
+    assert own is not None
+    head = head_of(url_id, graph.predecessor)
+    chain = [url_id] if head is None else chain_of(head, graph.successor, graph.predecessor)
+    if head is not None and head != url_id:
+        return part_of(own, head, Reason.CONTINUATION, url_of(graph, head))
+    original = original_of(graph, url_id, chain)
+    if original is not None:
+        return part_of(own, original, Reason.DOUBLE, url_of(graph, original))
+    pages = [page for page in map(graph.own, chain) if page]
+    return Place(own, url_id, join([page.article for page in pages]), len(pages))
+
+
+def original_of(graph: PageGraph, url_id: int, chain: list[int]) -> int | None:
+    """The page that this one is a double of. Where pages call each other the original, the first known one is."""
+    originals = graph.originals(url_id)
+    is_first_of_ring = url_id in originals and url_id == min(originals)
+    if not originals or originals[0] in chain or is_first_of_ring:
+        return None
+    return originals[0]
+
+
+def part_of(own: Own, whole_id: int, reason: Reason, whole_url: str) -> Place:
+    """The place of a page that is no article of its own."""
+    return Place(own, whole_id, outcome=Outcome(reason, whole_url))
+
+
+def url_of(graph: PageGraph, url_id: int) -> str:
+    """The address of a page that has an article."""
+    own = graph.own(url_id)
+    return own.url if own else ""
+
+
+def join_doubles(connection: Connection, found: dict[int, Place]) -> set[int]:
+    """Make doubles of the articles in `found` whose text is another's on the same host.
+
+    Returns the articles outside `found` that have to become doubles of one in it.
+    """
+    groups: dict[tuple[str, int], list[Standing]] = {}
+    for url_id, place in found.items():
+        if place.article is not None:
+            standing = Standing(url_id, place.own.url, place.article.canonical_url)
+            groups.setdefault((place.own.host, text_key(place.article)), []).append(standing)
+    for key, standing in outside(connection, groups, found):
+        groups[key].append(standing)
+    beaten = set()
+    for group in groups.values():
+        best = min(group, key=lambda standing: standing.rank)
+        losers = {standing.url_id for standing in group if standing is not best and not standing.is_original}
+        beaten |= losers - found.keys()
+        for url_id in losers & found.keys():
+            found[url_id] = part_of(found[url_id].own, best.url_id, Reason.DOUBLE, best.url)
+    return beaten
+
+
+def outside(
+    connection: Connection, keys: Iterable[tuple[str, int]], found: Mapping[int, Place]
+) -> list[tuple[tuple[str, int], Standing]]:
+    """The articles in the store, but for those in `found`, with the same (host, text_key) as one of `keys`."""
+    wanted = set(keys)
+    query = (
+        select(articles.c.url_id, articles.c.text_key, articles.c.canonical_url, urls.c.url, urls.c.host)
+        .join(urls, urls.c.url_id == articles.c.url_id)
+        .where(articles.c.text_key.in_({text for _, text in wanted}))
+    )
+    return [
+        ((row.host, row.text_key), Standing(row.url_id, row.url, row.canonical_url))
+        for row in connection.execute(query)
+        if (row.host, row.text_key) in wanted and row.url_id not in found
+    ]
+
+
+def dependents(connection: Connection, found: Mapping[int, Place], fresh: Mapping[int, Own | None]) -> set[int]:
+    """The parts of those articles that are not what they were in the store: their place may be another now."""
+    ids = {*found, *fresh}
+    query = select(articles.c.url_id, articles.c.text_key).where(articles.c.url_id.in_(ids))
+    before = {row.url_id: row.text_key for row in connection.execute(query)}
+    now = {url_id: text_key(place.article) for url_id, place in found.items() if place.article}
+    changed = {url_id for url_id in ids if url_id not in now or before.get(url_id) != now[url_id]}
+    behind = select(parts.c.url_id).where(parts.c.whole_id.in_(changed)).order_by(parts.c.url_id)
+    first = list(connection.scalars(behind.limit(MOST)))
+    if len(first) == MOST:
+        wait_again(connection, behind.where(parts.c.url_id > first[-1]))
+    return set(first)
+
+
+def wait_again(connection: Connection, url_ids: Select[int]) -> None:
+    """Let pages wait for extraction, which finds their places one batch at a time."""
+    mine = and_(outcomes.c.stage == Stage.EXTRACT, outcomes.c.url_id.in_(url_ids))
+    connection.execute(update(outcomes).where(mine).values(input=""))

@@ -1,0 +1,68 @@
+"""Where on the page the title stands: the body starts below it."""
+
+from extractor.document import Document
+from extractor.dom import HEADINGS
+from extractor.lines import Line, Span
+from extractor.similarity import Original
+from extractor.title import cut_site_name
+
+LONGEST = 90.0  # of a line that may be a title, in Chinese characters
+SHORTEST = 2.0
+LINK_LINE = 0.5  # lines with more link text than this are links; a heading may be one all the same
+LINKED = ("h1", "h2", "h3")
+NEAR = 15  # lines below the title in which a body is expected to start
+# Bonus and least likeness to <title> of a line that is the title.
+RANK = {"h1": (0.5, 0.5)} | dict.fromkeys(HEADINGS[1:], (0.2, 0.75))
+PLAIN_RANK = (0.0, 0.9)
+BEGINS = 0.95  # likeness of a heading with which <title> begins, site and channel names behind it
+HOLDS = 0.8  # ... of one that stands within it, and is most of it
+MOST = 0.5
+
+
+def title_place(document: Document) -> int:
+    """Index of the line that is the title, -1 for none: the first best, h1 before other headings before any line."""
+    titles = {document.title, document.metas.get("og:title", "")} - {""}
+    wanted = [(letters_of(title), Original(cut_site_name(title))) for title in sorted(titles)]
+    best, place = 0.0, -1
+    for index, line in enumerate(document.layout.lines):
+        if not may_be_title(line):
+            continue
+        bonus, least = RANK.get(line.tag, PLAIN_RANK)
+        likeness = max((likeness_to(line, whole, cut, least) for whole, cut in wanted), default=0.0)
+        if likeness >= least and likeness + bonus > best:
+            best, place = likeness + bonus, index
+    return place
+
+
+def may_be_title(line: Line) -> bool:
+    """Of a title's size; a line of links only where it is a heading."""
+    if not SHORTEST <= line.size <= LONGEST:
+        return False
+    return line.link_share <= LINK_LINE or line.tag in LINKED
+
+
+def likeness_to(line: Line, whole: str, cut: Original, least: float) -> float:
+    """How much a line is like a page's <title> (its letters, and the text without site name), 0 to 1."""
+    if line.tag in HEADINGS:
+        text = letters_of(line.text)
+        if text and text in whole:
+            return contained(text, whole, line.size)
+    return cut.likeness(line.text, least)
+
+
+def contained(text: str, whole: str, size: float) -> float:
+    """Likeness of a heading that stands in <title> as it is: at its beginning the title, elsewhere perhaps the site."""
+    share = len(text) / len(whole)
+    if whole.startswith(text) and (size >= 4 or share > MOST):
+        return BEGINS
+    return HOLDS if share > MOST else share
+
+
+def letters_of(text: str) -> str:
+    """Letters and digits of a text in lower case."""
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def is_near(span: Span, title: int) -> bool:
+    """The element holds the title, or starts shortly below it."""
+    return 0 <= title < span.end and span.start <= title + NEAR
