@@ -92,6 +92,11 @@ def decode(raw: bytes, content_type: str = "") -> Decoded | None:
     return found if found is not None and is_text(found.text) else None
 
 
+def is_ascii_based(raw: bytes) -> bool:
+    """A `<` is a `<` in these bytes: neither UTF-16 or UTF-32, nor an encoding with shift sequences."""
+    return b"\x00" not in raw and b"\x1b$" not in raw and b"~{" not in raw
+
+
 def declared_encodings(raw: bytes, content_type: str) -> tuple[str, ...]:
     """What header and meta say, header first, as Python names; labels nobody knows are left out."""
     named = HEADER.findall(content_type)[:1]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from docstore.model import Outcome, Reason
+from docstore.model import Outcome, Reason, line_hash
 from extractor.document import Document
 from extractor.lines import Layout, Line, size_of
 from extractor.methods.anchor import is_near
@@ -29,7 +29,7 @@ FRONT_PAGE = re.compile(r"/?(?:(?:index|default|home)(?:\.\w{2,5})?/?)?", re.I)
 def refuse(document: Document, body: Body | None, settings: ExtractSettings) -> Outcome | None:
     """Why a page has no article, or None where `body` is one. Every refusal says what was seen."""
     layout = document.layout
-    size = size_of(body.text) if body is not None else 0.0
+    size = size_of(body.text) if body is not None and not is_title_alone(body) else 0.0
     if body is not None and size <= settings.copyright_longest and is_notice(body.text):
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
     if not is_anchored(document, body):
@@ -41,7 +41,23 @@ def refuse(document: Document, body: Body | None, settings: ExtractSettings) -> 
         return None
     if is_bare(layout, settings.copyright_longest):
         return Outcome(Reason.COPYRIGHT_ONLY, "a copyright notice and no article")
-    return Outcome(Reason.NO_BODY, f"{size:.0f} characters of text" if body is not None else "no text found")
+    if size:
+        return Outcome(Reason.NO_BODY, f"{size:.0f} characters of text")
+    own = "the title alone" if body is not None else "no text found"
+    return Outcome(
+        Reason.NO_BODY, own + (" beside what many pages of the site show" if shows_template(document) else "")
+    )
+
+
+def is_title_alone(body: Body) -> bool:
+    """Nothing was found but the title's own line."""
+    return set(body.lines) <= {body.title}
+
+
+def shows_template(document: Document) -> bool:
+    """A line of text that many pages of the site show stands on the page (ZK-S3)."""
+    repeated = document.site.repeated
+    return any(line.size >= TEASER and line_hash(line.text) in repeated for line in document.layout.lines)
 
 
 def is_notice(body: str) -> bool:
@@ -65,7 +81,7 @@ def is_anchored(document: Document, body: Body | None) -> bool:
         return False
     layout = document.layout
     title = body.title
-    if is_near(layout.spans[body.span], title) and layout.lines[title].size >= ARTICLE_TITLE:
+    if is_near(layout.spans[body.span], title, layout.lines) and layout.lines[title].size >= ARTICLE_TITLE:
         return True
     first = body.lines[0] if body.lines else 0
     return any(DATELINE.search(line.text) for line in layout.lines[max(0, first - DATELINE_ABOVE) : first])

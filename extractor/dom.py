@@ -1,18 +1,18 @@
 """Text to a clean tree that the rest can read: scripts cut out, parsed whatever it is, dead elements removed."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
-# Cut from the text before it is parsed, with comments: half of a page is script today, and slow to parse.
-CUT = ("script", "style", "svg", "noscript")
-CUT_START = re.compile(rf"<(?:!--|({'|'.join(CUT)})(?=[\s/>]))", re.I)
-CUT_END = {name: re.compile(rf"</{name}[\s/>]", re.I) for name in CUT}
-CASES = (str.lower, str.upper, str.title)
-LINKED_DATA = re.compile(r"""type\s*=\s*["']?application/ld\+json""", re.I)
-LONGEST_TAG = 2_000  # characters of a start tag that are looked at
+# Cut from the bytes before they are decoded and parsed: half of a page is script today, and slow to parse.
+CUT_START = re.compile(b"<(?:!--|s(?:cript|tyle|vg)|noscript)")
+HOLDS_ANYTHING = (b"<!--", b"<script", b"<style")  # markup in them is none
+SPACES = (b" ", b"\t", b"\n", b"\r", b"\f", b"/", b">")  # what may stand behind the name of a tag
+LINKED_DATA = re.compile(rb"""type\s*=\s*["']?application/ld\+json""")
+LONGEST_TAG = 2_000  # bytes of a start tag that are looked at
 LONGEST_JSON = 400_000
 # The paper's list (WD-F3; `br` is passed over by all walks instead), and today's elements that hold no reading text.
 DEAD_TAGS = (
@@ -30,56 +30,72 @@ PROLOGUE = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
 
 
 @dataclass(frozen=True)
-class Source:
-    """A page's text without what is never read (see CUT); `json_ld` are its JSON-LD scripts as text."""
+class Cut:
+    """A page without what is never read (CUT_START); `json_ld` are its JSON-LD scripts. All in the page's encoding."""
 
-    text: str
-    json_ld: tuple[str, ...] = ()
+    data: bytes
+    json_ld: tuple[bytes, ...] = ()
 
 
-def cut_scripts(text: str) -> Source:
+def cut_scripts(raw: bytes) -> Cut:
     """Take out comments, scripts, styles, drawings and what browsers do not show, from start to end tag.
 
-    What has no end is left; behind a comment or script without one, nothing more is cut.
+    `raw` is in an encoding in which `<` is always `<`. What has no end is left; behind a comment or script without
+    one, nothing more is cut.
     """
-    kept: list[str] = []
-    json_ld: list[str] = []
-    at = look = 0
-    while (match := CUT_START.search(text, look)) is not None:
-        name = (match[1] or "").lower()
-        end = end_of_cut(text, match.end(), name)
-        if end < 0 and name in ("", "script", "style"):
-            break
-        if end < 0:
-            look = match.end()
-            continue
-        if name == "script" and LINKED_DATA.search(text, match.start(), match.end() + LONGEST_TAG):
-            json_ld += linked_data(text[match.end() : end])
-        kept.append(text[at : match.start()])
-        at = look = text.find(">", end) + 1 or len(text)
-    kept.append(text[at:])
-    return Source("".join(kept), tuple(json_ld))
+    low = raw.lower()
+    kept: list[bytes] = []
+    json_ld: list[bytes] = []
+    at = 0
+    for start, end, behind in cuts(low):
+        if low.startswith(b"<script", start):
+            json_ld += linked_data(raw, low, start, end)
+        kept.append(raw[at:start])
+        at = behind
+    kept.append(raw[at:])
+    return Cut(b"".join(kept), tuple(json_ld))
 
 
-def end_of_cut(text: str, start: int, name: str) -> int:
-    """Where the end tag of an element (or the `--` that ends a comment) stands, -1 for nowhere."""
-    if not name:
-        return text.find("-->", max(0, start - 2))  # `<!-->` is a whole comment
-    end, found = len(text), -1
-    for case in CASES:  # the pattern alone would look at every character of long scripts
-        at = text.find(f"</{case(name)}", start, end)
-        if at >= 0:
-            end, found = at + len(name) + 3, at
-    if found < 0 or CUT_END[name].match(text, found) is None:
-        odd = CUT_END[name].search(text, start)
-        return odd.start() if odd else -1
-    return found
+def cuts(low: bytes) -> Iterator[tuple[int, int, int]]:
+    """What to cut from a page in lower case: where each piece begins, where its end tag does, and what follows."""
+    look = 0
+    while found := CUT_START.search(low, look):
+        start, mark = found.span()[0], found[0]
+        end, behind = end_of_cut(low, start, mark)
+        if end >= 0:
+            yield start, end, behind
+            look = behind
+        elif behind < 0 and mark in HOLDS_ANYTHING:
+            return
+        else:
+            look = start + 1
 
 
-def linked_data(script: str) -> list[str]:
-    """The content of a script (its start tag's rest still before it), if its type is JSON-LD."""
-    tag, _, content = script.partition(">")
-    return [content[:LONGEST_JSON]] if LINKED_DATA.search(tag[:LONGEST_TAG]) else []
+def end_of_cut(low: bytes, start: int, mark: bytes) -> tuple[int, int]:
+    """Where the end tag of what begins at `start` stands, and what follows it; (-1, -1) where it has none, (-1, 0)
+    where another element was meant (`<scripted>`).
+    """
+    if mark == b"<!--":
+        end = low.find(b"-->", start + 2)  # `<!-->` is a whole comment
+        return (end, end + 3) if end >= 0 else (-1, -1)
+    behind = start + len(mark)
+    if low[behind : behind + 1] not in SPACES:
+        return -1, 0
+    close = b"</" + mark[1:]
+    end = low.find(close, behind)
+    while end >= 0 and low[end + len(close) : end + len(close) + 1] not in SPACES:
+        end = low.find(close, end + 1)
+    if end < 0:
+        return -1, -1
+    return end, low.find(b">", end) + 1 or len(low)
+
+
+def linked_data(raw: bytes, low: bytes, start: int, end: int) -> list[bytes]:
+    """The content of a script, if its type is JSON-LD."""
+    content = low.find(b">", start, end) + 1
+    if not content or not LINKED_DATA.search(low, start, min(content, start + LONGEST_TAG)):
+        return []
+    return [raw[content:end][:LONGEST_JSON]]
 
 
 def parse(text: str) -> Element | None:

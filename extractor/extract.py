@@ -3,9 +3,8 @@
 import datetime
 
 from docstore.model import Article, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
-from extractor import charset
 from extractor.check import refuse
-from extractor.document import Document, read_document
+from extractor.document import Document, lay_out, source_of, with_all_lines
 from extractor.language import language_of
 from extractor.metadata import find_metadata
 from extractor.methods import METHODS
@@ -36,7 +35,7 @@ class ArticleExtractor:
         `content_type` is the HTTP header as sent. `fetched_at` (seconds since 1970, 0: unknown) bounds the date: an
         article is not published more than a day after it was fetched.
         """
-        document = self.document(html, url, content_type)
+        document = self.document(html, url, content_type, None, self.method.reads_whole)
         return document if isinstance(document, Outcome) else self.result(document, fetched_at)
 
     def read(
@@ -48,27 +47,30 @@ class ArticleExtractor:
         site: SiteKnowledge | None = None,
     ) -> Reading:
         """As `extract`, with what is known of the page's site, and with what the site can learn from the page."""
-        document = self.document(html, url, content_type, site)
+        document = self.document(html, url, content_type, site, self.method.reads_whole)
         if isinstance(document, Outcome):
             return Reading(document)
         result = self.result(document, fetched_at)
         return Reading(result, traits_of(document, result.title if isinstance(result, Article) else ""))
 
     def document(
-        self, html: bytes | str, url: str, content_type: str, site: SiteKnowledge | None = None
+        self, html: bytes | str, url: str, content_type: str, site: SiteKnowledge | None = None, whole: bool = True
     ) -> Document | Outcome:
-        """The page, decoded and laid out."""
-        text = decode(html, content_type)
-        if text is None:
+        """The page, decoded and laid out; not `whole`: without what is plainly navigation (see lines.Layout)."""
+        source = source_of(html, content_type)
+        if source is None:
             return Outcome(Reason.UNDECODABLE, "the bytes are no text in any known encoding")
-        document = read_document(text, url, site)
+        document = lay_out(source, url, site, whole)
         if document is None:
-            return Outcome(Reason.UNPARSABLE if text.strip() else Reason.EMPTY, "no element found")
+            return Outcome(Reason.UNPARSABLE if html.strip() else Reason.EMPTY, "no element found")
         return document
 
     def result(self, document: Document, fetched_at: float) -> Article | Outcome:
         """The article of a page, or the reason why it has none."""
         body = self.method.choose(document)
+        if not document.whole and (body is None or not body.sure):
+            document = with_all_lines(document)
+            body = self.method.choose(document)
         refusal = refuse(document, body, self.settings)
         if refusal is not None or body is None:
             return refusal or Outcome(Reason.NO_BODY, "no text found")
@@ -110,14 +112,6 @@ def traits_of(document: Document, title: str) -> PageTraits:
     """What a page teaches about its site: its lines, and what stands behind the title in <title>."""
     lines = frozenset(line_hash(line.text) for line in document.layout.lines)
     return PageTraits(lines, title_tail(document.title, title) if title else "")
-
-
-def decode(html: bytes | str, content_type: str) -> str | None:
-    """The page's text, or None where it has none."""
-    if isinstance(html, str):
-        return html
-    decoded = charset.decode(html, content_type)
-    return decoded.text if decoded is not None else None
 
 
 def latest_day(fetched_at: float) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from extractor.dom import HEADINGS
-from extractor.names import Facts, attributes_of, facts_of, plain
+from extractor.names import Facts, Hint, attributes_of, facts_of, plain
 
 BLOCK_TAGS = frozenset(
     (
@@ -29,6 +29,16 @@ HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
 PASSED_OVER = HEAD_TAGS | {"br", "img"}
 NO_ANCHORS: tuple[tuple[int, int, str], ...] = ()
 SENTENCE_MARKS = re.compile(r"[，。！？；：、…]|[,.!?;:](?=\s|$|[\"'”’)])")
+# What may be left out holds no text outside links that is longer than a label, in Chinese characters, nor a year ...
+LONGEST_LABEL = 12.0
+YEAR = re.compile(r"(?:19|20)\d\d")
+# ... and none of these elements.
+TELLING = ("h1", "main", "article", "time")
+LISTS = ("ul", "ol")
+SHORTEST_LIST = 3  # links that make a list of links
+LONGEST_LOSS = 20.0
+HEADLINE = 6.0  # shortest link that may be a headline
+MOST_SCANS = 3  # times that a page is looked through for what may be left out, against endless nesting
 LONGEST_CELL = 25.0  # of a cell in a table of data; longer ones lay out the page
 LONGEST_META = 2_000
 CODE_TAG = "code"  # of lines of code, whatever block they stand in
@@ -41,7 +51,8 @@ class Line:
     """One line: its text, sizes of all text, of link text and of strong text, and the index of its block's span.
 
     `anchors` are the links in it, as (first piece, last piece + 1, attributes), and `parts` the pieces of the text as
-    it stood. `cells` are the texts of a row of data. Code keeps its indentation: its `tag` is CODE_TAG, and empty
+    it stood. `row` is its place among the lines of the whole page. `cells` are the texts
+    of a row of data. Code keeps its indentation: its `tag` is CODE_TAG, and empty
     lines before it stand in its first piece.
     """
 
@@ -53,6 +64,7 @@ class Line:
     tag: str
     parts: tuple[str, ...]
     anchors: Sequence[tuple[int, int, str]]
+    row: int = 0
     cells: tuple[str, ...] = ()
     _marks: int = -1
 
@@ -60,6 +72,11 @@ class Line:
     def link_share(self) -> float:
         """Link text in all text, 0 to 1."""
         return min(1.0, self.link_size / self.size) if self.link_size and self.size else 0.0
+
+    @property
+    def punctuated(self) -> bool:
+        """It has a sentence mark."""
+        return SENTENCE_MARKS.search(self.text) is not None
 
     @property
     def marks(self) -> int:
@@ -73,13 +90,17 @@ class Line:
 class Span:
     """A block element and the lines below it: `start` inclusive, `end` exclusive.
 
-    `parent` is the index of the span around it (-1: none), `element` how many elements stand before it in the tree.
+    `parent` is the index of the span around it (-1: none), `element` how many elements stand before it in the tree,
+    `row` the line of the whole page at which it begins, `loss` how much text of links was left out inside it, of each
+    link LONGEST_LOSS at most.
     """
 
     facts: Facts
     start: int
     parent: int
     element: int
+    row: int = 0
+    loss: float = 0.0
     end: int = -1
 
 
@@ -102,13 +123,50 @@ class Picture:
 
 
 @dataclass(slots=True)
+class Scan:
+    """An element looked through: the piece of its end tag (0: it must be read), and what it holds."""
+
+    end: int = 0
+    pieces: int = 0
+    elements: int = 0
+    size: float = 0.0
+    link_size: float = 0.0
+    headlines: int = 0
+    rows: int = 0
+    links: int = 0
+    loss: float = 0.0
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """What elements that were not laid out hold: sizes of their text and of its links, headlines, and lines."""
+
+    size: float = 0.0
+    link_size: float = 0.0
+    headlines: int = 0
+    rows: int = 0
+
+    def add(self, found: Scan) -> None:
+        """Count one more element."""
+        self.size += found.size
+        self.link_size += found.link_size
+        self.headlines += found.headlines
+        self.rows += found.rows
+
+
+@dataclass(slots=True)
 class Layout:
-    """Lines and spans in document order; a span comes before the spans inside it."""
+    """Lines and spans in document order; a span comes before the spans inside it.
+
+    Elements that are called navigation, footer ... and hold next to no text but links have a span without lines; what
+    is `left_out` with them is counted.
+    """
 
     lines: list[Line] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     def above(self, span: int) -> Iterator[int]:
         """Indices of a span and of those around it, innermost first."""
@@ -131,10 +189,13 @@ def size_of(text: str) -> float:
     return len("".join(text.split()).encode("utf-8", "replace")) / 3
 
 
-def read_lines(markup: str) -> tuple[Layout, Head]:
-    """Lay well-formed markup out (see `dom.markup_of`), and read the head elements, wherever they stand."""
+def read_lines(markup: str, whole: bool = True) -> tuple[Layout, Head]:
+    """Lay well-formed markup out (see `dom.markup_of`), and read the head elements, wherever they stand.
+
+    Unless the `whole` page is asked for, navigation and the like are left out (see `Layout`), which is half of a page.
+    """
     reader = _Reader()
-    reader.read(markup)
+    reader.read(markup, whole)
     return reader.layout, reader.head
 
 
@@ -153,6 +214,44 @@ def render(lines: Iterable[Line]) -> str:
     return "\n".join(line.text for line in lines)
 
 
+def scan(pieces: Sequence[str], at: int, name: str, most: int, dated: bool) -> Scan:
+    """Look through the element `name` whose first piece is `at`, at most `most` pieces far; `dated`: a year tells."""
+    close, opens = f"/{name}>", (f"{name} ", f"{name}>")
+    found, depth, in_link = Scan(), 1, False
+    for place in range(at, min(len(pieces), at + most)):
+        piece = pieces[place]
+        if piece[:1] == "/":
+            if piece.startswith(close):
+                depth -= 1
+                if depth == 0:
+                    found.end = place
+                    break
+            elif piece[:3] == "/a>":
+                in_link = False
+        else:
+            found.elements += 1
+            if piece.startswith(opens):
+                depth += piece[piece.find(">") - 1] != "/"
+            elif piece[:2] == "a ":
+                in_link = True
+            elif piece.startswith(TELLING):
+                break
+        text = piece[piece.find(">") + 1 :]
+        if text and not text.isspace():
+            size = size_of(text)
+            found.size += size
+            found.rows += 1
+            if in_link:
+                found.link_size += size
+                found.links += 1
+                found.headlines += size >= HEADLINE
+                found.loss += min(size, LONGEST_LOSS)
+            elif size >= LONGEST_LABEL or (dated and YEAR.search(text)):
+                break
+    found.pieces = place - at + 1 if at < len(pieces) else 0
+    return found
+
+
 class _Reader:
     """Gathers text between block boundaries."""
 
@@ -167,12 +266,16 @@ class _Reader:
         self.strong_start = -1
         self.inline: list[tuple[Facts, int, int] | None] = []  # open elements since the outermost note
         self.elements = -1
+        self.may_scan = 0
 
-    def read(self, markup: str) -> None:
+    def read(self, markup: str, whole: bool) -> None:
         """The pass. A piece is a tag and the text behind it."""
-        parts, open_spans = self.parts, self.open
-        for piece in markup.split("<")[1:]:
-            tag, _, text = piece.partition(">")
+        parts, pieces = self.parts, markup.split("<")
+        self.may_scan = 0 if whole else MOST_SCANS * len(pieces)
+        at, end = 1, len(pieces)
+        while at < end:
+            tag, _, text = pieces[at].partition(">")
+            at += 1
             if tag[:1] == "/":
                 name = tag[1:]
                 if name in BLOCK_TAGS:
@@ -190,7 +293,12 @@ class _Reader:
                 if name in BLOCK_TAGS:
                     if parts:
                         self.flush()
-                    self.open_span(name, attributes)
+                    facts = self.open_span(name, attributes)
+                    if (facts.apart or name in LISTS) and self.may_scan > 0:
+                        behind = self.collapse(pieces, at, facts)
+                        if behind:
+                            at = behind
+                            continue
                 elif name == "title":
                     self.read_title(text)
                     continue
@@ -202,10 +310,32 @@ class _Reader:
                 parts.append(plain(text) if "&" in text else text)
                 if "\n" in text and self.is_code():
                     self.flush_code()
-        if parts:
+        self.finish()
+
+    def finish(self) -> None:
+        """End the last line and the spans that are still open."""
+        if self.parts:
             self.flush()
-        while open_spans:
-            self.layout.spans[open_spans.pop()].end = len(self.layout.lines)
+        while self.open:
+            self.layout.spans[self.open.pop()].end = len(self.layout.lines)
+
+    def collapse(self, pieces: list[str], at: int, facts: Facts) -> int:
+        """Where the element opened just before piece `at` ends, if it may be left out unread; else 0.
+
+        It may, where it has no text outside links but labels, and no element that speaks of the article; a list only
+        where it is one of links.
+        """
+        if pieces[at - 1].partition(">")[0].endswith("/"):
+            return 0
+        found = scan(pieces, at, facts.tag, self.may_scan, facts.hint is not Hint.AFTER)
+        self.may_scan -= found.pieces
+        if not found.end or (not facts.apart and (found.links < SHORTEST_LIST or found.links < found.rows)):
+            return 0
+        self.elements += found.elements
+        self.layout.left_out.add(found)
+        for place in self.open:
+            self.layout.spans[place].loss += found.loss
+        return found.end
 
     def enter(self, tag: str, attributes: str) -> None:
         """An element that is no block of HTML; custom elements are blocks."""
@@ -244,11 +374,14 @@ class _Reader:
         elif self.inline and tag not in PASSED_OVER:
             self.leave_inline()
 
-    def open_span(self, tag: str, attributes: str) -> None:
+    def open_span(self, tag: str, attributes: str) -> Facts:
         spans = self.layout.spans
         parent = self.open[-1] if self.open else -1
         self.open.append(len(spans))
-        spans.append(Span(facts_of(tag, attributes), len(self.layout.lines), parent, self.elements))
+        facts = facts_of(tag, attributes)
+        row = len(self.layout.lines) + self.layout.left_out.rows
+        spans.append(Span(facts, len(self.layout.lines), parent, self.elements, row))
+        return facts
 
     def close_span(self, tag: str) -> None:
         if not self.open or self.layout.spans[self.open[-1]].facts.tag != tag:
@@ -313,7 +446,7 @@ class _Reader:
         sizes = (sum(cell.size for cell in cells), sum(cell.link_size for cell in cells))
         strong = sum(cell.strong_size for cell in cells)
         texts = tuple(cell.text for cell in cells)
-        lines[row.start :] = [Line(text, *sizes, strong, place, "tr", (text,), NO_ANCHORS, texts)]
+        lines[row.start :] = [Line(text, *sizes, strong, place, "tr", (text,), NO_ANCHORS, cells[0].row, texts)]
         for span in spans[place + 1 :]:
             span.start, span.end = row.start, row.start + 1
 
@@ -362,4 +495,6 @@ class _Reader:
         if self.strong:
             strong = sum(size_of("".join(parts[start:end])) for start, end in self.strong)
         size = (len(text if text.isascii() else text.encode("utf-8", "replace")) - text.count(" ")) / 3
-        self.layout.lines.append(Line(text, size, link, strong, place, tag, tuple(parts), anchors or NO_ANCHORS))
+        row = len(self.layout.lines) + self.layout.left_out.rows
+        line = Line(text, size, link, strong, place, tag, tuple(parts), anchors or NO_ANCHORS, row)
+        self.layout.lines.append(line)

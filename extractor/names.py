@@ -5,20 +5,20 @@ General words only, no site's own. Names are hints: methods/weighed_lines.py ove
 
 import re
 from collections.abc import Mapping, Sequence
-from enum import Enum
+from enum import Enum, IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
 
-class Hint(Enum):
+class Hint(IntEnum):
     """What an element's name promises."""
 
-    BODY = "body"  # this is called the text of the article
-    ARTICLE = "article"  # holds the article among other things
-    NONE = "none"
-    ASIDE = "aside"  # is called navigation, related news, advertisement ...
-    HIDDEN = "hidden"  # is not shown when the page opens
-    AFTER = "after"  # is called comments or footer: these may well be longer than the article
+    BODY = 0  # this is called the text of the article
+    ARTICLE = 1  # holds the article among other things
+    NONE = 2
+    ASIDE = 3  # is called navigation, related news, advertisement ...
+    HIDDEN = 4  # is not shown when the page opens
+    AFTER = 5  # is called comments or footer: these may well be longer than the article
 
 
 ASIDE_TAGS = frozenset(("nav", "aside", "form", "dialog", "menu"))
@@ -27,6 +27,7 @@ HIDING = frozenset(("hidden", "hide", "d-none", "visually-hidden", "sr-only", "s
 SHOWING = re.compile(r"(?:sm|md|lg|xl|2xl|d-sm|d-md|d-lg|d-xl|show|print)\W|d-(?:sm|md|lg|xl)")
 ASIDE_ROLES = frozenset(("navigation", "complementary", "banner", "search", "dialog", "menu", "alertdialog"))
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+LETTERS_ONLY = dict.fromkeys(map(ord, "-_:.0123456789"))
 # Believed wherever they occur in a name: "site-footer", "relatedNews".
 ASIDE_WORDS = frozenset(
     (
@@ -90,7 +91,8 @@ class Facts(NamedTuple):
     """A start tag, read once: its tag, the hint in its names, and whether it is a caption's.
 
     `name` is id, class, itemprop, rel and property in lower case; `marked` says that it speaks of a title, a date, a
-    name; `markup` is the rest of the tag as it stood.
+    name; `apart`, that it is called no part of the article, and nothing that would tell about it; `markup` is the rest
+    of the tag as it stood.
     """
 
     tag: str
@@ -99,6 +101,7 @@ class Facts(NamedTuple):
     name: str
     caption: bool
     marked: bool
+    apart: bool
 
     @property
     def attributes(self) -> Mapping[str, str]:
@@ -110,7 +113,8 @@ class Facts(NamedTuple):
 def facts_of(tag: str, markup: str) -> Facts:
     """The facts of a start tag. `markup` are its attributes as well-formed markup has them: `class="news" id="x"`."""
     if not markup:
-        return Facts(tag, "", hint_of(tag, (), "", False), "", tag in ("figcaption", "figure"), tag == "time")
+        hint = hint_of(tag, (), "", False)
+        return Facts(tag, "", hint, "", tag in ("figcaption", "figure"), tag == "time", hint >= Hint.ASIDE)
     names = f"{value_of('id', markup)} {value_of('class', markup)}"[:LONGEST_NAME]
     kinds = [name_of(name) for name in names.split()]
     caption = tag in ("figcaption", "figure") or any(name.caption for name in kinds)
@@ -124,7 +128,7 @@ def facts_of(tag: str, markup: str) -> Facts:
             kinds.append(BODY_NAME)
     role = value_of("role", markup) if "role=" in markup else ""
     hint = hint_of(tag, kinds, role, is_hidden(markup, names))
-    return Facts(tag, markup, hint, names.lower() + more, caption, marked)
+    return Facts(tag, markup, hint, names.lower() + more, caption, marked, hint >= Hint.ASIDE and not marked)
 
 
 def value_of(name: str, markup: str) -> str:
@@ -159,8 +163,7 @@ ENTITIES = (
 
 def is_hidden(markup: str, names: str) -> bool:
     """Not shown when the page opens, by attribute, inline style, or a class that says so on every screen."""
-    low = markup.lower()
-    if not any(word in low for word in ("hid", "none", "sr-only", "screen-reader")):
+    if not ("style=" in markup or "hid" in markup or "none" in markup or "sr-only" in markup or "-reader" in markup):
         return False
     words = names.split()
     if not HIDING.isdisjoint(words) and not any(SHOWING.match(word) for word in words):
@@ -210,7 +213,9 @@ def is_aside(name: str, words: set[str]) -> bool:
     """A name of navigation, related news, advertisements ..., and of no part of an article."""
     if name in ASIDE_NAMES:
         return True
-    return not words & PART_WORDS and (bool(words & ASIDE_WORDS) or ASIDE_STEMS.search(name) is not None)
+    if words.isdisjoint(ASIDE_WORDS) and ASIDE_STEMS.search(name) is None:
+        return False
+    return words.isdisjoint(PART_WORDS)
 
 
 class Name(NamedTuple):
@@ -233,14 +238,14 @@ def name_of(name: str) -> Name:
 
 def kind_of(name: str) -> Kind:
     """The kind of one class or id."""
-    words = WORD.findall(name)
-    lower = {name.lower(), *(word.lower() for word in words)}
-    if "".join(word.lower() for word in words if not word.isdigit()) in BODY_WORDS:
+    low = name.lower()
+    words = {low} if name.isalpha() and low == name else {low, *(word.lower() for word in WORD.findall(name))}
+    if low.translate(LETTERS_ONLY) in BODY_WORDS:
         return Kind.BODY  # some spelling of "article body": article-content, artibody, post_text ...
     if name in POST_NAMES:
         return Kind.POST
-    if lower & AFTER_WORDS:
+    if not words.isdisjoint(AFTER_WORDS):
         return Kind.AFTER
-    if is_aside(name.lower(), lower):
+    if is_aside(low, words):
         return Kind.ASIDE
-    return Kind.ARTICLE if lower & ARTICLE_WORDS else Kind.NONE
+    return Kind.NONE if words.isdisjoint(ARTICLE_WORDS) else Kind.ARTICLE

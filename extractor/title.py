@@ -96,8 +96,8 @@ def find_heading(document: Document, body: int, stated: Sequence[str], site: Col
     layout = document.layout
     headings = list(headings_before(layout, body))
     first = [heading for heading in headings if heading.is_first and letters_of(heading.text) not in site]
-    start = layout.spans[body].start
-    by_body = [heading for heading in first if start - heading.start <= NEAR_TITLE]
+    row = layout.spans[body].row
+    by_body = [heading for heading in first if heading.lines and row - heading.lines[0].row <= NEAR_TITLE]
     path = document.url.rpartition("//")[2].partition("/")[2]
     return (
         most_similar(first, stated)

@@ -34,9 +34,10 @@ LINK, NUMBER, SHORT, ASIDE = -4, -2, -1, -2
 
 def lines_above(layout: Layout, body: int) -> list[Line]:
     """The lines from a little above the body down to its first sentence."""
-    start = layout.spans[body].start
+    start, row = layout.spans[body].start, layout.spans[body].row
     head = takewhile(lambda line: not is_text(line), layout.lines[start : start + LONGEST_HEAD])
-    return [*layout.lines[max(0, start - ABOVE) : start], *head]
+    above = [line for line in layout.lines[max(0, start - ABOVE) : start] if line.row >= row - ABOVE]
+    return [*above, *head]
 
 
 def is_text(line: Line) -> bool:

@@ -17,9 +17,8 @@ from extractor import ArticleExtractor, ExtractSettings, charset
 from extractor.date import date_in_text
 from extractor.document import Document
 from extractor.lines import Layout, Line
-from extractor.methods.contract import ExplainingMethod, Explanation, Method, Verdict
-from extractor.methods.explanation import explain_lines
-from extractor.methods.weighed_lines import weigh_all
+from extractor.methods.contract import Explanation, Verdict
+from extractor.methods.explanation import with_tag_blocks
 from extractor.names import Facts
 from pipeline.one_page import SourcePage, no_page
 
@@ -58,17 +57,10 @@ def explain_page(page: SourcePage, settings: ExtractSettings) -> Explained:
     if isinstance(document, Outcome):
         raise no_page(page.name, document)
     result = extractor.result(document, page.fetched_at)
-    explanation = explanation_of(document, extractor.method)
+    explanation = with_tag_blocks(document, extractor.method.explain(document))
     marks = marks_of(document.layout, result, explanation.chosen) if isinstance(result, Article) else {}
     encoding = decoded.encoding if decoded is not None else ""
     return Explained(page, settings.method, encoding, document, explanation, result, marks)
-
-
-def explanation_of(document: Document, method: Method) -> Explanation:
-    """As the method explains itself; one that does not is explained by its body and the weights of single lines."""
-    if isinstance(method, ExplainingMethod):
-        return method.explain(document)
-    return explain_lines(document, method.choose(document), weigh_all(document.layout.lines, document.site.repeated))
 
 
 # -- what a line shows
@@ -124,9 +116,10 @@ def shown(value: float | str) -> str:
 def candidate_table(explained: Explained) -> Table:
     """The candidate elements, best first; a mark says which was chosen."""
     explanation, layout = explained.explanation, explained.document.layout
-    table = Table(title=f"candidates, ● chosen by {explained.method}", title_justify="left", box=SIMPLE)
+    title = f"candidates, ● chosen by {explained.method}"
+    table = Table(title=title, title_justify="left", box=SIMPLE, collapse_padding=True, pad_edge=False)
     table.add_column("")
-    table.add_column("element", no_wrap=True, min_width=12)
+    table.add_column("element", no_wrap=True, min_width=12, max_width=36)
     table.add_column("from-to", no_wrap=True, min_width=7)
     features = list(dict.fromkeys(name for one in explanation.candidates for name in one.features))
     for name in ("score", *features):

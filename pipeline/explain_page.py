@@ -222,7 +222,7 @@ def named(explained: Explained, span: int) -> str:
     """An element, and what its name says it is."""
     layout = explained.document.layout
     hint = layout.spans[span].facts.hint
-    return element_at(layout, span) + ("" if hint is Hint.NONE else f" ({hint.value})")
+    return element_at(layout, span) + ("" if hint is Hint.NONE else f" ({hint.name.lower()})")
 
 
 def candidates(explained: Explained) -> str:

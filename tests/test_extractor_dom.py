@@ -3,7 +3,7 @@
 import pytest
 
 from extractor import dom
-from extractor.document import read_document
+from extractor.document import read_document, source_of
 from extractor.lines import Layout
 
 
@@ -48,6 +48,8 @@ def test_cleaning_keeps_what_a_reader_reads(html: str, text: str) -> None:
         ("a<script>b", "a<script>b", ()),
         ("a<!-- b", "a<!-- b", ()),
         ("a<!-->b", "ab", ()),
+        ("a<svg><title>b</title></svg>c<svg>d<script>e</script>f", "ac<svg>df", ()),
+        ("a<noscript>b</noscript>c<noscripts>d", "ac<noscripts>d", ()),
         ("<script type='application/ld+json'>{}</script><script>x = 'application/ld+json'</script>", "", ("{}",)),
     ],
     ids=[
@@ -59,11 +61,14 @@ def test_cleaning_keeps_what_a_reader_reads(html: str, text: str) -> None:
         "open",
         "open comment",
         "short",
+        "drawing",
+        "not shown",
         "data",
     ],
 )
 def test_scripts_are_cut_where_a_browser_ends_them(html: str, left: str, linked_data: tuple[str, ...]) -> None:
-    source = dom.cut_scripts(html)
+    source = source_of(html)
+    assert source is not None
     assert (source.text, source.json_ld) == (left, linked_data)
 
 

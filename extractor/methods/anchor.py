@@ -1,5 +1,7 @@
 """Where on the page the title stands: the body starts below it."""
 
+from collections.abc import Sequence
+
 from extractor.document import Document
 from extractor.dom import HEADINGS
 from extractor.lines import Line, Span
@@ -63,6 +65,6 @@ def letters_of(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def is_near(span: Span, title: int) -> bool:
+def is_near(span: Span, title: int, lines: Sequence[Line]) -> bool:
     """The element holds the title, or starts shortly below it."""
-    return 0 <= title < span.end and span.start <= title + NEAR
+    return 0 <= title < span.end and span.row <= lines[title].row + NEAR

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol
 
 from extractor.date import Published
 from extractor.document import Document
@@ -10,12 +10,16 @@ from extractor.document import Document
 
 @dataclass(frozen=True)
 class Body:
-    """A chosen body: the span it was read from, its lines, the text, and the line that is the title (-1: none)."""
+    """A chosen body: the span it was read from, its lines, the text, and the line that is the title (-1: none).
+
+    Not `sure`: only what is called navigation, comments ... could be found.
+    """
 
     span: int
     lines: tuple[int, ...]
     text: str
     title: int = -1
+    sure: bool = True
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,9 @@ class Explanation:
 
 
 class Method(Protocol):
-    """Reads a page."""
+    """Reads a page. Where it `reads_whole`, nothing is left out of the layout (see lines.Layout)."""
+
+    reads_whole: ClassVar[bool]
 
     def choose(self, document: Document) -> Body | None:
         """The body, or None where the page has none."""
@@ -57,11 +63,6 @@ class Method(Protocol):
 
     def published(self, document: Document, body: Body, latest: str) -> Published:
         """The date of publication; none after the day `latest` (`YYYY-MM-DD`)."""
-
-
-@runtime_checkable
-class ExplainingMethod(Protocol):
-    """A method that can say why."""
 
     def explain(self, document: Document) -> Explanation:
         """Why the body was chosen; for a person, and as slow as it likes."""

@@ -4,7 +4,9 @@ Everything is read off the page and the chosen body again, so that choosing a bo
 """
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import accumulate, takewhile
 
 from docstore.model import line_hash
@@ -14,6 +16,7 @@ from extractor.lines import Layout, Line
 from extractor.methods.contract import Body, Candidate, Explanation, Verdict
 from extractor.names import Facts, Hint
 from extractor.phrases import is_copyright, is_template
+from extractor.tag_blocks import TagBlock, tag_blocks
 
 MOST_CANDIDATES = 12
 PART = 0.3  # of the score of the element around it: with less an element is a part of it and no rival
@@ -40,16 +43,14 @@ REASONS = (
 
 
 def explain_lines(
-    document: Document, body: Body | None, weights: Sequence[float], scores: Sequence[float] | None = None
+    document: Document, body: Body | None, weights: Sequence[float], scores: Sequence[float]
 ) -> Explanation:
     """How a method chose that weighs lines and takes the best element.
 
-    `weights` has one for each line, `scores` one for each span: without, the sum of the weights in it.
+    `weights` has one for each line, `scores` one for each span.
     """
     layout = document.layout
     chosen = body.span if body is not None else -1
-    sums = [0.0, *accumulate(weights)]
-    scores = scores or [sums[span.end] - sums[span.start] for span in layout.spans]
     gains = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
     candidates = tuple(
         Candidate(place, scores[place], {**features_of(layout, place), "gain": gains_in(layout, place, gains)})
@@ -89,7 +90,7 @@ def features_of(layout: Layout, place: int) -> dict[str, float | str]:
     lines = layout.lines[span.start : span.end]
     text, links = sum(line.size for line in lines), sum(line.link_size for line in lines)
     return {
-        "hint": span.facts.hint.value,
+        "hint": span.facts.hint.name.lower(),
         "lines": len(lines),
         "text": text,
         "links": links,
@@ -135,6 +136,37 @@ def counts_of(block: Block) -> dict[str, float | str]:
         "Q": block.marks,
         "V": block.spread,
         "DS": block.ds,
+    }
+
+
+def with_tag_blocks(document: Document, explanation: Explanation) -> Explanation:
+    """The same, each candidate with what Wu's tag blocks in it say: the type that weighs most, the largest impact, and
+    the sum of the weights, which is the element's share of the page's impact (WY-F3 to WY-F5).
+
+    The document must be whole.
+    """
+    inside = defaultdict[int, list[TagBlock]](list)
+    for block in tag_blocks(document):
+        for place in document.layout.above(block.span):
+            inside[place].append(block)
+    return replace(
+        explanation,
+        candidates=tuple(
+            replace(one, features={**one.features, **block_features(inside[one.span])})
+            for one in explanation.candidates
+        ),
+    )
+
+
+def block_features(blocks: Sequence[TagBlock]) -> dict[str, float | str]:
+    """What the tag blocks of an element say of it."""
+    by_type = defaultdict[str, float](float)
+    for block in blocks:
+        by_type[block.type.value] += block.weight
+    return {
+        "type": max(by_type, key=by_type.__getitem__, default=""),
+        "impact": max((block.impact for block in blocks), default=0.0),
+        "weight": sum(block.weight for block in blocks),
     }
 
 

@@ -1,6 +1,7 @@
 """Title and date as Wang Du 2019 finds them (WD-A3 and WD-A4, METHODS 1.5 and 1.6), and what its body methods share."""
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from lxml.etree import _Element as Element
 
@@ -23,6 +24,8 @@ NEAR = 60  # lines before and behind the body's start in which a date is looked 
 
 class PaperMethod:
     """WD-A3 and WD-A4 for the methods that choose a body as the paper does."""
+
+    reads_whole: ClassVar[bool] = True
 
     def title(self, document: Document, body: Body) -> str:
         """WD-A3: the heading before the body that is most like <title>, else <title>, else the element "title"."""

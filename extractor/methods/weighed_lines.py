@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate, islice
+from typing import ClassVar
 
 from docstore.model import line_hash
 from extractor.date import Published, find_date
@@ -20,7 +21,8 @@ from extractor.document import Document
 from extractor.dom import HEADINGS
 from extractor.lines import Layout, Line, Span, render
 from extractor.methods.anchor import is_near, title_place
-from extractor.methods.contract import Body
+from extractor.methods.contract import Body, Explanation
+from extractor.methods.explanation import explain_lines
 from extractor.names import Hint
 from extractor.phrases import (
     ends_article,
@@ -40,9 +42,12 @@ LINK_LOSS = 20.0  # the same for a line of links, of which LINK_FACTOR counts
 LINK_FACTOR = 0.6
 SENTENCE = 8.0  # shortest line with punctuation that counts as a sentence
 LONG_LINE = 20.0  # a line this long counts in part even without punctuation
+LEFT_OUT_LOSS = 0.18  # of the links that were left out: what LINK_FACTOR leaves in an aside
 LINK_LINE = 0.5  # lines with more link text than this are links
-HINT_GAIN = {Hint.BODY: 1.6, Hint.ARTICLE: 1.15, Hint.NONE: 1.0, Hint.ASIDE: 0.6, Hint.HIDDEN: 0.6, Hint.AFTER: 0.3}
-HINT_BONUS = {Hint.BODY: 60.0, Hint.ARTICLE: 3.0}
+# By Hint: body, article, none, aside, hidden, after.
+HINT_GAIN = (1.6, 1.15, 1.0, 0.6, 0.6, 0.3)
+HINT_BONUS = (60.0, 3.0, 0.0, 0.0, 0.0, 0.0)
+HIDDEN_SHARE = 0.6  # an element with more of it than this is hidden only until the page has started its scripts
 ASIDE_SHARE = 0.5  # an element with more of the page's gain than this is no aside, whatever its name
 LONGEST_TAIL = 30  # lines without punctuation that may be cut behind the last sentence
 CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
@@ -66,6 +71,7 @@ class WeighedLines:
     """Body method `blocks`."""
 
     settings: ExtractSettings
+    reads_whole: ClassVar[bool] = False
 
     def choose(self, document: Document) -> Body | None:
         """The body, or None where no element gains anything."""
@@ -74,12 +80,25 @@ class WeighedLines:
         weights = weigh_all(layout.lines, document.site.repeated)
         place = title_place(document)
         title = believed(place, weights)
-        choice = choose_element(layout.spans, hints, weights, title)
+        choice = choose_element(layout, hints, weights, title)
         if choice is None:
             return None
         kept = keep_lines(layout, choice, title)
         kept = without(kept, layout.lines, document.site.repeated)
-        return Body(choice.place, tuple(kept), render(layout.lines[index] for index in kept), place) if kept else None
+        return (
+            Body(choice.place, tuple(kept), render(layout.lines[index] for index in kept), place, choice.sure)
+            if kept
+            else None
+        )
+
+    def explain(self, document: Document) -> Explanation:
+        """The lines by their final weights, the elements by the scores among which the choice fell."""
+        layout, hints = document.layout, settled_hints(document.layout.spans)
+        weights = weigh_all(layout.lines, document.site.repeated)
+        title = believed(title_place(document), weights)
+        choice = choose_element(layout, hints, weights, title)
+        final = choice.weights if choice is not None else weights
+        return explain_lines(document, self.choose(document), final, span_scores(layout, hints, final, title))
 
     def title(self, document: Document, body: Body) -> str:
         """See extractor/title.py."""
@@ -119,29 +138,31 @@ class Choice:
     place: int
     weights: Sequence[float]
     asides: Sequence[bool]
+    sure: bool
 
 
-def choose_element(spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int) -> Choice | None:
+def choose_element(layout: Layout, hints: Sequence[Hint], weights: Sequence[float], title: int) -> Choice | None:
     """The best element. Names of asides are believed less and less until a good one is left.
 
     Believed in full, they must leave an element that is named as the body and near the title; believed where they hold
     no more than ASIDE_SHARE, one near the title, or one that holds enough. Last, no name is believed.
     """
+    spans = layout.spans
     enough = LEAST_SHARE * sum(max(0.0, weight) for weight in weights)
     for share in (1.0, ASIDE_SHARE, 0.0):
         asides = aside_lines(spans, hints, weights, title, share)
         settled = settle(weights, asides, title)
-        place = best_span(spans, hints, settled, title)
+        place = best_span(layout, hints, settled, title)
         if place < 0:
             continue
-        near = is_near(spans[place], title)
+        near = is_near(spans[place], title, layout.lines)
         sure = near and hints[place] is Hint.BODY
         if (
             sure
             or share == 0.0
             or (share < 1.0 and (near or gain_of(settled[spans[place].start : spans[place].end]) > enough))
         ):
-            return Choice(spans[place], place, settled, asides)
+            return Choice(spans[place], place, settled, asides, share > 0.0)
     return None
 
 
@@ -177,11 +198,11 @@ def gain_of(weights: Sequence[float]) -> float:
 def weigh(line: Line) -> float:
     """What a line says for its element being the body, on its own."""
     own = line.size - line.link_size
-    if is_notice_or_label(line):
-        return -min(line.size, LOSS)
     if line.link_share > LINK_LINE:
         return -min(line.size, LINK_LOSS) * LINK_FACTOR
-    if line.marks and line.size >= SENTENCE:
+    if is_notice_or_label(line):
+        return -min(line.size, LOSS)
+    if line.size >= SENTENCE and line.punctuated:
         return own
     if line.size >= LONG_LINE:
         return own * 0.5
@@ -199,7 +220,7 @@ def aside_lines(
     gains = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
     most = {
         Hint.ASIDE: share * gains[-1],
-        Hint.HIDDEN: min(share, ASIDE_SHARE) * gains[-1],
+        Hint.HIDDEN: min(share, HIDDEN_SHARE) * gains[-1],
         Hint.AFTER: gains[-1] if share else 0.0,
     }
     around_bodies = around(spans, [place for place, hint in enumerate(hints) if hint is Hint.BODY])
@@ -252,18 +273,24 @@ def settle(weights: Sequence[float], asides: Sequence[bool], title: int) -> list
     return settled
 
 
-def best_span(spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int) -> int:
-    """Index of the element with the largest sum of weights, its name counted in; the innermost of equals, -1: none."""
+def best_span(layout: Layout, hints: Sequence[Hint], weights: Sequence[float], title: int) -> int:
+    """Index of the element with the highest score, the innermost of equals; -1 where none gains anything."""
+    scores = span_scores(layout, hints, weights, title)
+    best = max(scores, default=0.0)
+    return len(scores) - 1 - scores[::-1].index(best) if best > 0 else -1
+
+
+def span_scores(layout: Layout, hints: Sequence[Hint], weights: Sequence[float], title: int) -> list[float]:
+    """For each element the sum of its lines' weights, its name and the title's place counted in; 0 for no gain."""
     sums = [0.0, *accumulate(weights)]
-    best, chosen = 0.0, -1
-    for place, (span, hint) in enumerate(zip(spans, hints, strict=True)):
-        gain = sums[span.end] - sums[span.start]
-        score = gain * HINT_GAIN[hint] + HINT_BONUS.get(hint, 0.0) if gain > 0 else 0.0
-        if score > 0 and is_near(span, title):
+    scores = []
+    for span, hint in zip(layout.spans, hints, strict=True):
+        gain = sums[span.end] - sums[span.start] - LEFT_OUT_LOSS * span.loss
+        score = gain * HINT_GAIN[hint] + HINT_BONUS[hint] if gain > 0 else 0.0
+        if score > 0 and is_near(span, title, layout.lines):
             score += NEAR_BONUS
-        if score >= best and score > 0:
-            best, chosen = score, place
-    return chosen
+        scores.append(score)
+    return scores
 
 
 def keep_lines(layout: Layout, choice: Choice, title: int) -> list[int]:
@@ -321,7 +348,7 @@ def cut_tail(chosen: list[int], lines: Sequence[Line]) -> list[int]:
 
 def is_sentence(line: Line) -> bool:
     """Long enough to be read, with punctuation or without."""
-    return (line.size >= SENTENCE and line.marks > 0) or line.size >= LONG_LINE
+    return line.size >= LONG_LINE or (line.size >= SENTENCE and line.punctuated)
 
 
 def cut_start(chosen: list[int], lines: Sequence[Line]) -> list[int]:
@@ -331,7 +358,7 @@ def cut_start(chosen: list[int], lines: Sequence[Line]) -> list[int]:
         line = lines[index]
         if is_meta_line(line.text) and line.size < 40:
             place = here + 1
-        elif line.marks and line.size >= SENTENCE and line.tag not in HEADINGS:
+        elif line.size >= SENTENCE and line.punctuated and line.tag not in HEADINGS:
             break
     return chosen[place:]
 
@@ -339,16 +366,17 @@ def cut_start(chosen: list[int], lines: Sequence[Line]) -> list[int]:
 def belongs(index: int, layout: Layout) -> bool:
     """Neither a notice nor a label, nor an English caption, nor one of several lines of links."""
     line = layout.lines[index]
-    if is_notice_or_label(line) or is_caption(line, layout):
+    if line.link_share > LINK_LINE and (is_pointer(line) or not is_lone_link(index, layout.lines)):
         return False
-    return line.link_share <= LINK_LINE or (is_lone_link(index, layout.lines) and not is_pointer(line))
+    return not (is_notice_or_label(line) or is_caption(line, layout))
 
 
 def is_caption(line: Line, layout: Layout) -> bool:
     """A caption under a picture, but for Chinese ones: there the caption may be the whole article (WD, 1.4)."""
+    if HAN.search(line.text):
+        return False
     near = islice(layout.above(line.span), CAPTION_DEPTH)
-    named = any(layout.spans[place].facts.caption for place in near) or is_credited(line.text)
-    return named and not HAN.search(line.text)
+    return any(layout.spans[place].facts.caption for place in near) or is_credited(line.text)
 
 
 def is_notice_or_label(line: Line) -> bool:
