@@ -186,7 +186,8 @@ class Head:
 
 def size_of(text: str) -> float:
     """Length in Chinese characters: UTF-8 spends three bytes on each, and one on a Latin letter."""
-    return len("".join(text.split()).encode("utf-8", "replace")) / 3
+    bare = "".join(text.split())
+    return len(bare if bare.isascii() else bare.encode("utf-8", "replace")) / 3
 
 
 def read_lines(markup: str, whole: bool = True) -> tuple[Layout, Head]:
@@ -236,7 +237,7 @@ def scan(pieces: Sequence[str], at: int, name: str, most: int, dated: bool) -> S
                 in_link = True
             elif piece.startswith(TELLING):
                 break
-        text = piece[piece.find(">") + 1 :]
+        text = piece[piece.find(">") + 1 :] if piece[-1:] != ">" else ""
         if text and not text.isspace():
             size = size_of(text)
             found.size += size

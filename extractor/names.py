@@ -4,8 +4,8 @@ General words only, no site's own. Names are hints: methods/weighed_lines.py ove
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from enum import Enum, IntEnum
+from collections.abc import Mapping
+from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -112,23 +112,24 @@ class Facts(NamedTuple):
 @lru_cache(maxsize=20_000)
 def facts_of(tag: str, markup: str) -> Facts:
     """The facts of a start tag. `markup` are its attributes as well-formed markup has them: `class="news" id="x"`."""
-    if not markup:
-        hint = hint_of(tag, (), "", False)
-        return Facts(tag, "", hint, "", tag in ("figcaption", "figure"), tag == "time", hint >= Hint.ASIDE)
-    names = f"{value_of('id', markup)} {value_of('class', markup)}"[:LONGEST_NAME]
-    kinds = [name_of(name) for name in names.split()]
-    caption = tag in ("figcaption", "figure") or any(name.caption for name in kinds)
-    marked = tag == "time" or any(name.marked for name in kinds)
-    more = ""
-    if "itemprop" in markup or "rel=" in markup or "property=" in markup:
-        itemprop = value_of("itemprop", markup)
-        more = f" {itemprop} {value_of('rel', markup)} {value_of('property', markup)}".lower()
-        marked = marked or MARKED.search(more) is not None
-        if itemprop.lower() in ("articlebody", "text"):
-            kinds.append(BODY_NAME)
-    role = value_of("role", markup) if "role=" in markup else ""
-    hint = hint_of(tag, kinds, role, is_hidden(markup, names))
-    return Facts(tag, markup, hint, names.lower() + more, caption, marked, hint >= Hint.ASIDE and not marked)
+    kinds, caption, marked, name, role, hidden = 0, tag in ("figcaption", "figure"), tag == "time", "", "", False
+    if markup:
+        classes, identity = value_of("class", markup), value_of("id", markup)
+        for names in (classes, identity):
+            if names:
+                found = names_of(names[:LONGEST_NAME])
+                kinds, caption, marked = kinds | found.kinds, caption or found.caption, marked or found.marked
+        name = f"{identity} {classes}".lower()
+        if "itemprop" in markup or "rel=" in markup or "property=" in markup:
+            itemprop = value_of("itemprop", markup).lower()
+            more = f"{itemprop} {value_of('rel', markup)} {value_of('property', markup)}".lower()
+            marked = marked or MARKED.search(more) is not None
+            kinds |= BODY if itemprop in ("articlebody", "text") else 0
+            name = f"{name} {more}"
+        role = value_of("role", markup) if "role=" in markup else ""
+        hidden = is_hidden(markup, classes)
+    hint = hint_of(tag, kinds, role, hidden)
+    return Facts(tag, markup, hint, name[:LONGEST_NAME], caption, marked, hint >= Hint.ASIDE and not marked)
 
 
 def value_of(name: str, markup: str) -> str:
@@ -174,10 +175,9 @@ def is_hidden(markup: str, names: str) -> bool:
     return "display:none" in attributes.get("style", "").replace(" ", "").lower()
 
 
-def hint_of(tag: str, names: Sequence["Name"], role: str, hidden: bool) -> Hint:
-    """The hint in an element's tag, its names and its role."""
-    kinds = {name.kind for name in names}
-    if Kind.BODY in kinds:
+def hint_of(tag: str, kinds: int, role: str, hidden: bool) -> Hint:
+    """The hint in an element's tag, the kinds of its names, and its role."""
+    if kinds & BODY:
         return Hint.HIDDEN if hidden else Hint.BODY
     if tag in NEVER_ASIDE:
         return Hint.ARTICLE if tag in ("article", "main") else Hint.NONE
@@ -187,26 +187,12 @@ def hint_of(tag: str, names: Sequence["Name"], role: str, hidden: bool) -> Hint:
         return Hint.HIDDEN
     if tag in ASIDE_TAGS or role in ASIDE_ROLES:
         return Hint.ASIDE
-    return next((hint for kind, hint in IN_ORDER if kind in kinds), Hint.NONE)
+    return next((hint for kind, hint in IN_ORDER if kinds & kind), Hint.NONE) if kinds else Hint.NONE
 
 
-class Kind(Enum):
-    """What one class or id is."""
-
-    BODY = "body"
-    POST = "post"
-    AFTER = "after"
-    ASIDE = "aside"
-    ARTICLE = "article"
-    NONE = "none"
-
-
-IN_ORDER = (
-    (Kind.POST, Hint.ARTICLE),
-    (Kind.AFTER, Hint.AFTER),
-    (Kind.ASIDE, Hint.ASIDE),
-    (Kind.ARTICLE, Hint.ARTICLE),
-)
+# What one class or id is; an element's names are the sum of theirs.
+BODY, POST, AFTER, ASIDE, ARTICLE = 1, 2, 4, 8, 16
+IN_ORDER = ((POST, Hint.ARTICLE), (AFTER, Hint.AFTER), (ASIDE, Hint.ASIDE), (ARTICLE, Hint.ARTICLE))
 
 
 def is_aside(name: str, words: set[str]) -> bool:
@@ -218,34 +204,35 @@ def is_aside(name: str, words: set[str]) -> bool:
     return words.isdisjoint(PART_WORDS)
 
 
-class Name(NamedTuple):
-    """What one class or id says. Pages have few different ones, and sites share theirs."""
+@lru_cache(maxsize=50_000)
+def kind_of(name: str) -> int:
+    """The kind of one class or id, 0 for none."""
+    low = name.lower()
+    words = {low} if name.isalpha() and low == name else {low, *(word.lower() for word in WORD.findall(name))}
+    if low.translate(LETTERS_ONLY) in BODY_WORDS:
+        return BODY  # some spelling of "article body": article-content, artibody, post_text ...
+    if name in POST_NAMES:
+        return POST
+    if not words.isdisjoint(AFTER_WORDS):
+        return AFTER
+    if is_aside(low, words):
+        return ASIDE
+    return 0 if words.isdisjoint(ARTICLE_WORDS) else ARTICLE
 
-    kind: Kind
+
+class Names(NamedTuple):
+    """What classes or an id say together."""
+
+    kinds: int
     caption: bool
     marked: bool
 
 
-BODY_NAME = Name(Kind.BODY, False, False)
-
-
-@lru_cache(maxsize=50_000)
-def name_of(name: str) -> Name:
-    """What one class or id says."""
-    low = name.lower()
-    return Name(kind_of(name), CAPTION.search(low) is not None, MARKED.search(low) is not None)
-
-
-def kind_of(name: str) -> Kind:
-    """The kind of one class or id."""
-    low = name.lower()
-    words = {low} if name.isalpha() and low == name else {low, *(word.lower() for word in WORD.findall(name))}
-    if low.translate(LETTERS_ONLY) in BODY_WORDS:
-        return Kind.BODY  # some spelling of "article body": article-content, artibody, post_text ...
-    if name in POST_NAMES:
-        return Kind.POST
-    if not words.isdisjoint(AFTER_WORDS):
-        return Kind.AFTER
-    if is_aside(low, words):
-        return Kind.ASIDE
-    return Kind.NONE if words.isdisjoint(ARTICLE_WORDS) else Kind.ARTICLE
+@lru_cache(maxsize=20_000)
+def names_of(names: str) -> Names:
+    """What the classes in an attribute say. Sites have few different ones."""
+    low = names.lower()
+    kinds = 0
+    for name in names.split():
+        kinds |= kind_of(name)
+    return Names(kinds, CAPTION.search(low) is not None, MARKED.search(low) is not None)
