@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import parse_qsl, urldefrag, urljoin, urlsplit
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from extractor.document import Document
 from extractor.frame import Frame
@@ -33,7 +33,9 @@ NO_HOST = re.compile(r"localhost|example\.|\.local$|\.internal$|\.invalid$|^(?:d
 def absolute(base: str, address: str) -> str:
     """An http(s) address made whole, without fragment; "" for anything else."""
     try:
-        url = urldefrag(urljoin(base, address.strip()[:LONGEST_URL]))[0]
+        address = address.strip()[:LONGEST_URL]
+        whole = address if address.startswith(("http://", "https://")) else urljoin(base, address)
+        url = whole.partition("#")[0]
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or len(url) > LONGEST_URL:
             return ""

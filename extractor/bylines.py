@@ -8,11 +8,12 @@ Explicit labels go before fields meant for machines, which hold the site's name 
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from extractor.document import Document
 from extractor.frame import LONG, Frame
-from extractor.lines import Line
+from extractor.lines import Line, Span
 from extractor.linked_data import LinkedArticle
 from extractor.persons import (
     AND,
@@ -164,15 +165,16 @@ def noted(document: Document, near: list[int], name: re.Pattern[str]) -> list[st
             ]
             return same[:MOST_NAMES]
     spans, lines = document.layout.spans, document.layout.lines
-    for span in spans:
-        if (
-            span.facts.marked
-            and start <= span.start <= end
-            and span.end - span.start == 1
-            and name.search(span.facts.name)
-        ):
+    first = bisect_left(spans, start, key=line_of)
+    for span in spans[first : bisect_right(spans, end, key=line_of)]:
+        if span.facts.marked and span.end - span.start == 1 and name.search(span.facts.name):
             return [lines[span.start].text]
     return []
+
+
+def line_of(span: Span) -> int:
+    """The line at which a span begins; spans are in the order of these."""
+    return span.start
 
 
 def find_source(document: Document, frame: Frame, linked: LinkedArticle) -> str:

@@ -171,9 +171,12 @@ def is_next_day(one: str, other: str) -> bool:
 def stated_dates(document: Document, month_first: bool) -> list[Claim]:
     """What the page says to machines of its publication, most trusted first."""
     linked = linked_article(document.json_ld, document.url)
+    published = claim(linked.published, "json-ld", True, month_first)
+    own = [] if linked.elsewhere else [published]
     found = [
-        claim(linked.published, "json-ld", True, month_first),
+        *own,
         *(claim(text, "meta", True, month_first) for text in metas_of(document.metas, METAS)),
+        *([] if own else [published]),
         claim(linked.created, "json-ld", False, month_first),
         *(claim(text, "meta", False, month_first) for text in metas_of(document.metas, VAGUE_METAS)),
         *(claim(text, "meta", False, month_first) for name, text in document.metas.items() if is_dated(name)),

@@ -24,6 +24,7 @@ MOST_LINES = 6  # of a small element
 SHORT = 40  # characters of an element in which 9.5.16 is a date
 NAMED = 0.4  # what it is worth to be named a date, and to be marked as the date of publication
 PUBDATE = 1.4
+PUBDATE_ATTRIBUTE = re.compile(r'(?<!\S)pubdate="')
 NEAR_TITLE = 12  # lines above a title in which its date may stand
 PUBLISHED = re.compile(
     "发布|發布|發佈|发表|發表|时间|時間|日期|publish|posted|première|premier|veröffentlich|publié|publicad|pubblicat|"
@@ -64,6 +65,7 @@ def is_month_first(document: Document) -> bool:
     """Whether 5/9/2016 is a day in May here: on American pages, and on Chinese ones, whose servers write it so."""
     spans = document.layout.spans
     language, _, region = (spans[0].facts.attributes.get("lang", "") if spans else "").lower().partition("-")
+    region = region or document.metas.get("og:locale", "").lower().replace("-", "_").partition("_")[2]
     host = document.url.partition("://")[2].partition("/")[0].partition(":")[0]
     return language in ("en", "zh", "") and region not in BRITISH and host.rpartition(".")[2] not in BRITISH
 
@@ -111,7 +113,11 @@ def says_published(shown: Shown) -> bool:
 
 def readable(line: Line) -> str:
     """A line with plain digits, "" where it can hold no date; of a long line only the beginning, where dates stand."""
-    text = line.text if line.size <= LONG else line.text[:BEGINNING]
+    text = line.text
+    if text.isascii() and "20" not in text and "199" not in text and "." not in text:
+        return ""  # most lines
+    if line.size > LONG:
+        text = text[:BEGINNING]
     if "20" in text or "199" in text or (line.size < SHORT_LINE and "." in text):
         return western_digits(text)
     return western_digits(text) if not text.isascii() and OTHER_DATE.search(text) else ""
@@ -227,14 +233,15 @@ def dated_element(
 ) -> Iterator[Shown]:
     """The date of an element that is named as one; what it shows goes before what it says to machines."""
     facts = element.facts
-    own = facts.attributes.get("itemprop") == "datePublished" or "pubdate" in facts.attributes
+    own = 'itemprop="datePublished"' in facts.markup or PUBDATE_ATTRIBUTE.search(facts.markup) is not None
     cost = place_cost(element.line, frame) - (PUBDATE if own else NAMED)
     if cost >= FAR - NAMED:
         return
     text = plain_digits(element.text)
     stamp = first_stamp(text, month_first, short=len(text) < SHORT)
     if stamp is None:
-        text = plain_digits(next((facts.attributes[name] for name in STATED_IN if name in facts.attributes), ""))
+        attributes = facts.attributes
+        text = plain_digits(next((attributes[name] for name in STATED_IN if name in attributes), ""))
         stamp = stated_date(text, month_first) if text else None
     if stamp is None:
         return

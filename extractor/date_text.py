@@ -62,7 +62,10 @@ TEXT_DAYS = (
         rf"(?:\d?\d:\d\d(?::\d\d)?,?\s)?(?:[a-z]{{3,4}}\s)?{YEAR}(?![\d:])"
     ),
 )
+DAY_BEHIND = (TEXT_DAYS[0], TEXT_DAYS[3], TEXT_DAYS[4])  # the year
+DAY_BEFORE = (TEXT_DAYS[1], TEXT_DAYS[2], TEXT_DAYS[5])
 SHORT_YEAR = re.compile(r"(?<![\d.])(?P<d>3[01]|[12]\d|0?[1-9])\.(?P<m>1[0-2]|0?[1-9])\.(?P<y>[0-4]\d)(?![\d.])")
+ISO = re.compile(r"(199\d|20\d\d)-(\d\d)-(\d\d)(?!\d)")
 HAS_YEAR = re.compile(r"20\d\d|199\d")
 DIGIT = re.compile(r"\d")
 MOST_YEARS = 5  # in one text that are looked around
@@ -107,6 +110,8 @@ class Stamp:
 def date_in_url(url: str) -> str:
     """WD-A4: the year, month and (if there) day in a URL, as `YYYY-MM-DD` or `YYYY-MM`; "" where there is none."""
     path = url[:LONGEST_URL].split("//", 1)[-1]
+    if "20" not in path and "199" not in path:
+        return ""
     days = (as_day(match["y"], match["m"], match["d"]) for pattern in URL_DAYS for match in pattern.finditer(path))
     named = URL_NAMED_DAY.search(path.lower())
     spelt = as_day(named["y"], MONTH_NAMES.get(named["n"], 0), named["d"]) if named else ""
@@ -163,6 +168,9 @@ def first_stamp(text: str, month_first: bool = False, short: bool = False) -> St
     `month_first` reads 5/9/2016 as the American 9 May; `short` reads 9.5.16 too, which is a version as often as a day.
     """
     found = None
+    iso = ISO.match(text)
+    if iso is not None and (day := as_day(iso[1], iso[2], iso[3])):
+        return Stamp(day, 0, iso.end())
     if "20" in text or "199" in text:
         found = next(stamps(text, month_first), None)
     if found is None and short:
@@ -176,9 +184,11 @@ def stamps(text: str, month_first: bool) -> Iterator[Stamp]:
     """The days around the first years of a text: for each year, the first of those that the patterns find there."""
     for year in islice(HAS_YEAR.finditer(text), MOST_YEARS):
         start, end = max(0, year.start() - AROUND), year.end() + AROUND
-        if DIGIT.search(text, start, year.start()) is None and DIGIT.search(text, year.end(), end) is None:
-            continue  # most years stand alone
-        found = [stamp for pattern in TEXT_DAYS if (stamp := match_of(pattern, text, start, end, month_first))]
+        before = DIGIT.search(text, start, year.start()) is not None
+        behind = DIGIT.search(text, year.end(), end) is not None
+        # Most years stand alone; a day before the year, or behind it, needs digits there.
+        patterns = (TEXT_DAYS if behind else DAY_BEFORE) if before else (DAY_BEHIND if behind else ())
+        found = [stamp for pattern in patterns if (stamp := match_of(pattern, text, start, end, month_first))]
         if found:
             yield min(found, key=lambda stamp: stamp.start)
             return

@@ -2,18 +2,21 @@
 
 import datetime
 
-from docstore.model import Article, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
-from extractor.check import refuse
+from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
+from extractor.check import is_title_alone, refuse
 from extractor.document import Document, lay_out, source_of, with_all_lines
 from extractor.language import language_of
+from extractor.lines import size_of
 from extractor.metadata import find_metadata
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
 from extractor.settings import ExtractSettings
 from extractor.site_name import title_tail
+from extractor.stated_body import stated_body
 from extractor.structure import blocks_of
 
 DAY = 86_400.0
+LONG_ENOUGH = 10_000  # characters of a body that are measured
 END_OF_TIME = "2099-12-31"
 
 
@@ -71,10 +74,18 @@ class ArticleExtractor:
         if not document.whole and (body is None or not body.sure):
             document = with_all_lines(document)
             body = self.method.choose(document)
+        body = self.enough(document, body)
         refusal = refuse(document, body, self.settings)
         if refusal is not None or body is None:
             return refusal or Outcome(Reason.NO_BODY, "no text found")
         return self.article(document, body, latest_day(fetched_at))
+
+    def enough(self, document: Document, body: Body | None) -> Body | None:
+        """A body, or the one that the page states where it shows none."""
+        shown = body is not None and not is_title_alone(body)
+        if body is not None and shown and size_of(body.text[:LONG_ENOUGH]) >= self.settings.shortest_body:
+            return body
+        return stated_body(document, body.title if body is not None else -1) or body
 
     def article(self, document: Document, body: Body, latest: str) -> Article:
         """The article around a body that was found good."""
@@ -98,8 +109,13 @@ class ArticleExtractor:
             picture=found.picture,
             canonical_url=found.canonical_url,
             next_url=found.next_url,
-            blocks=blocks_of(document, body),
+            blocks=blocks_of(document, body) if body.lines else paragraphs(body.text),
         )
+
+
+def paragraphs(text: str) -> tuple[Block, ...]:
+    """The blocks of a text that has no structure but its lines."""
+    return tuple(Block(BlockKind.PARAGRAPH, line) for line in text.split("\n"))
 
 
 def stated_language(document: Document) -> str:

@@ -8,7 +8,7 @@ A script that is no JSON (a comma too many, a raw line break) is read by pattern
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -37,12 +37,21 @@ FIELDS = {
 AUTHOR = re.compile(r'"author"\s{0,9}:[\s\[{]{0,20}(?:"@?(?:type|id)"\s{0,9}:\s{0,9}"[^"]{0,99}"\s?,\s{0,20}){0,3}'
                     r'(?:"name"\s{0,9}:\s{0,9})?"((?:[^"\\]|\\.){1,99})"')  # fmt: skip
 
+ARTICLE, COLLECTION = "article", "collection"
+COLLECTION_TYPES = frozenset(("collectionpage", "searchresultspage", "blog", "profilepage"))
+PAGE_TYPES = frozenset(("webpage", "itempage", "creativework", "product", "faqpage"))  # of lists as of articles
+MANY = 3  # articles without an address that make a list
+
 Node = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class LinkedArticle:
-    """The fields of the article's node as they stand there, "" or () for what is missing."""
+    """The fields of the article's node as they stand there, "" or () for what is missing.
+
+    `kind` says what the page is: ARTICLE, where the node is an article of this page, COLLECTION, or "". `elsewhere`:
+    the node gives another page's address.
+    """
 
     published: str = ""
     created: str = ""
@@ -56,6 +65,9 @@ class LinkedArticle:
     authors: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     crumbs: tuple[str, ...] = ()
+    body: str = ""
+    kind: str = ""
+    elsewhere: bool = False
 
 
 @lru_cache(maxsize=2)  # date and metadata of a page both ask
@@ -75,7 +87,12 @@ def linked_article(scripts: tuple[str, ...], url: str) -> LinkedArticle:
     ranked = sorted(((rank(node, depth, url), place) for place, (node, depth) in enumerate(nodes[:MOST_NODES])))
     articles = [nodes[place][0] for how, place in ranked if how[0] < NO_ARTICLE]
     crumbs = next((crumbs_of(node) for node, _ in nodes if "breadcrumblist" in types_of(node)), ())
-    return article_of(articles, by_id, crumbs) if articles else article_in_pieces("\n".join(broken), crumbs)
+    if not articles:
+        found = article_in_pieces("\n".join(broken), crumbs)
+        return replace(found, kind=found.kind or kind_of(nodes, url))
+    own = addresses_of(articles[0])
+    elsewhere = bool(url and own) and not any(is_same_page(address, url) for address in own)
+    return replace(article_of(articles, by_id, crumbs), kind=kind_of(nodes, url), elsewhere=elsewhere)
 
 
 def parsed_json(script: str) -> object:
@@ -119,6 +136,32 @@ def rank(node: Node, depth: int, url: str) -> tuple[int, int, int]:
     return best, int(other), depth
 
 
+def kind_of(nodes: Sequence[tuple[Node, int]], url: str) -> str:
+    """What the page of these nodes is: an article that gives the page's address, a collection, an article without one.
+
+    Where many articles give no address they are those of a list.
+    """
+    articles = [node for node, _ in nodes[:MOST_NODES] if any(map(is_article_type, types_of(node)))]
+    found = [addresses_of(node) for node in articles]
+    if url and any(is_same_page(address, url) for addresses in found for address in addresses):
+        return ARTICLE
+    if any(depth < 2 and not COLLECTION_TYPES.isdisjoint(types_of(node)) for node, depth in nodes[:MOST_NODES]):
+        return COLLECTION
+    nowhere = sum(not addresses or not url for addresses in found)
+    return ARTICLE if 0 < nowhere < MANY else ""
+
+
+def is_article_type(name: str) -> bool:
+    """A page has one thing of this type at most, if it is not a list."""
+    return rank_of_type(name) < NO_ARTICLE and name not in PAGE_TYPES
+
+
+def addresses_of(node: Node) -> list[str]:
+    """The addresses that an article gives as its own."""
+    values = [node.get("url"), node.get("mainEntityOfPage")]
+    return [address for address in (address_of(value, {}) for value in values if value) if "/" in address]
+
+
 def rank_of_type(name: str) -> int:
     """Place of a type among those of articles."""
     if name in ARTICLE_TYPES or name.endswith("article") or name == "blogposting":
@@ -156,7 +199,14 @@ def article_of(nodes: Sequence[Node], by_id: Mapping[str, Node], crumbs: tuple[s
         authors=names_of(first.get("author") or first.get("creator"), by_id),
         keywords=keywords_of(first.get("keywords")),
         crumbs=crumbs,
+        body=body_of(nodes),
     )
+
+
+def body_of(nodes: Sequence[Node]) -> str:
+    """The text of the first node that has one."""
+    texts = (node.get("articleBody") or node.get("text") for node in nodes[:9])
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def article_in_pieces(text: str, crumbs: tuple[str, ...] = ()) -> LinkedArticle:
@@ -173,6 +223,7 @@ def article_in_pieces(text: str, crumbs: tuple[str, ...] = ()) -> LinkedArticle:
         section=found.get("articleSection", ""),
         authors=(unescaped(author[1]),) if author else (),
         crumbs=crumbs,
+        kind=ARTICLE if "headline" in found and "datePublished" in found else "",
     )
 
 

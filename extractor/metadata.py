@@ -2,12 +2,13 @@
 
 import html
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
 from extractor.addresses import absolute, find_canonical, find_next, parts_of
-from extractor.bylines import find_author, find_source
+from extractor.bylines import find_author, find_source, line_of
 from extractor.document import Document
 from extractor.frame import Frame, frame_of
 from extractor.linked_data import LinkedArticle, linked_article
@@ -139,13 +140,8 @@ def trails(document: Document, frame: Frame) -> Iterator[list[str]]:
     for note in layout.notes:
         if note.line <= frame.first and ("crumb" in note.facts.name):
             yield steps_of(note.text)
-    for span in layout.spans:
-        if (
-            span.facts.marked
-            and span.start <= frame.first
-            and "crumb" in span.facts.name
-            and span.end - span.start <= MOST_CRUMBS
-        ):
+    for span in layout.spans[: bisect_right(layout.spans, frame.first, key=line_of)]:
+        if span.facts.marked and "crumb" in span.facts.name and span.end - span.start <= MOST_CRUMBS:
             lines = layout.lines[span.start : span.end]
             yield steps_of(lines[0].text) if len(lines) == 1 else [line.text.strip(" >/›»|") for line in lines]
     top = frame.title if frame.title >= 0 else frame.first

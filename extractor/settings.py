@@ -36,7 +36,7 @@ class ExtractSettings:
     )
     list_longest_body: int = field(
         default=120,
-        metadata={"help": "a page whose body is longer than this is never a list, same unit as above"},
+        metadata={"help": "a page whose body is longer than this is never a list for its links, same unit as above"},
     )
     near_duplicate: float = field(
         default=0.8,

@@ -10,28 +10,25 @@ A3 trusts <title>. Old Chinese pages give all their pages the site's name there,
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from extractor.document import Document
 from extractor.dom import HEADINGS
-from extractor.lines import Layout, Line, Span, size_of
+from extractor.lines import Layout, Line, size_of
 from extractor.linked_data import linked_article
-from extractor.similarity import LONGEST as MOST_COMPARED
 from extractor.similarity import Original
 from extractor.site_name import SHORTEST, SITE_JOINT, cut_known, host_of, letters_of, site_names, tidy
 from extractor.site_name import cut_site_name as cut_site_name
 from extractor.site_name import title_tail as title_tail
-from extractor.title_line import TITLE_SIZE, has_meta, line_above, lines_above
+from extractor.title_line import LINK, TITLE_SIZE, has_meta, line_above, lines_above
 
 LONGEST = 300  # characters of a title that are kept
 SIMILAR = 0.5  # headings at least this similar to <title> are the title [D]
 SAME = 0.8  # sub-headings in the body, and headings like a short <title>, must be this similar
 KIN = 0.3  # an h1 by the body that shares this much of its words with <title> or the URL is the title
 MOST_HEADINGS = 60  # headings looked at on one page
-# Bonus and least similarity to <title> of a heading that is the title.
-TITLE_RANK = {"h1": (0.5, 0.5)} | dict.fromkeys(HEADINGS[1:], (0.2, 0.75))
-OTHER_RANK = 0.0, 0.9
 NEAR_TITLE = 15  # lines below the title in which a body is expected to start
 LINK_LINE = 0.5  # lines with more link text than this are links
 CHANNEL = 6.0  # a shorter <title> may be a channel's name, in Chinese characters
@@ -42,12 +39,10 @@ WORD = re.compile(r"[a-z0-9]{3,}|[\u3400-\u9fff]")
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading: its text, its lines and the index of the first; is it an h1, and how like <title> must it be."""
+    """A heading: its text, its lines, and how like <title> it must be."""
 
     text: str
     lines: Sequence[Line]
-    start: int
-    is_first: bool
     least: float
 
 
@@ -94,28 +89,27 @@ def agreed(title: str, others: Iterable[str]) -> str:
 def find_heading(document: Document, body: int, stated: Sequence[str], site: Collection[str]) -> str:
     """The heading that is the title, or "": step 2 of this module. `site` are the letters of the site's names."""
     layout = document.layout
-    headings = list(headings_before(layout, body))
-    first = [heading for heading in headings if heading.is_first and letters_of(heading.text) not in site]
+    first = [one for one in headings_before(layout, body, ("h1",)) if letters_of(one.text) not in site]
     row = layout.spans[body].row
-    by_body = [heading for heading in first if heading.lines and row - heading.lines[0].row <= NEAR_TITLE]
+    by_body = [heading for heading in first if row - heading.lines[0].row <= NEAR_TITLE]
     path = document.url.rpartition("//")[2].partition("/")[2]
     return (
         most_similar(first, stated)
         or most_kin(by_body, [*stated, path])
-        or most_similar([heading for heading in headings if not heading.is_first], stated)
+        or most_similar(list(headings_before(layout, body, HEADINGS[1:])), stated)
     )
 
 
-def headings_before(layout: Layout, body: int) -> Iterator[Heading]:
-    """h1..h6 in document order up to the end of the body; h1 first."""
-    whole = layout.spans[body]
-    spans = [span for span in layout.spans if span.facts.tag in HEADINGS and span.start < min(whole.end, span.end)]
-    spans.sort(key=lambda span: span.facts.tag != "h1")  # stable
-    for span in spans[:MOST_HEADINGS]:
+def headings_before(layout: Layout, body: int, tags: Collection[str]) -> Iterator[Heading]:
+    """The headings of some kinds in document order up to the end of the body."""
+    whole, spans = layout.spans[body], layout.spans
+    behind = bisect_left(spans, whole.end, key=lambda span: span.start)
+    found = [span for span in spans[:behind] if span.facts.tag in tags and span.end > span.start]
+    for span in found[:MOST_HEADINGS]:
         lines = layout.lines[span.start : span.end]
         is_first = span.facts.tag == "h1"
         least = SIMILAR if is_first or span.start < whole.start else SAME
-        yield Heading(tidy(" ".join(line.text for line in lines)), lines, span.start, is_first, least)
+        yield Heading(tidy(" ".join(line.text for line in lines)), lines, least)
 
 
 def most_similar(headings: Sequence[Heading], stated: Sequence[str]) -> str:
@@ -186,7 +180,7 @@ def find_line(layout: Layout, body: int, stated: Sequence[str]) -> str:
         return tidy(shown.text)
     if size_of(title) >= CHANNEL and (len(stated) > 1 or is_shown(title, layout.lines)):
         return title
-    return line_above(layout, body) or title
+    return line_above(layout, body) or title or line_above(layout, body, LINK - 1)  # rather a link than none
 
 
 def is_most_of(line: Line, title: str) -> bool:
@@ -205,25 +199,3 @@ def is_shown(title: str, lines: Sequence[Line]) -> bool:
         and (words in line.text.lower() or original.likeness(line.text, SIMILAR) >= SIMILAR)
         for line in lines
     )
-
-
-def title_place(lines: Sequence[Line], title: str) -> int:
-    """Index of the line that is the title, -1 for none: the first best, h1 before other headings before any line."""
-    best, place = 0.0, -1
-    original = Original(title)
-    length = len(original.text)
-    longest = length if length < MOST_COMPARED else 2 * LONGEST
-    for index, line in enumerate(lines):
-        rank, least = TITLE_RANK.get(line.tag, OTHER_RANK)
-        size = len(line.text)
-        if size < least * length or size * least > longest or line.link_share > LINK_LINE:
-            continue
-        likeness = original.likeness(line.text, least)
-        if likeness >= least and likeness + rank > best:
-            best, place = likeness + rank, index
-    return place
-
-
-def is_near(span: Span, title: int) -> bool:
-    """The element holds the title, or starts shortly below it."""
-    return 0 <= title < span.end and span.start <= title + NEAR_TITLE

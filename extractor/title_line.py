@@ -45,14 +45,16 @@ def is_text(line: Line) -> bool:
     return line.size > TITLE_SIZE[1] or (line.size > SENTENCE and line.text.endswith(("。", "，", "；", ".", ",")))
 
 
-def line_above(layout: Layout, body: int) -> str:
-    """The line above the text that looks most like a title, or ""; the nearest of equals."""
+def line_above(layout: Layout, body: int, least: float = LINK) -> str:
+    """The line above the text that looks most like a title, with more than `least` points, or ""; the nearest of
+    equals.
+    """
     lines = lines_above(layout, body)
-    best, chosen = float(LINK), ""
+    best, chosen = least, ""
     for place, line in enumerate(lines):
         if may_be_title(line):
             points = score(place, lines, layout)
-            if points >= best and points > LINK:
+            if points >= best and points > least:
                 best, chosen = points, line.text
     return LABEL.sub("", tidy(chosen), count=1)
 

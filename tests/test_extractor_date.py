@@ -202,10 +202,21 @@ def test_where_reader_and_machine_are_told_different_days(stated: str, shown: st
         ("lang='en'", "http://a.co.uk/", "2016-09-05"),
         ("lang='de'", "http://a.test/", "2016-09-05"),
         ("lang='zh-CN'", "http://a.test/", "2016-05-09"),
+        ("lang='en'><meta property='og:locale' content='en_GB'", "http://a.test/", "2016-09-05"),
+        ("lang='en'><meta property='og:locale' content='en_US'", "http://a.test/", "2016-05-09"),
     ],
 )
 def test_the_page_tells_days_from_months(attributes: str, url: str, day: str) -> None:
     assert published(f"<html {attributes}><h1>标题</h1><p>5/9/2016</p>{BODY}", url).day == day
+
+
+@pytest.mark.parametrize(
+    ("address", "day"), [("http://news.test/1.html", "2016-05-10"), ("http://news.test/2.html", "2016-05-01")]
+)
+def test_json_ld_of_another_page_stands_behind_the_metas(address: str, day: str) -> None:
+    node = f'{{"@type":"NewsArticle","url":"{address}","datePublished":"2016-05-10"}}'
+    html = f"<script type='application/ld+json'>{node}</script><meta name='pubdate' content='2016-05-01'>{BODY}"
+    assert published(html).day == day
 
 
 def test_published_and_modified_are_kept_apart() -> None:

@@ -263,5 +263,40 @@ def test_names_in_other_nodes_and_dates_of_the_page() -> None:
     ]
     found = linked_article((json.dumps({"@graph": graph}),), "http://a.test/1")
     assert found == LinkedArticle(
-        published="2016-05-09", picture="http://a.test/a.jpg", people=("Jane Doe",), authors=("Jane Doe",)
+        published="2016-05-09",
+        picture="http://a.test/a.jpg",
+        people=("Jane Doe",),
+        authors=("Jane Doe",),
+        kind="article",
     )
+
+
+@pytest.mark.parametrize(
+    ("nodes", "kind", "elsewhere"),
+    [
+        ([{"@type": "NewsArticle", "url": "http://a.test/1"}], "article", False),
+        ([{"@type": "NewsArticle", "mainEntityOfPage": {"@id": "http://a.test/1"}}], "article", False),
+        ([{"@type": "VideoObject", "name": "Oil"}], "article", False),
+        ([{"@type": "NewsArticle", "url": "http://a.test/2"}], "", True),
+        ([{"@type": "NewsArticle", "headline": "Oil"}] * 3, "", False),
+        ([{"@type": ["WebPage", "CollectionPage"]}, {"@type": "Article", "headline": "Oil"}], "collection", False),
+        ([{"@type": "Blog", "blogPost": [{"@type": "BlogPosting", "url": "http://a.test/2"}]}], "collection", True),
+        ([{"@type": "CollectionPage"}, {"@type": "Article", "url": "http://a.test/1"}], "article", False),
+        ([{"@type": "WebPage", "url": "http://a.test/1"}], "", False),
+        ([], "", False),
+    ],
+    ids=["address", "main entity", "video", "another's", "many", "collection", "blog", "both", "page", "nothing"],
+)
+def test_what_the_page_is_by_json_ld(nodes: list[object], kind: str, elsewhere: bool) -> None:
+    found = linked_article((json.dumps(nodes),), "http://a.test/1")
+    assert (found.kind, found.elsewhere) == (kind, elsewhere)
+
+
+def test_broken_json_with_a_headline_and_a_day_is_an_article() -> None:
+    found = linked_article(('{"headline": "Oil", "datePublished": "2016-05-09", "articleBody": "a\tb",, }',), "")
+    assert (found.kind, found.published) == ("article", "2016-05-09")
+
+
+def test_the_text_of_the_article() -> None:
+    found = linked_article((json.dumps([{"@type": "WebPage"}, {"@type": "Article", "articleBody": "Oil rose."}]),), "")
+    assert found.body == "Oil rose."

@@ -3,10 +3,9 @@
 import pytest
 
 from extractor.document import Document, read_document
-from extractor.lines import Line
 from extractor.similarity import LONGEST, Original, lcs, similarity
 from extractor.site_name import cut_known, cut_site_name, tidy, title_tail
-from extractor.title import find_title, is_near, title_place
+from extractor.title import find_title
 
 SITE = "Electrical Safety Foundation International"
 TEXT = (
@@ -216,34 +215,12 @@ def test_suffixes_of_the_site_are_cut() -> None:
     assert title_of(html, suffixes=("_某省某市人民政府门户网站",)) == "放假通知"
 
 
+def test_a_page_without_a_title_has_a_link_above_its_text_for_one() -> None:
+    link = "<div><a href='/1'>国际油价再次下跌引发关注</a></div>"
+    assert title_of(f"{link}{TEXT}") == "国际油价再次下跌引发关注"
+    assert title_of(f"<title>油价</title>{link}{TEXT}") == "油价"
+
+
 def test_a_title_of_a_million_characters_is_cut() -> None:
     long = "标题" * 500_000
     assert len(title_of(f"<title>{long}</title><h1>{long}</h1>{TEXT}")) <= 300
-
-
-def lines_of(html: str) -> list[Line]:
-    return document_of(html).layout.lines
-
-
-@pytest.mark.parametrize(
-    ("html", "place"),
-    [
-        ("<p>国际油价再次下跌</p><h2>国际油价再次下跌</h2><h1>油价再次下跌</h1>", 2),
-        ("<p>国际油价再次下跌</p><p>国际油价再次下跌</p>", 0),
-        ("<p><a href='/1'>国际油价再次下跌</a></p><p>国际油价再次下跌</p>", 1),
-        ("<p>油价再次</p><p>国际油价再次下跌，这是三周以来的第一次下跌</p>", -1),
-        ("", -1),
-    ],
-    ids=["h1", "first of equals", "no link", "not alike", "empty"],
-)
-def test_the_place_of_the_title(html: str, place: int) -> None:
-    assert title_place(lines_of(f"<body>{html}</body>"), "国际油价再次下跌") == place
-
-
-def test_a_body_is_near_its_title() -> None:
-    spans = document_of(f"<div id=top><h1>标题</h1></div>{'<p>行</p>' * 20}<div id=body><p>正文</p></div>").layout.spans
-    top, body = (next(span for span in spans if span.facts.attributes.get("id") == name) for name in ("top", "body"))
-    assert is_near(top, 0)
-    assert not is_near(body, 0)
-    assert is_near(body, 10)
-    assert not is_near(body, -1)
