@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from extractor.document import Document
 from extractor.frame import LONG, Frame
-from extractor.lines import Line, Span
+from extractor.layout import Line, Span
 from extractor.linked_data import LinkedArticle
 from extractor.persons import (
     AND,

@@ -2,7 +2,7 @@
 
 from docstore.model import Outcome, Reason, line_hash
 from extractor.document import Document
-from extractor.lines import Layout, size_of
+from extractor.layout import Layout, size_of
 from extractor.list_page import TEASER, list_reason
 from extractor.methods.contract import Body
 from extractor.phrases import is_copyright

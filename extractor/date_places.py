@@ -8,7 +8,7 @@ from functools import lru_cache
 from extractor.date_text import Stamp, first_stamp, plain_digits, stated_date, western_digits
 from extractor.document import Document
 from extractor.frame import ABOVE, LINK_LINE, LONG, Frame, frame_of
-from extractor.lines import Layout, Line
+from extractor.layout import Layout, Line
 from extractor.names import Facts, Hint
 
 BEGINNING = 60  # characters of a long line that are looked at

@@ -7,7 +7,8 @@ from lxml.etree import _Element as Element
 
 from docstore.model import SiteKnowledge
 from extractor import charset, dom
-from extractor.lines import Layout, read_lines
+from extractor.layout import Layout
+from extractor.lines import read_lines
 
 
 @dataclass(frozen=True)

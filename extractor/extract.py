@@ -6,7 +6,7 @@ from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Readi
 from extractor.check import is_title_alone, refuse
 from extractor.document import Document, lay_out, source_of, with_all_lines
 from extractor.language import language_of
-from extractor.lines import size_of
+from extractor.layout import size_of
 from extractor.metadata import find_metadata
 from extractor.methods import METHODS
 from extractor.methods.contract import Body

@@ -10,11 +10,13 @@ Sizes are in Chinese characters: one Chinese character counts 1, a Latin letter 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from extractor.dom import HEADINGS
-from extractor.names import Facts, Hint, attributes_of, facts_of, plain
+from extractor.layout import CODE_TAG, Layout, Line, Note, Picture, Span, size_of
+from extractor.left_out import is_left_out, may_be_left_out, scan
+from extractor.names import Facts, attributes_of, facts_of, plain
 
 BLOCK_TAGS = frozenset(
     (
@@ -28,151 +30,11 @@ STRONG_TAGS = frozenset(("b", "strong"))
 HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
 PASSED_OVER = HEAD_TAGS | {"br", "img"}
 NO_ANCHORS: tuple[tuple[int, int, str], ...] = ()
-SENTENCE_MARKS = re.compile(r"[，。！？；：、…]|[,.!?;:](?=\s|$|[\"'”’)])")
-# What may be left out holds no text outside links that is longer than a label, in Chinese characters, nor a year ...
-LONGEST_LABEL = 12.0
-YEAR = re.compile(r"(?:19|20)\d\d")
-# ... and none of these elements.
-TELLING = ("h1", "main", "article", "time")
-LISTS = ("ul", "ol")
-SHORTEST_LIST = 3  # links that make a list of links
-LONGEST_LOSS = 20.0
-HEADLINE = 6.0  # shortest link that may be a headline
 MOST_SCANS = 3  # times that a page is looked through for what may be left out, against endless nesting
 LONGEST_CELL = 25.0  # of a cell in a table of data; longer ones lay out the page
 LONGEST_META = 2_000
-CODE_TAG = "code"  # of lines of code, whatever block they stand in
 # A line break inside Chinese text is layout, not a space between words.
 HAN_BREAK = re.compile(r"(?<=[\u3001-\u9fff\uff00-\uffef])[ \t]*[\r\n]\s*(?=[\u3001-\u9fff\uff00-\uffef])")
-
-
-@dataclass(slots=True)
-class Line:
-    """One line: its text, sizes of all text, of link text and of strong text, and the index of its block's span.
-
-    `anchors` are the links in it, as (first piece, last piece + 1, attributes), and `parts` the pieces of the text as
-    it stood. `row` is its place among the lines of the whole page. `cells` are the texts
-    of a row of data. Code keeps its indentation: its `tag` is CODE_TAG, and empty
-    lines before it stand in its first piece.
-    """
-
-    text: str
-    size: float
-    link_size: float
-    strong_size: float
-    span: int
-    tag: str
-    parts: tuple[str, ...]
-    anchors: Sequence[tuple[int, int, str]]
-    row: int = 0
-    cells: tuple[str, ...] = ()
-    _marks: int = -1
-
-    @property
-    def link_share(self) -> float:
-        """Link text in all text, 0 to 1."""
-        return min(1.0, self.link_size / self.size) if self.link_size and self.size else 0.0
-
-    @property
-    def punctuated(self) -> bool:
-        """It has a sentence mark."""
-        return SENTENCE_MARKS.search(self.text) is not None
-
-    @property
-    def marks(self) -> int:
-        """Sentence marks."""
-        if self._marks < 0:
-            self._marks = len(SENTENCE_MARKS.findall(self.text))
-        return self._marks
-
-
-@dataclass(slots=True)
-class Span:
-    """A block element and the lines below it: `start` inclusive, `end` exclusive.
-
-    `parent` is the index of the span around it (-1: none), `element` how many elements stand before it in the tree,
-    `row` the line of the whole page at which it begins, `loss` how much text of links was left out inside it, of each
-    link LONGEST_LOSS at most.
-    """
-
-    facts: Facts
-    start: int
-    parent: int
-    element: int
-    row: int = 0
-    loss: float = 0.0
-    end: int = -1
-
-
-@dataclass(slots=True)
-class Note:
-    """The text of a small element that says what it is (`Facts.marked`), and the line in which it begins."""
-
-    facts: Facts
-    line: int
-    text: str
-
-
-@dataclass(slots=True)
-class Picture:
-    """An img element: its attributes as markup, the line before which it stands, and its block's span."""
-
-    attributes: str
-    line: int
-    span: int
-
-
-@dataclass(slots=True)
-class Scan:
-    """An element looked through: the piece of its end tag (0: it must be read), and what it holds."""
-
-    end: int = 0
-    pieces: int = 0
-    elements: int = 0
-    size: float = 0.0
-    link_size: float = 0.0
-    headlines: int = 0
-    rows: int = 0
-    links: int = 0
-    loss: float = 0.0
-
-
-@dataclass(slots=True)
-class LeftOut:
-    """What elements that were not laid out hold: sizes of their text and of its links, headlines, and lines."""
-
-    size: float = 0.0
-    link_size: float = 0.0
-    headlines: int = 0
-    rows: int = 0
-
-    def add(self, found: Scan) -> None:
-        """Count one more element."""
-        self.size += found.size
-        self.link_size += found.link_size
-        self.headlines += found.headlines
-        self.rows += found.rows
-
-
-@dataclass(slots=True)
-class Layout:
-    """Lines and spans in document order; a span comes before the spans inside it.
-
-    Elements that are called navigation, footer ... and hold next to no text but links have a span without lines; what
-    is `left_out` with them is counted.
-    """
-
-    lines: list[Line] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
-    left_out: LeftOut = field(default_factory=LeftOut)
-
-    def above(self, span: int) -> Iterator[int]:
-        """Indices of a span and of those around it, innermost first."""
-        while span >= 0:
-            yield span
-            span = self.spans[span].parent
 
 
 @dataclass(slots=True)
@@ -182,12 +44,6 @@ class Head:
     title: str = ""
     metas: dict[str, str] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
-
-
-def size_of(text: str) -> float:
-    """Length in Chinese characters: UTF-8 spends three bytes on each, and one on a Latin letter."""
-    bare = "".join(text.split())
-    return len(bare if bare.isascii() else bare.encode("utf-8", "replace")) / 3
 
 
 def read_lines(markup: str, whole: bool = True) -> tuple[Layout, Head]:
@@ -208,49 +64,6 @@ def keep_code(lines: Sequence[Line]) -> None:
     for line in lines:
         line.text = "".join(line.parts).rstrip().rpartition("\n")[2]
         line.tag = CODE_TAG
-
-
-def render(lines: Iterable[Line]) -> str:
-    """Plain text, one paragraph a line."""
-    return "\n".join(line.text for line in lines)
-
-
-def scan(pieces: Sequence[str], at: int, name: str, most: int, dated: bool) -> Scan:
-    """Look through the element `name` whose first piece is `at`, at most `most` pieces far; `dated`: a year tells."""
-    close, opens = f"/{name}>", (f"{name} ", f"{name}>")
-    found, depth, in_link = Scan(), 1, False
-    for place in range(at, min(len(pieces), at + most)):
-        piece = pieces[place]
-        if piece[:1] == "/":
-            if piece.startswith(close):
-                depth -= 1
-                if depth == 0:
-                    found.end = place
-                    break
-            elif piece[:3] == "/a>":
-                in_link = False
-        else:
-            found.elements += 1
-            if piece.startswith(opens):
-                depth += piece[piece.find(">") - 1] != "/"
-            elif piece[:2] == "a ":
-                in_link = True
-            elif piece.startswith(TELLING):
-                break
-        text = piece[piece.find(">") + 1 :] if piece[-1:] != ">" else ""
-        if text and not text.isspace():
-            size = size_of(text)
-            found.size += size
-            found.rows += 1
-            if in_link:
-                found.link_size += size
-                found.links += 1
-                found.headlines += size >= HEADLINE
-                found.loss += min(size, LONGEST_LOSS)
-            elif size >= LONGEST_LABEL or (dated and YEAR.search(text)):
-                break
-    found.pieces = place - at + 1 if at < len(pieces) else 0
-    return found
 
 
 class _Reader:
@@ -295,7 +108,7 @@ class _Reader:
                     if parts:
                         self.flush()
                     facts = self.open_span(name, attributes)
-                    if (facts.apart or name in LISTS) and self.may_scan > 0:
+                    if self.may_scan > 0 and may_be_left_out(facts):
                         behind = self.collapse(pieces, at, facts)
                         if behind:
                             at = behind
@@ -321,16 +134,12 @@ class _Reader:
             self.layout.spans[self.open.pop()].end = len(self.layout.lines)
 
     def collapse(self, pieces: list[str], at: int, facts: Facts) -> int:
-        """Where the element opened just before piece `at` ends, if it may be left out unread; else 0.
-
-        It may, where it has no text outside links but labels, and no element that speaks of the article; a list only
-        where it is one of links.
-        """
+        """Where the element opened just before piece `at` ends, if it may be left out unread; else 0."""
         if pieces[at - 1].partition(">")[0].endswith("/"):
             return 0
-        found = scan(pieces, at, facts.tag, self.may_scan, facts.hint is not Hint.AFTER)
+        found = scan(pieces, at, facts, self.may_scan)
         self.may_scan -= found.pieces
-        if not found.end or (not facts.apart and (found.links < SHORTEST_LIST or found.links < found.rows)):
+        if not is_left_out(facts, found):
             return 0
         self.elements += found.elements
         self.layout.left_out.add(found)

@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from extractor.date_text import date_in_url
 from extractor.document import Document
-from extractor.lines import Layout, Line
+from extractor.layout import Layout, Line
 from extractor.linked_data import ARTICLE, COLLECTION, linked_article
 from extractor.methods.anchor import is_near
 from extractor.methods.contract import Body

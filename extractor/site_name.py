@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
 from extractor.document import Document
-from extractor.lines import size_of
+from extractor.layout import size_of
 from extractor.names import plain
 
 LONGEST = 300  # characters of a title that are kept

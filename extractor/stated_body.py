@@ -8,7 +8,7 @@ import html
 import re
 
 from extractor.document import Document
-from extractor.lines import size_of
+from extractor.layout import size_of
 from extractor.linked_data import linked_article
 from extractor.list_page import address_points, stated_points
 from extractor.methods.contract import Body

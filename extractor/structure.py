@@ -19,7 +19,7 @@ from urllib.parse import urljoin
 from docstore.model import Block, BlockKind
 from extractor.document import Document
 from extractor.dom import HEADINGS
-from extractor.lines import CODE_TAG, Layout, Line, Picture
+from extractor.layout import CODE_TAG, Layout, Line, Picture
 from extractor.methods.contract import Body
 from extractor.names import Hint, attributes_of, plain
 

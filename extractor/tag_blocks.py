@@ -20,7 +20,8 @@ from itertools import accumulate
 
 from extractor.document import Document, with_all_lines
 from extractor.dom import HEADINGS
-from extractor.lines import HAN_BREAK, Layout, Line
+from extractor.layout import Layout, Line
+from extractor.lines import HAN_BREAK
 from extractor.names import attributes_of, facts_of
 
 # Text containers of the paper; a row of data (`tr`) is its `td`s, and `main` and `section` are today's `div`.

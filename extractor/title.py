@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from extractor.document import Document
 from extractor.dom import HEADINGS
-from extractor.lines import Layout, Line, size_of
+from extractor.layout import Layout, Line, size_of
 from extractor.linked_data import linked_article
 from extractor.similarity import Original
 from extractor.site_name import SHORTEST, SITE_JOINT, cut_known, host_of, letters_of, site_names, tidy

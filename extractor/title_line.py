@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import islice, takewhile
 
 from extractor.dom import HEADINGS
-from extractor.lines import Layout, Line
+from extractor.layout import Layout, Line
 from extractor.names import Hint
 from extractor.phrases import is_meta_line, is_template
 from extractor.site_name import tidy

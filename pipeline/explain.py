@@ -16,7 +16,7 @@ from docstore.model import Article, Outcome
 from extractor import ArticleExtractor, ExtractSettings, charset
 from extractor.date import date_in_text
 from extractor.document import Document
-from extractor.lines import Layout, Line
+from extractor.layout import Layout, Line
 from extractor.methods.contract import Explanation, Verdict
 from extractor.methods.explanation import with_tag_blocks
 from extractor.names import Facts

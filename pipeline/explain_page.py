@@ -9,7 +9,7 @@ from itertools import groupby
 
 from docstore.model import Article, Outcome
 from extractor.dom import HEADINGS
-from extractor.lines import CODE_TAG
+from extractor.layout import CODE_TAG
 from extractor.methods.contract import Candidate, Verdict
 from extractor.methods.explanation import REASONS
 from extractor.names import Hint

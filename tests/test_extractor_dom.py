@@ -4,7 +4,7 @@ import pytest
 
 from extractor import dom
 from extractor.document import read_document, source_of
-from extractor.lines import Layout
+from extractor.layout import Layout
 
 
 def text_after_cleaning(html: str) -> str:

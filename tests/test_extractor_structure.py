@@ -9,7 +9,7 @@ import pytest
 from docstore.model import Block, BlockKind
 from extractor.charset import decode
 from extractor.document import Document, read_document
-from extractor.lines import render
+from extractor.layout import render
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
 from extractor.rendering import to_text

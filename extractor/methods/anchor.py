@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from extractor.document import Document
 from extractor.dom import HEADINGS
-from extractor.lines import Line, Span
+from extractor.layout import Line, Span
 from extractor.similarity import Original
 from extractor.title import cut_site_name
 

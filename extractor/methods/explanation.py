@@ -12,7 +12,7 @@ from itertools import accumulate, takewhile
 from docstore.model import line_hash
 from extractor.blocks import Block
 from extractor.document import Document
-from extractor.lines import Layout, Line
+from extractor.layout import Layout, Line
 from extractor.methods.contract import Body, Candidate, Explanation, Verdict
 from extractor.names import Facts, Hint
 from extractor.phrases import is_copyright, is_template

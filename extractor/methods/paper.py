@@ -9,7 +9,8 @@ from extractor.blocks import Block
 from extractor.date import Published, date_in_text, date_in_url
 from extractor.document import Document
 from extractor.dom import HEADINGS, markup_of, text_of
-from extractor.lines import read_lines, render
+from extractor.layout import render
+from extractor.lines import read_lines
 from extractor.methods.anchor import title_place
 from extractor.methods.contract import Body
 from extractor.similarity import similarity

@@ -19,7 +19,7 @@ from docstore.model import line_hash
 from extractor.date import Published, find_date
 from extractor.document import Document
 from extractor.dom import HEADINGS
-from extractor.lines import Layout, Line, Span, render
+from extractor.layout import Layout, Line, Span, render
 from extractor.methods.anchor import is_near, title_place
 from extractor.methods.contract import Body, Explanation
 from extractor.methods.explanation import explain_lines
