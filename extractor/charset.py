@@ -94,7 +94,7 @@ def decode(raw: bytes, content_type: str = "") -> Decoded | None:
 
 def is_ascii_based(raw: bytes) -> bool:
     """A `<` is a `<` in these bytes: neither UTF-16 or UTF-32, nor an encoding with shift sequences."""
-    return b"\x00" not in raw and b"\x1b$" not in raw and b"~{" not in raw
+    return b"\x00" not in raw and not (raw.isascii() and (b"\x1b$" in raw or b"~{" in raw))
 
 
 def declared_encodings(raw: bytes, content_type: str) -> tuple[str, ...]:
