@@ -9,6 +9,7 @@ from extractor.phrases import is_copyright
 from extractor.settings import ExtractSettings
 
 CHARACTERS = 7  # a text of so many has the size of a Chinese character at least: three of them are letters
+BEGINNING = 10_000  # characters of a body in which words are looked for
 
 
 def refuse(document: Document, body: Body | None, settings: ExtractSettings) -> Outcome | None:
@@ -18,8 +19,8 @@ def refuse(document: Document, body: Body | None, settings: ExtractSettings) -> 
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
     if why := list_reason(document, body, size, settings):
         return Outcome(Reason.LIST_PAGE, why)
-    if size >= settings.shortest_body:
-        return None
+    if body is not None and size >= settings.shortest_body:
+        return None if has_words(body.text) else Outcome(Reason.NO_BODY, f"no words, but {body.text[:40]}")
     if is_bare(document.layout, settings.copyright_longest):
         return Outcome(Reason.COPYRIGHT_ONLY, "a copyright notice and no article")
     if size:
@@ -28,6 +29,11 @@ def refuse(document: Document, body: Body | None, settings: ExtractSettings) -> 
     return Outcome(
         Reason.NO_BODY, own + (" beside what many pages of the site show" if shows_template(document) else "")
     )
+
+
+def has_words(text: str) -> bool:
+    """Letters, characters or digits stand in the beginning of a text."""
+    return any(map(str.isalnum, text[:BEGINNING]))
 
 
 def is_title_alone(body: Body) -> bool:

@@ -59,9 +59,10 @@ def cut_scripts(raw: bytes) -> Cut:
 def cuts(low: bytes) -> Iterator[tuple[int, int, int]]:
     """What to cut from a page in lower case: where each piece begins, where its end tag does, and what follows."""
     look = 0
+    endless: set[bytes] = set()
     while found := CUT_START.search(low, look):
-        start, mark = found.span()[0], found[0]
-        end, behind = end_of_cut(low, start, mark)
+        start, mark = found.start(), found[0]
+        end, behind = end_of_cut(low, start, mark) if mark not in endless else (-1, 0)
         if end >= 0:
             yield start, end, behind
             look = behind
@@ -69,6 +70,8 @@ def cuts(low: bytes) -> Iterator[tuple[int, int, int]]:
             return
         else:
             look = start + 1
+            if behind < 0:  # nor has any behind it
+                endless.add(mark)
 
 
 def end_of_cut(low: bytes, start: int, mark: bytes) -> tuple[int, int]:

@@ -30,6 +30,7 @@ STRONG_TAGS = frozenset(("b", "strong"))
 HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
 PASSED_OVER = HEAD_TAGS | {"br", "img"}
 NO_ANCHORS: tuple[tuple[int, int, str], ...] = ()
+MOST_AROUND = 60  # elements that are told what was left out inside them
 MOST_SCANS = 3  # times that a page is looked through for what may be left out, against endless nesting
 LONGEST_CELL = 25.0  # of a cell in a table of data; longer ones lay out the page
 LONGEST_META = 2_000
@@ -143,7 +144,7 @@ class _Reader:
             return 0
         self.elements += found.elements
         self.layout.left_out.add(found)
-        for place in self.open:
+        for place in self.open[-MOST_AROUND:]:
             self.layout.spans[place].loss += found.loss
         return found.end
 

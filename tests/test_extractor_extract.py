@@ -130,3 +130,15 @@ def test_no_article_is_published_after_its_fetch() -> None:
 def test_an_extractor_can_be_sent_to_another_process() -> None:
     extractor = pickle.loads(pickle.dumps(ArticleExtractor(ExtractSettings(method="two_pass"))))
     assert isinstance(extractor.extract(PAGE, URL), Article)
+
+
+@pytest.mark.parametrize("html", ["<" * 3000, '"' * 3000, "<p>" + "。" * 300], ids=["signs", "quotes", "marks"])
+def test_marks_without_a_word_are_no_article(html: str) -> None:
+    found = extract(html, URL)
+    assert isinstance(found, Outcome)
+    assert found.reason is Reason.NO_BODY
+
+
+def test_many_open_drawings_are_looked_for_once() -> None:
+    """Each without an end, which the first has shown."""
+    assert isinstance(extract("<svg>" * 200_000 + f"<p>{SENTENCE * 3}", URL), Article | Outcome)

@@ -9,7 +9,6 @@ Every step is a pure function of the page's lines (extractor/lines.py).
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate, islice
@@ -81,15 +80,11 @@ class WeighedLines:
         place = title_place(document)
         title = believed(place, weights)
         choice = choose_element(layout, hints, weights, title)
-        if choice is None:
-            return None
-        kept = keep_lines(layout, choice, title)
+        kept = keep_lines(layout, choice, title) if choice is not None else []
         kept = without(kept, layout.lines, document.site.repeated)
-        return (
-            Body(choice.place, tuple(kept), render(layout.lines[index] for index in kept), place, choice.sure)
-            if kept
-            else None
-        )
+        if choice is None or not kept:
+            return None
+        return Body(choice.place, tuple(kept), render(layout.lines[index] for index in kept), place, choice.sure)
 
     def explain(self, document: Document) -> Explanation:
         """The lines by their final weights, the elements by the scores among which the choice fell."""
@@ -120,13 +115,15 @@ def settled_hints(spans: Sequence[Span]) -> list[Hint]:
         hint = span.facts.hint
         below = span.parent >= 0 and hints[span.parent] is Hint.AFTER
         hints.append(Hint.AFTER if below and hint in (Hint.BODY, Hint.NONE) else hint)
-    bodies = [place for place, hint in enumerate(hints) if hint is Hint.BODY]
-    for (parent, _), count in Counter((spans[place].parent, spans[place].facts.name) for place in bodies).items():
-        if count > 1:
+    bodies: dict[int, list[int]] = {}
+    for place, hint in enumerate(hints):
+        if hint is Hint.BODY and spans[place].parent >= 0:
+            bodies.setdefault(spans[place].parent, []).append(place)
+    for parent, places in bodies.items():
+        if len({spans[place].facts.name for place in places}) < len(places):
             hints[parent] = Hint.BODY
-            for place in bodies:
-                if spans[place].parent == parent:
-                    hints[place] = Hint.ARTICLE
+            for place in places:
+                hints[place] = Hint.ARTICLE
     return hints
 
 
