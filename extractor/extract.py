@@ -59,7 +59,7 @@ class ArticleExtractor:
     def document(
         self, html: bytes | str, url: str, content_type: str, site: SiteKnowledge | None = None, whole: bool = True
     ) -> Document | Outcome:
-        """The page, decoded and laid out; not `whole`: without what is plainly navigation (see lines.Layout)."""
+        """The page, decoded and laid out; not `whole`: without what is plainly navigation (see layout.Layout)."""
         source = source_of(html, content_type)
         if source is None:
             return Outcome(Reason.UNDECODABLE, "the bytes are no text in any known encoding")
@@ -81,9 +81,11 @@ class ArticleExtractor:
         return self.article(document, body, latest_day(fetched_at))
 
     def enough(self, document: Document, body: Body | None) -> Body | None:
-        """A body, or the one that the page states where it shows none."""
+        """A body, or where that is too little, the one that the page states, if the method reads those."""
         shown = body is not None and not is_title_alone(body)
         if body is not None and shown and size_of(body.text[:LONG_ENOUGH]) >= self.settings.shortest_body:
+            return body
+        if not self.method.reads_stated:
             return body
         return stated_body(document, body.title if body is not None else -1) or body
 

@@ -51,9 +51,13 @@ class Explanation:
 
 
 class Method(Protocol):
-    """Reads a page. Where it `reads_whole`, nothing is left out of the layout (see lines.Layout)."""
+    """Reads a page. Where it `reads_whole`, nothing is left out of the layout (see layout.Layout).
+
+    Where it `reads_stated`, a page that shows no body may still tell one to machines (stated_body.py).
+    """
 
     reads_whole: ClassVar[bool]
+    reads_stated: ClassVar[bool]
 
     def choose(self, document: Document) -> Body | None:
         """The body, or None where the page has none."""

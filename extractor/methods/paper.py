@@ -27,6 +27,7 @@ class PaperMethod:
     """WD-A3 and WD-A4 for the methods that choose a body as the paper does."""
 
     reads_whole: ClassVar[bool] = True
+    reads_stated: ClassVar[bool] = False
 
     def title(self, document: Document, body: Body) -> str:
         """WD-A3: the heading before the body that is most like <title>, else <title>, else the element "title"."""

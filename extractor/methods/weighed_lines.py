@@ -71,6 +71,7 @@ class WeighedLines:
 
     settings: ExtractSettings
     reads_whole: ClassVar[bool] = False
+    reads_stated: ClassVar[bool] = True
 
     def choose(self, document: Document) -> Body | None:
         """The body, or None where no element gains anything."""
