@@ -15,11 +15,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from extractor.date_places import SURE, Shown, is_month_first, shown_dates
-from extractor.date_text import date_in_text, date_in_url, plain_digits, stated_date, time_after
+from extractor.date_text import date_in_url, plain_digits, stated_date, time_after
 from extractor.document import Document
 from extractor.linked_data import linked_article
-
-__all__ = ["Published", "date_in_text", "date_in_url", "find_date"]
 
 END_OF_TIME = "2099-12-31"
 METAS = (

@@ -175,6 +175,7 @@ def is_same_page(address: str, url: str) -> bool:
 
 
 def path_of(address: str) -> str:
+    """What stands behind the host of an address, without query, fragment and the last slash."""
     path = re.split("[?#]", address.partition("://")[2] or address, maxsplit=1)[0]
     return path.partition("/")[2].strip("/").lower()
 

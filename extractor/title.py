@@ -19,9 +19,17 @@ from extractor.dom import HEADINGS
 from extractor.layout import Layout, Line, size_of
 from extractor.linked_data import linked_article
 from extractor.similarity import Original
-from extractor.site_name import SHORTEST, SITE_JOINT, cut_known, host_of, letters_of, site_names, tidy
-from extractor.site_name import cut_site_name as cut_site_name
-from extractor.site_name import title_tail as title_tail
+from extractor.site_name import (
+    SHORTEST,
+    SITE_JOINT,
+    cut_known,
+    cut_site_name,
+    host_of,
+    letters_of,
+    site_names,
+    tidy,
+    title_tail,
+)
 from extractor.title_line import LINK, TITLE_SIZE, has_meta, line_above, lines_above
 
 LONGEST = 300  # characters of a title that are kept

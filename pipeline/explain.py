@@ -14,7 +14,7 @@ from rich.text import Text
 
 from docstore.model import Article, Outcome
 from extractor import ArticleExtractor, ExtractSettings, charset
-from extractor.date import date_in_text
+from extractor.date_text import date_in_text
 from extractor.document import Document
 from extractor.layout import Layout, Line
 from extractor.methods.contract import Explanation, Verdict

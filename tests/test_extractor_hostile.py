@@ -10,7 +10,7 @@ import pytest
 from docstore.model import Article, Outcome
 from extractor import ArticleExtractor, ExtractSettings
 from extractor.charset import decode
-from extractor.date import date_in_text
+from extractor.date_text import date_in_text
 from extractor.methods import METHODS
 
 HOSTILE = Path(__file__).resolve().parents[2] / "shared" / "data" / "hostile"

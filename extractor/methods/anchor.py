@@ -6,7 +6,7 @@ from extractor.document import Document
 from extractor.dom import HEADINGS
 from extractor.layout import Line, Span
 from extractor.similarity import Original
-from extractor.title import cut_site_name
+from extractor.site_name import cut_site_name, letters_of
 
 LONGEST = 90.0  # of a line that may be a title, in Chinese characters
 SHORTEST = 2.0
@@ -58,11 +58,6 @@ def contained(text: str, whole: str, size: float) -> float:
     if whole.startswith(text) and (size >= 4 or share > MOST):
         return BEGINS
     return HOLDS if share > MOST else share
-
-
-def letters_of(text: str) -> str:
-    """Letters and digits of a text in lower case."""
-    return "".join(filter(str.isalnum, text.lower()))
 
 
 def is_near(span: Span, title: int, lines: Sequence[Line]) -> bool:
