@@ -14,7 +14,7 @@ BEGINNING = 10_000  # characters of a body in which words are looked for
 
 def refuse(document: Document, body: Body | None, settings: ExtractSettings) -> Outcome | None:
     """Why a page has no article, or None where `body` is one. Every refusal says what was seen."""
-    size = measured(body.text, settings) if body is not None and not is_title_alone(body) else 0.0
+    size = body_size(body, settings)
     if body is not None and size <= settings.copyright_longest and is_notice(body.text):
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
     if why := list_reason(document, body, size, settings):
@@ -47,10 +47,15 @@ def shows_template(document: Document) -> bool:
     return any(line.size >= TEASER and line_hash(line.text) in repeated for line in document.layout.lines)
 
 
-def measured(text: str, settings: ExtractSettings) -> float:
-    """The size of a body, of a long one that of its beginning: it is larger than all that it is compared with."""
+def body_size(body: Body | None, settings: ExtractSettings) -> float:
+    """The size of a body, of a long one that of its beginning: it is larger than all that it is compared with.
+
+    0 where there is none, and for the title alone.
+    """
+    if body is None or is_title_alone(body):
+        return 0.0
     longest = max(settings.copyright_longest, settings.list_longest_body, settings.shortest_body)
-    return size_of(text[: CHARACTERS * (longest + 1)])
+    return size_of(body.text[: CHARACTERS * (longest + 1)])
 
 
 def is_notice(body: str) -> bool:

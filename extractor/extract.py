@@ -3,10 +3,9 @@
 import datetime
 
 from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
-from extractor.check import is_title_alone, refuse
+from extractor.check import body_size, refuse
 from extractor.document import Document, lay_out, source_of, with_all_lines
 from extractor.language import language_of
-from extractor.layout import size_of
 from extractor.metadata import find_metadata
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
@@ -16,7 +15,6 @@ from extractor.stated_body import stated_body
 from extractor.structure import blocks_of
 
 DAY = 86_400.0
-LONG_ENOUGH = 10_000  # characters of a body that are measured
 END_OF_TIME = "2099-12-31"
 
 
@@ -82,10 +80,8 @@ class ArticleExtractor:
 
     def enough(self, document: Document, body: Body | None) -> Body | None:
         """A body, or where that is too little, the one that the page states, if the method reads those."""
-        shown = body is not None and not is_title_alone(body)
-        if body is not None and shown and size_of(body.text[:LONG_ENOUGH]) >= self.settings.shortest_body:
-            return body
-        if not self.method.reads_stated:
+        enough = body_size(body, self.settings) >= self.settings.shortest_body
+        if (body is not None and enough) or not self.method.reads_stated:
             return body
         return stated_body(document, body.title if body is not None else -1) or body
 

@@ -34,6 +34,9 @@ MOST_AROUND = 60  # elements that are told what was left out inside them
 MOST_SCANS = 3  # times that a page is looked through for what may be left out, against endless nesting
 LONGEST_CELL = 25.0  # of a cell in a table of data; longer ones lay out the page
 LONGEST_META = 2_000
+# Of a note, which is the text of a small element: unclosed ones hold the page, each of them.
+LONGEST_NOTE = 2_000
+MOST_NOTED = 200  # lines
 # A line break inside Chinese text is layout, not a space between words.
 HAN_BREAK = re.compile(r"(?<=[\u3001-\u9fff\uff00-\uffef])[ \t]*[\r\n]\s*(?=[\u3001-\u9fff\uff00-\uffef])")
 
@@ -225,10 +228,10 @@ class _Reader:
         if note is None:
             return
         facts, part, line = note
-        lines = self.layout.lines[line:]
+        lines = self.layout.lines[line : line + MOST_NOTED]
         whole = "".join(self.parts[part:] if not lines else self.parts)
-        text = " ".join((*(line.text for line in lines), " ".join(whole.split())))
-        self.layout.notes.append(Note(facts, line, text.strip()))
+        text = " ".join((*(line.text[:LONGEST_NOTE] for line in lines), " ".join(whole[: 2 * LONGEST_NOTE].split())))
+        self.layout.notes.append(Note(facts, line, text.strip()[:LONGEST_NOTE]))
 
     def read_title(self, text: str) -> None:
         if not self.head.title:

@@ -115,3 +115,9 @@ def test_a_span_holds_the_lines_below_its_element() -> None:
     assert spans["a"] == (0, 2)
     assert spans["tr"] == spans["td"] == (1, 2)
     assert spans["body"] == (0, 3)
+
+
+def test_unclosed_notes_do_not_hold_the_page_each() -> None:
+    notes = layout("<span class='date'>" * 200 + "正文，很长。<br>" * 5_000).notes
+    assert len(notes) > 100
+    assert max(len(note.text) for note in notes) <= 2_000
