@@ -17,6 +17,10 @@ FETCHED = "fetched"  # pdate
 LANGUAGE = "language"
 LEXICON_VERSION = "lexicon_version"  # pint: the version this document was segmented with
 ARTICLE_DIGEST = "article_digest"
+CLUSTER = "cluster"  # the id that near-duplicates have in common: of the article that stands for all of them
+SECTION = "section"  # the channel it stands in, as the page names it
+AUTHOR = "author"
+SOURCE = "source"  # whom it was taken over from
 
 TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
@@ -26,6 +30,7 @@ TITLE_DOMAIN = "title_domain"  # words by the published lexicon, stored with joi
 BODY_DOMAIN = "body_domain"
 TITLE_BASE = "title_base"  # words by the base dictionary alone (the comparison of WD-S3)
 BODY_BASE = "body_base"
+HEADINGS = "headings"  # bigrams of the headings in the body, not stored
 DOMAIN_TERMS = "domain_terms"  # string, multivalued: terms of the published lexicon that occur in the text
 
 ALL = (
@@ -38,6 +43,10 @@ ALL = (
     LANGUAGE,
     LEXICON_VERSION,
     ARTICLE_DIGEST,
+    CLUSTER,
+    SECTION,
+    AUTHOR,
+    SOURCE,
     TITLE,
     BODY,
     TITLE_CHARS,
@@ -46,5 +55,6 @@ ALL = (
     BODY_DOMAIN,
     TITLE_BASE,
     BODY_BASE,
+    HEADINGS,
     DOMAIN_TERMS,
 )

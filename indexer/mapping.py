@@ -5,13 +5,14 @@ import time
 from dataclasses import dataclass
 
 from docstore import fields
-from docstore.model import Lexicon, StoredArticle
+from docstore.model import Article, BlockKind, Lexicon, StoredArticle
 from semantics.folding import word_key
 from semantics.segment import Segmenter
 
 # What XML 1.0 cannot carry, and the joint that we put between words ourselves.
 UNINDEXABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")
 LONGEST_BODY = 500_000  # characters; a longer one is a dump of data, and Solr would hold all of it in memory
+LONGEST_NAME = 200  # characters of a section, an author or a source
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.LANGUAGE: article.language,
         fields.LEXICON_VERSION: analysis.lexicon.version,
         fields.ARTICLE_DIGEST: article.digest,
+        fields.CLUSTER: stored.duplicate_of or stored.doc_id,
         fields.TITLE: title,
         fields.BODY: body,
         fields.TITLE_CHARS: title,
@@ -46,10 +48,26 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.BODY_BASE: fields.WORD_JOINT.join(analysis.base.cut(body)),
         fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.lexicon),
     }
-    if article.published:
-        document[fields.PUBLISHED] = solr_day(article.published)
-        document[fields.PUBLISHED_TEXT] = article.published
-    return document
+    return document | _if_stated(article)
+
+
+def _if_stated(article: Article) -> dict[str, object]:
+    """What not every page states: a field is left out where it would be empty."""
+    values: dict[str, object] = {
+        fields.PUBLISHED: solr_day(article.published) if article.published else "",
+        fields.PUBLISHED_TEXT: article.published,
+        fields.SECTION: indexable(article.section)[:LONGEST_NAME],
+        fields.AUTHOR: indexable(article.author)[:LONGEST_NAME],
+        fields.SOURCE: indexable(article.source)[:LONGEST_NAME],
+        fields.HEADINGS: headings(article),
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def headings(article: Article) -> str:
+    """The headings inside the article, one a line."""
+    lines = (block.text for block in article.blocks if block.kind is BlockKind.HEADING)
+    return indexable("\n".join(lines))[:LONGEST_BODY]
 
 
 def indexable(text: str) -> str:

@@ -18,7 +18,7 @@ from pipeline import stages
 from pipeline.actions import StoreActions
 from pipeline.engine import Engine
 from search_ui.app import create_app
-from search_ui.query import Params
+from search_ui.ranking import Params
 from search_ui.search import Answer, SearchClient
 
 log = logging.getLogger(__name__)

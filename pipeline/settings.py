@@ -25,7 +25,7 @@ from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from lexicon.scorers import SCORERS
 from lexicon.settings import LexiconSettings
-from search_ui.query import PROFILES
+from search_ui.ranking import PROFILES
 from search_ui.settings import SearchSettings
 
 ENVIRONMENT = "PLUMB_"

@@ -10,12 +10,12 @@ from werkzeug.exceptions import HTTPException
 from docstore.errors import PlumblineError, SolrError, SolrUnavailableError
 from search_ui import public, review
 from search_ui.actions import ReviewActions
-from search_ui.messages import load_messages
+from search_ui.messages import say, use_babel
 from search_ui.request import BadQueryError
 from search_ui.search import Search
 from search_ui.security import LoginBrake, protect
 from search_ui.settings import SearchSettings
-from search_ui.site import Site, attach, error_answer, say
+from search_ui.site import Site, attach, error_answer
 
 _log = logging.getLogger(__name__)
 _STATIC_SECONDS = 3600
@@ -40,8 +40,9 @@ def create_app(
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
+    use_babel(app)
     protect(app, secret_key)
-    attach(app, Site(settings, search, actions, load_messages(), LoginBrake(clock), admin_password_hash))
+    attach(app, Site(settings, search, actions, LoginBrake(clock), admin_password_hash))
     app.register_blueprint(public.pages)
     app.register_blueprint(review.pages)
     _register_errors(app)

@@ -1,40 +1,69 @@
-"""The site's own words in each of its languages, read from `translations/<language>.toml`."""
+"""The site's own words in each of its languages: flask-babel over `translations/<language>.po`.
 
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
+A message is named by a key (`results.total`), so that a word which means two things can be two words in the other
+language. The catalogs are read as they stand: nothing has to be compiled, so none can be out of date.
+"""
+
+from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
+from io import BytesIO
+
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from babel.support import NullTranslations, Translations
+from flask import Flask, g
+from flask_babel import Babel, Domain, format_decimal
 
 LANGUAGES = ("zh", "en")  # the first is the default
 HTML_LANGUAGES: Mapping[str, str] = {"zh": "zh-Hans", "en": "en"}
-
-Messages = Mapping[str, str]
-
-
-def load_messages() -> Mapping[str, Messages]:
-    """All languages, each as one flat table: `[home]` `search = "…"` is `home.search`."""
-    folder = files("search_ui") / "translations"
-    return {
-        language: dict(_flat(tomllib.loads((folder / f"{language}.toml").read_text("utf-8")))) for language in LANGUAGES
-    }
+_LOCALES: Mapping[str, str] = {"zh": "zh_Hans_CN", "en": "en"}
 
 
-def _flat(table: Mapping[str, object], path: str = "") -> Iterable[tuple[str, str]]:
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", str(value)
+@cache
+def catalog(language: str) -> Catalog:
+    """All messages of one of `LANGUAGES`."""
+    file = files("search_ui") / "translations" / f"{language}.po"
+    return read_po(BytesIO(file.read_bytes()))
 
 
-def translator(messages: Messages) -> Callable[..., str]:
-    """A function `t(key, **values)` for templates; numbers get thousands separators.
+@cache
+def _translations(language: str) -> Translations:
+    compiled = BytesIO()
+    write_mo(compiled, catalog(language))
+    compiled.seek(0)
+    return Translations(compiled)
 
-    Where a message depends on a number `n`, `key.one` is taken for 1 if it is there. An unknown key raises KeyError.
+
+class _Messages(Domain):  # type: ignore[misc]
+    """flask-babel's messages in the language that the request has chosen (`g.language`)."""
+
+    def get_translations(self) -> NullTranslations:
+        return _translations(g.language)
+
+
+_MESSAGES = _Messages()
+
+
+def use_babel(app: Flask) -> None:
+    """Give `app` its languages; a request's is `g.language`."""
+    Babel(app, default_locale=_LOCALES[LANGUAGES[0]], default_domain=_MESSAGES, locale_selector=_locale)
+
+
+def _locale() -> str:
+    return _LOCALES[g.get("language", LANGUAGES[0])]
+
+
+def say(key: str, **values: object) -> str:
+    """A message in the reader's language; whole numbers get separators. An unknown key raises KeyError.
+
+    Where a message has a singular and a plural, `n` decides.
     """
-
-    def translate(key: str, **values: object) -> str:
-        chosen = f"{key}.one" if values.get("n") == 1 and f"{key}.one" in messages else key
-        written = {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}
-        return (messages.get(chosen) or messages[f"{key}.other"]).format(**written)
-
-    return translate
+    message = catalog(g.language).get(key)
+    if message is None:
+        raise KeyError(key)
+    written = {name: format_decimal(value) if isinstance(value, int) else value for name, value in values.items()}
+    if message.pluralizable:
+        return str(_MESSAGES.ngettext(key, key, values["n"], **written))
+    return str(_MESSAGES.gettext(key, **written))

@@ -8,7 +8,8 @@ from flask import Blueprint, Response, current_app, jsonify, request, url_for
 
 from docstore.errors import PlumblineError, SolrError
 from search_ui.compare import Side, compare
-from search_ui.query import PROFILES, Form, phrases, search_params, site_params, words_of
+from search_ui.query import phrases, search_params, site_params, words_of
+from search_ui.ranking import PROFILES, Form
 from search_ui.request import SearchRequest, Sort, parse_request
 from search_ui.results import NOTHING, SearchPage, SiteCounts, as_json, search_page, site_counts
 from search_ui.site import current_site, page, wants_json

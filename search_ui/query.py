@@ -1,77 +1,27 @@
 """What a reader asked, as Solr parameters. Pure: reads no clock, no store, no network.
 
-A reader's words are only ever *values* of parameters (`text`, `domain_words`, `held0` ...), which fixed queries name
-as `v=$text`. Those queries use Solr's `simple` parser with every operator switched off, or all but quotation marks,
-which are then ours; and macros (`${...}`) are switched off. So no input can name a field, a function or a parser.
-
-Scores of the fields are summed, terms are OR-ed (docs/decisions.md, Ranking); a profile says which fields count.
+How the documents are ordered is `search_ui.ranking`'s; which are left out, what is shown of them and counted, stands
+here. As there, a reader's words are only ever values of parameters that fixed queries name.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from docstore import fields
+from search_ui.ranking import BIGRAMS, FIXED, QUOTED, Clause, Form, Params, as_phrase, rank_params, run_of_characters
 from search_ui.request import SearchRequest, Sort
 from search_ui.texts import has_word
 from semantics.segment import Segmenter
-
-Params = list[tuple[str, str]]
 
 MARK_ON, MARK_OFF = "\U0010fffc", "\U0010fffd"  # private use, plane 16: what Solr puts around a match
 MOST_PHRASES = 5
 FIRST_YEAR = 1990  # of the date histogram
 
 
-class Form(StrEnum):
-    """The forms in which a query is sent; the value is the name of the Solr parameter that carries it."""
-
-    TEXT = "text"  # as it was typed: Solr cuts it into bigrams or characters
-    DOMAIN = "domain_words"  # words by the published lexicon, joined like those of the documents
-    BASE = "base_words"  # words by the base dictionary
-
-
-@dataclass(frozen=True)
-class Clause:
-    """One summand of the score: a form of the query against some fields, each with its weight."""
-
-    form: Form
-    weights: tuple[tuple[str, float], ...]
-
-    def query(self) -> str:
-        """Solr's query for this clause. The reader's text stays behind `$`."""
-        listed = " ".join(f"{name}^{weight:g}" for name, weight in self.weights)
-        return f"{{!simple qf='{listed}' q.op=OR q.operators='' v=${self.form}}}"
-
-
-@dataclass(frozen=True)
-class Profile:
-    """A way to rank. `exact_title` weighs a title that holds the whole query as one phrase."""
-
-    clauses: tuple[Clause, ...]
-    exact_title: float = 0.0
-
-
-_TITLE = 0.3  # a title counts a little more than its words in the body would; more hurts on statutes
-_BIGRAMS = Clause(Form.TEXT, ((fields.TITLE, _TITLE), (fields.BODY, 1.0)))
-_CHARACTERS = Clause(Form.TEXT, ((fields.TITLE_CHARS, _TITLE), (fields.BODY_CHARS, 1.0)))
-_WORDS = Clause(Form.DOMAIN, ((fields.TITLE_DOMAIN, _TITLE * 0.5), (fields.BODY_DOMAIN, 0.5)))
-
-PROFILES: Mapping[str, Profile] = {
-    "plumbline": Profile((_BIGRAMS, _CHARACTERS, _WORDS), exact_title=0.5),
-    "bigram": Profile((_BIGRAMS,)),
-    # The two sides of the comparison search (Wang Du 2019, WD-S3): nothing but words.
-    "domain": Profile((Clause(Form.DOMAIN, ((fields.TITLE_DOMAIN, _TITLE), (fields.BODY_DOMAIN, 1.0))),)),
-    "base": Profile((Clause(Form.BASE, ((fields.TITLE_BASE, _TITLE), (fields.BODY_BASE, 1.0))),)),
-}
-
 _SORTS: Mapping[Sort, str] = {
     Sort.RELEVANCE: f"score desc,{fields.PUBLISHED} desc,{fields.ID} asc",
     Sort.DATE: f"{fields.PUBLISHED} desc,score desc,{fields.ID} asc",
 }
-_QUOTED = re.compile(r'["“]([^"“”]+)["”]')
 
 
 def words_of(text: str, segmenter: Segmenter) -> tuple[str, ...]:
@@ -94,27 +44,9 @@ def search_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], pag
     ]
 
 
-def rank_params(text: str, words: Mapping[Form, Sequence[str]], profile: str) -> Params:
-    """The parameters that find and rank by `profile`: query, its parts, and the texts they point at."""
-    parts = [(f"part{n}", clause.query()) for n, clause in enumerate(PROFILES[profile].clauses)]
-    if weight := PROFILES[profile].exact_title:
-        parts += [("exact", _run_of_characters(f"{fields.TITLE_CHARS}^{weight:g}", "quoted"))]
-    called = " ".join(f"should=${name}" for name, _ in parts)
-    texts = [*_texts(text, words), ("quoted", _quoted(text))]
-    return [("q", f"{{!bool {called}}}"), *parts, *texts, *_FIXED]
-
-
-_FIXED: Params = [("expandMacros", "false"), ("wt", "json"), ("echoParams", "none")]
-
-
-def _texts(text: str, words: Mapping[Form, Sequence[str]]) -> Params:
-    plain = _QUOTED.sub(r" \1 ", text)
-    return [(Form.TEXT, plain), *((form, fields.WORD_JOINT.join(cut)) for form, cut in words.items())]
-
-
 def phrases(text: str) -> tuple[str, ...]:
     """The quoted parts of a query: `"世界石油大会" 2016` -> `世界石油大会`. At most five; an open quote is none."""
-    found = (match.strip() for match in _QUOTED.findall(text))
+    found = (match.strip() for match in QUOTED.findall(text))
     return tuple(phrase for phrase in found if has_word(phrase))[:MOST_PHRASES]
 
 
@@ -137,18 +69,8 @@ def _required(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> list
 
 def _holds(name: str, text: str) -> Params:
     """Title or body holds `text` as a run of characters, whatever lexicon the document was cut with."""
-    either = _run_of_characters(f"{fields.TITLE_CHARS} {fields.BODY_CHARS}", name)
-    return [("fq", either), (name, _quoted(text))]
-
-
-def _run_of_characters(looked_in: str, name: str) -> str:
-    """The query for a phrase; unlike `field`, `simple` makes a query even of a text without any token."""
-    return f"{{!simple qf='{looked_in}' q.operators=phrase v=${name}}}"
-
-
-def _quoted(text: str) -> str:
-    """`text` as the one phrase of its parameter. A quotation mark is the only sign that could end it."""
-    return '"' + text.replace('"', " ") + '"'
+    either = run_of_characters(f"{fields.TITLE_CHARS} {fields.BODY_CHARS}", name)
+    return [("fq", either), (name, as_phrase(text))]
 
 
 def _paging(asked: SearchRequest, page_size: int) -> Params:
@@ -172,7 +94,7 @@ def _highlighting() -> Params:
         ("hl", "true"),
         ("hl.method", "unified"),
         ("hl.q", "{!bool should=$hl_text should=$hl_words}"),
-        ("hl_text", _BIGRAMS.query()),
+        ("hl_text", BIGRAMS.query()),
         ("hl_words", by_words.query()),
         ("hl.fl", ",".join(_HIGHLIGHTED)),
         ("hl.requireFieldMatch", "true"),
@@ -203,4 +125,4 @@ def _facets(asked: SearchRequest) -> Mapping[str, object]:
 def site_params() -> Params:
     """What the home page counts: documents, sites, newest day."""
     facets = {"sites": f"unique({fields.SITE})", "newest": f"max({fields.PUBLISHED})"}
-    return [("q", "*:*"), ("rows", "0"), ("json.facet", json.dumps(facets)), *_FIXED]
+    return [("q", "*:*"), ("rows", "0"), ("json.facet", json.dumps(facets)), *FIXED]

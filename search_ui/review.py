@@ -14,8 +14,9 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.errors import LexiconError
 from docstore.model import Term, TermStatus
+from search_ui.messages import say
 from search_ui.security import check_form_token, form_token, is_administrator, sign_in
-from search_ui.site import current_site, page, say, wants_json
+from search_ui.site import current_site, page, wants_json
 from search_ui.texts import Segments, mark_all, shortened, shown
 
 pages = Blueprint("review", __name__, url_prefix="/admin")

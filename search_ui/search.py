@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import requests
 
 from docstore.errors import SolrError, SolrUnavailableError
-from search_ui.query import Params
+from search_ui.ranking import Params
 
 Answer = Mapping[str, Any]
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred

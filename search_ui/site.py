@@ -1,13 +1,12 @@
 """What every view needs: the parts the site was made of, and the reader's language and format."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request
 
 from search_ui.actions import ReviewActions
-from search_ui.messages import HTML_LANGUAGES, LANGUAGES, Messages, translator
+from search_ui.messages import HTML_LANGUAGES, LANGUAGES, say
 from search_ui.search import Search
 from search_ui.security import LoginBrake, form_token, is_administrator
 from search_ui.settings import SearchSettings
@@ -24,7 +23,6 @@ class Site:
     settings: SearchSettings
     search: Search
     actions: ReviewActions
-    messages: Mapping[str, Messages]
     brake: LoginBrake
     password_hash: str
 
@@ -40,11 +38,6 @@ def attach(app: Flask, site: Site) -> None:
 def current_site() -> Site:
     """The site that answers this request."""
     return cast(Site, current_app.extensions[_KEY])
-
-
-def say(key: str, **values: object) -> str:
-    """A message in the reader's language."""
-    return translator(current_site().messages[g.language])(key, **values)
 
 
 def wants_json() -> bool:

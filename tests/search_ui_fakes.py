@@ -14,7 +14,8 @@ from docstore import fields
 from docstore.errors import LexiconError, SolrError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from search_ui.app import create_app
-from search_ui.query import MARK_OFF, MARK_ON, Params
+from search_ui.query import MARK_OFF, MARK_ON
+from search_ui.ranking import Params
 from search_ui.settings import SearchSettings
 from semantics.segment import RjiebaSegmenter, Segmenter
 

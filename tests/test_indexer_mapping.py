@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from docstore import fields
-from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
+from docstore.model import Article, Block, BlockKind, Lexicon, LexiconEntry, StoredArticle, document_id
 from indexer.mapping import LONGEST_BODY, Analysis, to_document
 from semantics.segment import RjiebaSegmenter, base_segmenter
 
@@ -15,6 +15,8 @@ ARTICLE = Article(
     "http://a.test/1", "世界石油大会开幕", "会上展出pdc 钻头。\nShale gas too.", "2016-05-09", "url", "zh", "blocks"
 )
 
+BLOCKS = (Block(BlockKind.HEADING, "钻头", 2), Block(BlockKind.PARAGRAPH, "会上"), Block(BlockKind.HEADING, "气", 3))
+
 
 def stored(**changes: object) -> StoredArticle:
     article = replace(ARTICLE, **changes)  # type: ignore[arg-type]
@@ -22,7 +24,7 @@ def stored(**changes: object) -> StoredArticle:
 
 
 def test_every_field_is_one_that_the_schema_knows() -> None:
-    document = to_document(stored(), ANALYSIS)
+    document = to_document(stored(section="国际", author="王", source="新华社", blocks=BLOCKS), ANALYSIS)
     assert set(document) == set(fields.ALL)
     assert document[fields.ID] == document_id("http://a.test/1")
     assert document[fields.FETCHED] == "2016-05-09T00:00:00Z"
@@ -52,8 +54,21 @@ def test_dates(published: str, moment: str) -> None:
     assert (document[fields.PUBLISHED], document[fields.PUBLISHED_TEXT]) == (moment, published)
 
 
-def test_an_article_without_date_has_no_date_fields() -> None:
-    assert not {fields.PUBLISHED, fields.PUBLISHED_TEXT} & set(to_document(stored(published=""), ANALYSIS))
+def test_what_a_page_does_not_state_is_no_field() -> None:
+    optional = {
+        fields.PUBLISHED, fields.PUBLISHED_TEXT, fields.SECTION, fields.AUTHOR, fields.SOURCE, fields.HEADINGS,
+    }  # fmt: skip
+    assert set(to_document(stored(published=""), ANALYSIS)) == set(fields.ALL) - optional
+
+
+def test_headings_are_those_of_the_blocks_one_a_line() -> None:
+    assert to_document(stored(blocks=BLOCKS), ANALYSIS)[fields.HEADINGS] == "钻头\n气"
+
+
+def test_near_duplicates_share_the_cluster_of_the_one_that_stands_for_them() -> None:
+    alone, behind = stored(), replace(stored(), duplicate_of="other")
+    assert to_document(alone, ANALYSIS)[fields.CLUSTER] == alone.doc_id
+    assert to_document(behind, ANALYSIS)[fields.CLUSTER] == "other"
 
 
 def test_what_no_index_takes_is_replaced_and_the_length_bounded() -> None:

@@ -8,7 +8,8 @@ from werkzeug.datastructures import MultiDict
 
 from docstore import fields
 from docstore.errors import SettingsError
-from search_ui.query import PROFILES, Form, Params, phrases, search_params, words_of
+from search_ui.query import phrases, search_params, words_of
+from search_ui.ranking import PROFILES, Form, Params
 from search_ui.request import BadQueryError, SearchRequest, Sort, parse_request
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import BASE

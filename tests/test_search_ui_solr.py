@@ -12,7 +12,7 @@ from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, docume
 from indexer.mapping import Analysis, to_document
 from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
-from search_ui.query import PROFILES
+from search_ui.ranking import PROFILES
 from search_ui.search import SearchClient
 from semantics.segment import RjiebaSegmenter
 from tests.conftest import SHARED
