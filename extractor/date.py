@@ -13,6 +13,7 @@ others' dates (extractor/date_places.py).
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import lru_cache
 
 from extractor.date_places import SURE, Shown, is_month_first, shown_dates
 from extractor.date_text import date_in_url, plain_digits, stated_date, time_after
@@ -182,6 +183,7 @@ def stated_dates(document: Document, month_first: bool) -> list[Claim]:
     return [one for one in found if one is not None]
 
 
+@lru_cache(maxsize=20_000)
 def is_dated(name: str) -> bool:
     """The name of a meta that no table knows speaks of publication."""
     return any(word in name for word in DATED_METAS) and not any(word in name for word in OTHER_METAS)

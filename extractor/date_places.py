@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from extractor.date_text import Stamp, first_stamp, plain_digits, stated_date, western_digits
+from extractor.date_text import ODD_DIGITS, Stamp, first_stamp, plain_digits, stated_date, western_digits
 from extractor.document import Document
 from extractor.frame import ABOVE, LINK_LINE, LONG, Frame, frame_of
 from extractor.layout import Layout, Line
@@ -44,7 +44,7 @@ NOT_THE_DAY = re.compile("copyright|©|版权|版權|expire|deadline|截止|截�
 OTHERS = re.compile(
     "related|recommend|comment|sidebar|teaser|latest|trending|popular|rail|xiangguan|reply|widget|-card"
 )
-OTHER_DATE = re.compile("[０-９٠-٩۰-۹〇○零]|十|民國")
+OTHER_DATE = re.compile(f"[{ODD_DIGITS}〇○零]|十|民國")
 STATED_IN = ("datetime", "content", "data-time", "data-timestamp", "data-datetime", "data-date", "data-publish-time",
              "title")  # fmt: skip
 BRITISH = ("gb", "au", "nz", "ie", "in", "za", "hk", "sg", "my", "uk")

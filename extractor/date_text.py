@@ -12,9 +12,10 @@ import datetime
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
-from extractor.month_names import MONTH_NAMES
+from extractor.month_names import AFTER_A_POINT, MONTH_NAMES
 
 LONGEST_URL = 2_000
 LONGEST_TEXT = 400  # characters of one text in which a date is looked for
@@ -23,7 +24,8 @@ MONTH = r"(?P<m>1[0-2]|0?[1-9])"
 MONTH2 = r"(?P<m>1[0-2]|0[1-9])"
 DAY = r"(?P<d>3[01]|[12]\d|0?[1-9])"
 DAY2 = r"(?P<d>3[01]|[12]\d|0[1-9])"
-ALONE = r"(?<!\d)", r"(?!\d)"  # never out of a longer run of digits
+# Never out of a longer run of digits, but for a clock that stands next to the date: "28 luglio 202010:43".
+ALONE = r"(?<!\d)", r"(?!\d(?!\d?:\d\d))"
 
 
 def alone(*pieces: str) -> tuple[re.Pattern[str], ...]:
@@ -43,7 +45,9 @@ URL_NAMED_DAY = re.compile(rf"/{YEAR}/(?P<n>[a-z]{{3,9}})/(?P<d>3[01]|[12]\d|0?[
 URL_MONTHS = alone(rf"{YEAR}/{MONTH}(?=/|$)", rf"{YEAR}[_-]{MONTH2}(?=/|$)", rf"(?<=/){YEAR}{MONTH2}(?=/)")
 
 SPACE = r"[\s\xa0]{0,3}"
-WORD = r"(?P<n>[^\W\d_]{3,12})"  # looked up in MONTH_NAMES
+# With the signs that stand for vowels, which are no letters for Python; May is short in India.
+LETTERS = r"(?:[a-z\u00c0-\u1fff]{3,12}|[\u0900-\u0dff]{2})"
+WORD = rf"(?P<n>{LETTERS})(?:/{LETTERS})?"  # looked up in MONTH_NAMES; Bosnians write juni/lipanj
 ORDINAL = r"(?:st|nd|rd|th|er|[.º°ª]|-?го|\. ?d\.)?"
 OF = r"(?:(?:de|of|del|den|di)\s|d['’])?"
 GAP = r"[\s\xa0.,/-]{1,3}"
@@ -52,13 +56,13 @@ TEXT_DAYS = (
     *alone(
         rf"{YEAR}{SPACE}[-/.年년]{SPACE}{MONTH}{SPACE}[-/.月월]{SPACE}{DAY}",
         rf"{DAY}{ORDINAL}{GAP}{OF}{WORD}{GAP}{OF}(?:,\s)?{YEAR}",
-        rf"(?P<p>1[0-2]|0?[1-9]|[12]\d|3[01]){SPACE}(?P<s>[-/.]|tháng){SPACE}"
+        rf"(?P<p>1[0-2]|0?[1-9]|[12]\d|3[01]){SPACE}(?P<s>[-/.]|tháng|thg){SPACE}"
         rf"(?P<q>1[0-2]|0?[1-9]|[12]\d|3[01]){SPACE}(?:[-/.]|năm|,){SPACE}{YEAR}",
         rf"{YEAR}{MONTH2}{DAY2}",
-        rf"{YEAR}{GAP}(?:m\.\s|gada\s)?(?:{WORD}{GAP}{DAY}|(?P<d2>3[01]|[12]\d|0?[1-9])\.\s(?P<n2>[^\W\d_]{{3,12}}))",
+        rf"{YEAR}{GAP}(?:m\.\s|gada\s)?(?:{WORD}{GAP}{DAY}|(?P<d2>3[01]|[12]\d|0?[1-9])\.\s(?P<n2>{LETTERS}))",
     ),
     re.compile(
-        rf"(?<![^\W\d_]){WORD}[.,]?[\s\xa0]{{1,2}}{DAY}(?:st|nd|rd|th)?[.,]?{SPACE}"
+        rf"(?<![a-z\u00c0-\u1fff]){WORD}[.,]?[\s\xa0]{{1,2}}{DAY}(?:st|nd|rd|th)?[.,]?{SPACE}"
         rf"(?:\d?\d:\d\d(?::\d\d)?,?\s)?(?:[a-z]{{3,4}}\s)?{YEAR}(?![\d:])"
     ),
 )
@@ -74,10 +78,12 @@ ROC_OR_ERA = re.compile(r"(民[國国]|令和|平成)\s?(\d{1,3}|元)\s?(?=年)"
 YEARS_BEFORE = {"民國": 1911, "民国": 1911, "令和": 2018, "平成": 1988}
 HAN_NUMBER = re.compile(r"[〇○零一二三四五六七八九十廿卅]{1,4}(?=[年月日])")
 HAN_VALUES = str.maketrans("〇○零一二三四五六七八九", "000123456789")
-ODD_DIGIT = re.compile("[０-９٠-٩۰-۹\u200e\u200f]|[‐‑–](?=\\d)")
+ZEROS = "０٠۰०০੦૦೦౦"  # of the scripts whose digits stand in dates
+ODD_DIGITS = "".join(chr(ord(zero) + number) for zero in ZEROS for number in range(10))
+ODD_DIGIT = re.compile(f"[{ODD_DIGITS}\u060c\u200e\u200f]|[‐‑–](?=\\d)")
 DIGITS = str.maketrans(
-    "０１２３４５６７８９．／－：٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹‐‑–\u200e\u200f",
-    "0123456789./-:01234567890123456789---  ",
+    ODD_DIGITS + "．／－：‐‑–\u060c\u200e\u200f",
+    "0123456789" * len(ZEROS) + "./-:---,  ",
 )
 EPOCH = re.compile(r"(1\d{9})(?:\d{3})?(?:\.0)?")  # seconds or milliseconds since 1970
 WHOLE_MONTH = re.compile(rf"{YEAR}[-/.年]{MONTH}月?")
@@ -162,6 +168,7 @@ def western_year(match: re.Match[str]) -> str:
     return str(YEARS_BEFORE[match[1]] + (1 if match[2] == "元" else int(match[2])))
 
 
+@lru_cache(maxsize=512)  # an element and its line hold the same text
 def first_stamp(text: str, month_first: bool = False, short: bool = False) -> Stamp | None:
     """The first day in a text that went through `plain_digits`.
 
@@ -210,8 +217,14 @@ def day_of(match: re.Match[str], month_first: bool) -> str:
     if "p" in parts:
         return in_order(parts["p"], parts["q"], parts["y"], month_first and parts["s"] == "/")
     name = parts.get("n") or parts.get("n2")
-    month = MONTH_NAMES.get(name, 0) if name else parts["m"]
+    month = named_month(match, name) if name else parts["m"]
     return as_day(parts["y"], month, parts["d"] or parts.get("d2") or 0)
+
+
+def named_month(match: re.Match[str], name: str) -> int:
+    """The number of the month that a match names, 0 for another word."""
+    has_point = name in AFTER_A_POINT and match.string.startswith(".", match.end("d"))
+    return AFTER_A_POINT[name] if has_point else MONTH_NAMES.get(name, 0)
 
 
 def in_order(first: str, second: str, year: str, month_first: bool) -> str:

@@ -69,12 +69,12 @@ def cut_site_name(title: str, *names: str, suffixes: Sequence[str] = (), host: s
     return title.strip()
 
 
-def cut_known(title: str, names: Iterable[str], suffixes: Sequence[str] = ()) -> str:
-    """A title without a site name that is known for certain; other parts behind joints stay."""
-    title = cut_suffix(tidy(title), suffixes)
+def cut_known(title: str, names: Iterable[str], suffixes: Sequence[str] = (), host: str = "") -> str:
+    """A title, tidied, without a site name that is known or spelt by the host; other parts behind joints stay."""
+    title = cut_suffix(title, suffixes)
     known = {letters_of(name) for name in names}
     for joint in SITE_JOINT.finditer(title):
-        if is_name(title[joint.end() :], known) and size_of(title[: joint.start()]) >= SHORTEST:
+        if is_name(title[joint.end() :], known, host) and size_of(title[: joint.start()]) >= SHORTEST:
             return title[: joint.start()].strip()
     return title
 

@@ -2,9 +2,9 @@
 
     1 stated    what <title>, og:title, JSON-LD's headline and twitter:title say, site names cut
     2 heading   the h1 most like one of them, else the h1 by the body that shares words with them or the URL,
-                else another heading like one of them
-    3 line      a line above the text that is <title> or most of it; <title>, if it names more than a channel;
-                the line above the text that looks most like a title
+                else another heading like one of them; in the wording that editors gave it in the head (`edited`)
+    3 line      a line above the text that is <title> or most of it; <title>, if it names more than a channel, or
+                og:title, if nothing of <title> is shown; the line above the text that looks most like a title
 
 A3 trusts <title>. Old Chinese pages give all their pages the site's name there, or nothing; then 3 finds the title.
 """
@@ -41,8 +41,26 @@ NEAR_TITLE = 15  # lines below the title in which a body is expected to start
 LINK_LINE = 0.5  # lines with more link text than this are links
 CHANNEL = 6.0  # a shorter <title> may be a channel's name, in Chinese characters
 HALF = 0.5  # of <title> that a line must be to be the title in it
+VARIANT = 2 / 3  # of the words of a heading that og:title must share to be another wording of it
 TYPED = str.maketrans("‘’“”", "''\"\"")  # the quotes of templates, and what authors type
 WORD = re.compile(r"[a-z0-9]{3,}|[\u3400-\u9fff]")
+SPELT = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What the head calls the page, the site's names cut: <title>, og:title, JSON-LD's headline, twitter:title; ""
+    for what is missing.
+    """
+
+    title: str = ""
+    shared: str = ""
+    headline: str = ""
+    tweeted: str = ""
+
+    def texts(self) -> list[str]:
+        """Those that are there, no two alike."""
+        return [text for text in dict.fromkeys((self.title, self.shared, self.headline, self.tweeted)) if text]
 
 
 @dataclass(frozen=True)
@@ -60,15 +78,17 @@ def find_title(document: Document, body: int, suffixes: Sequence[str] = ()) -> s
     `suffixes` are what follows titles on many pages of the site (SiteKnowledge.suffixes).
     """
     names = site_names(document)
-    stated = stated_titles(document, names, suffixes)
+    head = stated_titles(document, names, suffixes)
+    stated = head.texts()
     tail = title_tail(document.title, stated[0]) if stated else ""
     heading = find_heading(document, body, stated, {letters_of(name) for name in (*names, tail)})
-    title = as_written(heading, tidy(document.title)) if heading else find_line(document.layout, body, stated)
-    return title[:LONGEST]
+    if not heading:
+        return find_line(document.layout, body, head)[:LONGEST]
+    return (edited(heading, head) or as_written(heading, tidy(document.title)))[:LONGEST]
 
 
-def stated_titles(document: Document, names: Sequence[str], suffixes: Sequence[str]) -> list[str]:
-    """What the head calls the page, without the site's name: <title>, og:title, JSON-LD, twitter:title; no two alike.
+def stated_titles(document: Document, names: Sequence[str], suffixes: Sequence[str]) -> Stated:
+    """What the head calls the page, without the site's name.
 
     <title> ends where another of them does, else where the site's name seems to begin.
     """
@@ -76,10 +96,41 @@ def stated_titles(document: Document, names: Sequence[str], suffixes: Sequence[s
     headline = linked_article(document.json_ld, document.url).headline
     others = [tidy(text) for text in (metas.get("og:title", ""), headline, metas.get("twitter:title", ""))]
     title = tidy(document.title)
-    cut = agreed(title, others) or cut_site_name(title, *names, suffixes=suffixes, host=host_of(document.url))
+    host = host_of(document.url)
+    shared = cut_known(agreed(title, others), names, suffixes, host)
+    cut = shared or cut_site_name(title, *names, suffixes=suffixes, host=host)
     tail = title[len(cut) :] if title.startswith(cut) else ""
-    known = (cut, *(cut_known(other, [*names, tail], suffixes) for other in others))
-    return [text for text in dict.fromkeys(known) if text]
+    return Stated(cut, *(cut_known(other, [*names, tail], suffixes, host) for other in others))
+
+
+def edited(heading: str, head: Stated) -> str:
+    """The wording that editors gave a heading in the head, or "" where the heading has none but its own.
+
+    Either <title>, og:title and twitter:title agree on a variant of it that JSON-LD does not gainsay, or <title> is the
+    heading and og:title was therefore written on purpose: the same headline, made shorter or corrected. A text that
+    holds the whole heading has a channel or a date more, and is no other wording.
+    """
+    if head.shared in ("", heading):  # most pages
+        return ""
+    shown, title, shared, tweeted = map(spelling_of, (heading, head.title, head.shared, head.tweeted))
+    if shown in shared:
+        return ""
+    if title == shown:
+        return head.shared if same_words(heading, head.shared) >= VARIANT else ""
+    if title != shared or shared != tweeted or shown == spelling_of(head.headline):
+        return ""
+    return head.title if same_words(heading, head.title) > SAME else ""
+
+
+def spelling_of(text: str) -> str:
+    """Its letters, however it writes "and": two texts that have them in common are worded alike."""
+    return letters_of(text.replace("&", "and"))
+
+
+def same_words(first: str, second: str) -> float:
+    """The share of the words, in scripts that put spaces between them, that two texts have in common."""
+    words, others = (frozenset(SPELT.findall(text.lower())) for text in (first, second))
+    return len(words & others) / max(len(words), len(others), 1)
 
 
 def agreed(title: str, others: Iterable[str]) -> str:
@@ -180,14 +231,19 @@ def most_kin(headings: Sequence[Heading], stated: Sequence[str]) -> str:
     return chosen
 
 
-def find_line(layout: Layout, body: int, stated: Sequence[str]) -> str:
+def find_line(layout: Layout, body: int, head: Stated) -> str:
     """The title of a page that shows it in no heading: step 3 of this module."""
+    stated = head.texts()
     title = stated[0] if stated else ""
     shown = next((line for line in lines_above(layout, body) if is_most_of(line, title)), None)
     if shown is not None:
         return tidy(shown.text)
-    if size_of(title) >= CHANNEL and (len(stated) > 1 or is_shown(title, layout.lines)):
-        return title
+    if size_of(title) >= CHANNEL:
+        is_alone = len(stated) == 1
+        if is_shown(title, layout.lines, SIMILAR if is_alone else SAME):
+            return title
+        if not is_alone:
+            return head.shared or title  # rather what people share than what search engines are told
     return line_above(layout, body) or title or line_above(layout, body, LINK - 1)  # rather a link than none
 
 
@@ -198,12 +254,12 @@ def is_most_of(line: Line, title: str) -> bool:
     return tidy(line.text) in title
 
 
-def is_shown(title: str, lines: Sequence[Line]) -> bool:
-    """The page shows its <title>, whole or in part, somewhere in its text outside links."""
+def is_shown(title: str, lines: Sequence[Line], least: float) -> bool:
+    """The page shows its <title>, or a line at least so much like it, somewhere in its text outside links."""
     words, original = title.lower(), Original(title)
     return any(
         line.size <= 2 * TITLE_SIZE[1]
         and line.link_share <= LINK_LINE
-        and (words in line.text.lower() or original.likeness(line.text, SIMILAR) >= SIMILAR)
+        and (words in line.text.lower() or original.likeness(line.text, least) >= least)
         for line in lines
     )

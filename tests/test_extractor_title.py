@@ -135,6 +135,7 @@ def test_a_learned_suffix_is_cut_whole_whatever_its_length() -> None:
 def test_where_names_are_known_other_parts_stay() -> None:
     assert cut_known("My Journey | Part 1 - Hope", ["Hope"]) == "My Journey | Part 1"
     assert cut_known("My Journey | Part 1", ["Hope"]) == "My Journey | Part 1"
+    assert cut_known("My Journey | Part 1 | Hope Blog", [], host="hope.test") == "My Journey | Part 1"
 
 
 @pytest.mark.parametrize(
@@ -176,6 +177,40 @@ def test_a_heading_is_the_title(html: str, title: str) -> None:
     assert title_of(html) == title
 
 
+OIL = "Oil prices have now fallen for the third week in a row"
+MET = '<meta property="og:title" content="{}"><meta name="twitter:title" content="{}">'
+LINKED = '<script type="application/ld+json">{{"@type": "NewsArticle", "headline": "{}"}}</script>'
+
+
+@pytest.mark.parametrize(
+    ("title", "shared", "tweeted", "headline", "heading", "chosen"),
+    [
+        (OIL, f"The {OIL}", "", OIL, OIL, OIL),
+        (OIL, "Oil prices have fallen for the third week in a row", "", OIL, OIL,
+         "Oil prices have fallen for the third week in a row"),
+        (f"{OIL} | X", "Oil prices have fallen for the third week in a row | X", "", "", OIL,
+         "Oil prices have fallen for the third week in a row"),
+        (OIL, "You will not believe what a barrel costs this week", "", "", OIL, OIL),
+        (f"{OIL} - X", f"{OIL} - X", f"{OIL} - X", "", f"The {OIL}", OIL),
+        (f"{OIL} - Fuels", f"{OIL} - Fuels", f"{OIL} - Fuels", "", OIL, OIL),
+        (OIL, OIL, "", "", f"The {OIL}", f"The {OIL}"),
+        (OIL, OIL, OIL, f"The {OIL}", f"The {OIL}", f"The {OIL}"),
+        (OIL, OIL, OIL, "", "Oil prices have fallen for weeks", "Oil prices have fallen for weeks"),
+        ("Oil & gas fall", "Oil & gas fall", "Oil & gas fall", "", "Oil and gas fall", "Oil and gas fall"),
+        ("国际油价两周里第三次下跌", "国际油价两周里第三次下", "", "", "国际油价两周里第三次下跌",
+         "国际油价两周里第三次下跌"),
+    ],
+    ids=["og:title says more", "og:title says it shorter", "with the site", "og:title says something else",
+         "all but the page agree", "a channel", "only two agree", "JSON-LD says what is shown", "too different", "and",
+         "no words to compare"],
+)  # fmt: skip
+def test_a_heading_is_worded_as_its_editors_did(
+    title: str, shared: str, tweeted: str, headline: str, heading: str, chosen: str
+) -> None:
+    head = f"<title>{title}</title>{MET.format(shared, tweeted)}{LINKED.format(headline)}"
+    assert title_of(f"{head}<h1>{heading}</h1>{TEXT}", "http://x.test/") == chosen
+
+
 def test_an_h1_that_shares_words_with_the_address_is_the_title() -> None:
     html = f"<title>Blog</title><h1>Ten Travel Hacks</h1>{TEXT}"
     assert title_of(html, "http://news.test/blog/ten-travel-hacks/") == "Ten Travel Hacks"
@@ -199,12 +234,15 @@ def test_an_h1_that_shares_words_with_the_address_is_the_title() -> None:
         ("<meta property='og:title' content='国际油价再次下跌'>" + TEXT, "国际油价再次下跌"),
         ("<script type='application/ld+json'>{\"@type\": \"NewsArticle\", \"headline\": \"国际油价再次下跌\"}</script>"
          + TEXT, "国际油价再次下跌"),
+        ("<title>国际油价走势分析</title><meta property='og:title' content='油价第三次下跌'>" + TEXT, "油价第三次下跌"),
+        ("<title>国际油价走势分析</title><meta property='og:title' content='油价第三次下跌'>"
+         + TEXT + "<p>国际油价走势分析</p>", "国际油价走势分析"),
         ("<p>只一行</p>", ""),
         ("<svg><title>图标</title></svg><p>只一行</p>", ""),
     ],
     ids=["shown in part", "site before", "part behind a space", "title of the site", "breadcrumb", "no title, heading",
          "a title with a word for dates", "centred and strong", "label", "original title", "numbered", "replies",
-         "og:title", "JSON-LD", "nothing", "svg title"],
+         "og:title", "JSON-LD", "og:title and nothing shown", "<title> shown", "nothing", "svg title"],
 )  # fmt: skip
 def test_the_title_without_a_heading_that_says_it(html: str, title: str) -> None:
     assert title_of(html) == title
