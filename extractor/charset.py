@@ -59,6 +59,7 @@ COMMON = {
 }
 SAMPLE = 60_000  # bytes or characters that are enough to tell an encoding
 READ = 2_000  # of these, characters beyond ASCII that are read
+TELLING = 20_000  # characters that are enough to tell a text from noise
 LEAST_COMMON = 0.15  # below this share of common characters a decoding is not believed
 WELL_COMMON = 0.35  # a labelled encoding that reads this well needs no rival
 LABEL_BONUS = 1.3  # a labelled encoding wins unless another reads clearly better
@@ -68,7 +69,8 @@ META_NAME = b"charset"
 BEFORE_NAME = 310  # bytes in which a meta element begins before its charset
 HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{2,30})", re.I)
 CONTROL = bytes((*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
-PRIVATE = re.compile(rb"\xee|\xef[\x80-\xa3]")  # U+E000 to U+F8FF in UTF-8
+# U+E000 to U+F8FF in UTF-8: what begins so, or goes on so
+PRIVATE_LEAD, PRIVATE = b"\xee", re.compile(rb"\xef[\x80-\xa3]")
 NON_ASCII = re.compile("[^\x00-\x7f\xa0]")
 
 
@@ -222,10 +224,10 @@ def damage(text: str) -> float:
     """Share of broken, control and private characters, 0 to 1; of noise read as UTF-16 a tenth are private."""
     raw = text.encode("utf-8", "surrogatepass")
     controls = len(raw) - len(raw.translate(None, CONTROL))
-    private = 0 if raw.isascii() else len(PRIVATE.findall(raw))
+    private = raw.count(PRIVATE_LEAD) + len(PRIVATE.findall(raw))
     return (text.count("\ufffd") + controls + private) / max(1, len(text))
 
 
 def is_text(text: str) -> bool:
     """False for pictures, archives and other bytes that no encoding makes readable."""
-    return damage(text[:SAMPLE].replace("\x00", "")) <= DAMAGE
+    return damage(text[:TELLING].replace("\x00", "")) <= DAMAGE

@@ -24,7 +24,8 @@ CONTROLS = ("select", "textarea", "button", "object")
 PAGE_TAGS = ("p", "h1", "table", "article")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 DEEPEST = 400  # nesting kept from pages on which libxml2 gives up (its own limit is 2,048)
-NOT_XML = re.compile("[\ufffe\uffff\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+NO_CHARACTERS = ("\ufffe".encode(), "\uffff".encode())
 CONTROL = bytes((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20)))
 PROLOGUE = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
 
@@ -126,9 +127,13 @@ def parse(text: str) -> Element | None:
 
 def encode(text: str) -> bytes:
     """UTF-8 without what XML cannot hold (control characters apart)."""
-    if not text.isascii() and NOT_XML.search(text):
-        text = NOT_XML.sub("", text)
-    return text.encode("utf-8")
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError:
+        data = SURROGATE.sub("", text).encode("utf-8")
+    for char in NO_CHARACTERS:
+        data = data.replace(char, b"") if char in data else data
+    return data
 
 
 def parse_deep(data: bytes) -> Element | None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from extractor.names import Facts
 
-SENTENCE_MARKS = re.compile(r"[，。！？；：、…]|[,.!?;:](?=\s|$|[\"'”’)])")
+# Begins with one set of characters: the re module finds those much faster than alternatives.
+SENTENCE_MARKS = re.compile(r"[，。！？；：、…,.!?;:](?:(?<=[，。！？；：、…])|(?=\s|$|[\"'”’)]))")
 CODE_TAG = "code"  # of lines of code, whatever block they stand in
 
 

@@ -1,6 +1,6 @@
 """What is left out of a page's layout: menus, footers and lists of links, looked through once and counted.
 
-A piece of markup is a tag without its `<`, and the text behind it: `a href="/">首页`, `/a>`.
+A token of markup is a tag, its attributes, and the text behind it: `("a", 'href="/"', "首页")`, `("/a", "", "")`.
 """
 
 import re
@@ -14,8 +14,9 @@ from extractor.names import Facts, Hint
 LONGEST_LABEL = 12.0
 YEAR = re.compile(r"(?:19|20)\d\d")
 # ... and none of these elements.
-TELLING = ("h1", "main", "article", "time")
+TELLING = frozenset(("h1", "main", "article", "time"))
 LISTS = ("ul", "ol")
+Token = tuple[str, str, str]
 SHORTEST_LIST = 3  # links that make a list of links
 LONGEST_LOSS = 20.0  # of one link's text
 HEADLINE = 6.0  # shortest link that may be a headline
@@ -23,10 +24,10 @@ HEADLINE = 6.0  # shortest link that may be a headline
 
 @dataclass(slots=True)
 class Scan(LeftOut):
-    """An element looked through: what it holds, the piece of its end tag (0: it must be read), and pieces looked at."""
+    """An element looked through: what it holds, the token of its end tag (0: it must be read), and tokens looked at."""
 
     end: int = 0
-    pieces: int = 0
+    tokens: int = 0
     elements: int = 0
     links: int = 0
     loss: float = 0.0
@@ -42,37 +43,35 @@ def is_left_out(facts: Facts, found: Scan) -> bool:
     return found.end > 0 and (facts.apart or found.links >= max(SHORTEST_LIST, found.rows))
 
 
-def scan(pieces: Sequence[str], at: int, facts: Facts, most: int) -> Scan:
-    """Look through the element whose first piece is `at`, at most `most` pieces far.
+def scan(tokens: Sequence[Token], at: int, facts: Facts, most: int) -> Scan:
+    """Look through the element whose first token is `at`, at most `most` tokens far.
 
     Years are let pass in what is called comments or footer.
     """
-    close, opens, dated = f"/{facts.tag}>", (f"{facts.tag} ", f"{facts.tag}>"), facts.hint is not Hint.AFTER
+    tag, close, dated = facts.tag, "/" + facts.tag, facts.hint is not Hint.AFTER
     found, depth, in_link, place = Scan(), 1, False, at - 1
-    for place in range(at, min(len(pieces), at + most)):
-        piece = pieces[place]
-        if piece[:1] == "/":
-            if piece.startswith(close):
-                depth -= 1
-                if depth == 0:
-                    found.end = place
-                    break
-            elif piece[:3] == "/a>":
-                in_link = False
-        else:
-            found.elements += 1
-            if piece.startswith(opens):
-                depth += piece[piece.find(">") - 1] != "/"
-            elif piece[:2] == "a ":
-                in_link = True
-            elif piece.startswith(TELLING):
+    for place in range(at, min(len(tokens), at + most)):
+        name, attributes, text = tokens[place]
+        if name == close:
+            depth -= 1
+            if depth == 0:
+                found.end = place
                 break
-        text = piece[piece.find(">") + 1 :] if piece[-1:] != ">" else ""
+        elif name == "/a":
+            in_link = False
+        elif name[0] != "/":
+            found.elements += 1
+            if name == tag:
+                depth += attributes[-1:] != "/"
+            elif name == "a":
+                in_link = attributes != ""
+            elif name in TELLING:
+                break
         if text and not text.isspace():
             size = count(found, text, in_link)
             if not in_link and (size >= LONGEST_LABEL or (dated and YEAR.search(text))):
                 break
-    found.pieces = place - at + 1
+    found.tokens = place - at + 1
     return found
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from extractor.dom import HEADINGS
 from extractor.layout import CODE_TAG, Layout, Line, Note, Picture, Span, size_of
-from extractor.left_out import is_left_out, may_be_left_out, scan
-from extractor.names import Facts, attributes_of, facts_of, plain
+from extractor.left_out import Token, is_left_out, may_be_left_out, scan
+from extractor.names import Facts, facts_of, plain, value_of
 
 BLOCK_TAGS = frozenset(
     (
@@ -26,6 +26,7 @@ BLOCK_TAGS = frozenset(
         "thead", "tr", "ul", "caption", *HEADINGS,
     )
 )  # fmt: skip
+BLOCK_ENDS = frozenset("/" + tag for tag in BLOCK_TAGS)
 STRONG_TAGS = frozenset(("b", "strong"))
 HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
 PASSED_OVER = HEAD_TAGS | {"br", "img"}
@@ -37,6 +38,8 @@ LONGEST_META = 2_000
 # Of a note, which is the text of a small element: unclosed ones hold the page, each of them.
 LONGEST_NOTE = 2_000
 MOST_NOTED = 200  # lines
+# A tag's name, its attributes (and "/", where it is empty), and the text behind it.
+TOKEN = re.compile(r"<(/?[^\s>/]++) ?+([^>]*+)>([^<]*+)")
 # A line break inside Chinese text is layout, not a space between words.
 HAN_BREAK = re.compile(r"(?<=[\u3001-\u9fff\uff00-\uffef])[ \t]*[\r\n]\s*(?=[\u3001-\u9fff\uff00-\uffef])")
 
@@ -87,43 +90,31 @@ class _Reader:
         self.may_scan = 0
 
     def read(self, markup: str, whole: bool) -> None:
-        """The pass. A piece is a tag and the text behind it."""
-        parts, pieces = self.parts, markup.split("<")
-        self.may_scan = 0 if whole else MOST_SCANS * len(pieces)
-        at, end = 1, len(pieces)
+        """The pass."""
+        parts, tokens = self.parts, TOKEN.findall(markup)
+        self.may_scan = 0 if whole else MOST_SCANS * len(tokens)
+        at, end = 0, len(tokens)
         while at < end:
-            tag, _, text = pieces[at].partition(">")
+            name, attributes, text = tokens[at]
             at += 1
-            if tag[:1] == "/":
-                name = tag[1:]
-                if name in BLOCK_TAGS:
-                    if parts:
-                        self.flush()
-                    self.close_span(name)
-                elif name == "a":
-                    self.leave_link()
-                elif self.inline or name in STRONG_TAGS or "-" in name:
-                    self.leave(name)
-            else:
-                self.elements += 1
-                empty = tag[-1:] == "/"
-                name, _, attributes = (tag[:-1] if empty else tag).partition(" ")
-                if name in BLOCK_TAGS:
-                    if parts:
-                        self.flush()
-                    facts = self.open_span(name, attributes)
-                    if self.may_scan > 0 and may_be_left_out(facts):
-                        behind = self.collapse(pieces, at, facts)
-                        if behind:
-                            at = behind
-                            continue
-                elif name == "title":
-                    self.read_title(text)
+            if name in BLOCK_TAGS:
+                if parts:
+                    self.flush()
+                if behind := self.enter_block(name, attributes, tokens, at):
+                    at = behind
                     continue
-                else:
-                    self.enter(name, attributes)
-                if empty:
-                    self.leave(name)
+            elif name in BLOCK_ENDS:
+                if parts:
+                    self.flush()
+                self.close_span(name[1:])
+            elif name[0] == "/":
+                self.leave(name[1:])
+            elif name == "title":
+                self.elements += 1
+                self.read_title(text)
+                continue
+            else:
+                self.enter(name, attributes)
             if text and (parts or not text.isspace()):
                 parts.append(plain(text) if "&" in text else text)
                 if "\n" in text and self.is_code():
@@ -137,12 +128,20 @@ class _Reader:
         while self.open:
             self.layout.spans[self.open.pop()].end = len(self.layout.lines)
 
-    def collapse(self, pieces: list[str], at: int, facts: Facts) -> int:
-        """Where the element opened just before piece `at` ends, if it may be left out unread; else 0."""
-        if pieces[at - 1].partition(">")[0].endswith("/"):
+    def enter_block(self, tag: str, attributes: str, tokens: Sequence[Token], at: int) -> int:
+        """A block. Where it ends, if it is left out unread; else 0. Its first token is `at`."""
+        self.elements += 1
+        if attributes[-1:] == "/":
+            self.open_span(tag, attributes[:-1])
+            self.close_span(tag)
             return 0
-        found = scan(pieces, at, facts, self.may_scan)
-        self.may_scan -= found.pieces
+        facts = self.open_span(tag, attributes)
+        return self.collapse(tokens, at, facts) if self.may_scan > 0 and may_be_left_out(facts) else 0
+
+    def collapse(self, tokens: Sequence[Token], at: int, facts: Facts) -> int:
+        """Where the element opened just before token `at` ends, if it may be left out unread; else 0."""
+        found = scan(tokens, at, facts, self.may_scan)
+        self.may_scan -= found.tokens
         if not is_left_out(facts, found):
             return 0
         self.elements += found.elements
@@ -153,6 +152,10 @@ class _Reader:
 
     def enter(self, tag: str, attributes: str) -> None:
         """An element that is no block of HTML; custom elements are blocks."""
+        self.elements += 1
+        empty = attributes[-1:] == "/"
+        if empty:
+            attributes = attributes[:-1]
         if tag == "a":
             self.leave_link()
             if "href=" in attributes:
@@ -172,19 +175,21 @@ class _Reader:
             self.open_span(tag, attributes)
         elif self.inline or attributes:
             self.enter_inline(tag, attributes)
+        if empty and tag not in PASSED_OVER:
+            self.leave(tag)
 
     def leave(self, tag: str) -> None:
-        """The end of an element."""
-        if tag in BLOCK_TAGS or "-" in tag:
-            if self.parts:
-                self.flush()
-            self.close_span(tag)
+        """The end of an element that is no block of HTML."""
+        if tag == "a":
+            self.leave_link()
         elif tag in STRONG_TAGS:
             if 0 <= self.strong_start < len(self.parts):
                 self.strong.append((self.strong_start, len(self.parts)))
             self.strong_start = -1
-        elif tag == "a":
-            self.leave_link()
+        elif "-" in tag:
+            if self.parts:
+                self.flush()
+            self.close_span(tag)
         elif self.inline and tag not in PASSED_OVER:
             self.leave_inline()
 
@@ -238,16 +243,16 @@ class _Reader:
             self.head.title = " ".join(plain(text[: 2 * LONGEST_META]).split())[:LONGEST_META]
 
     def read_head(self, tag: str, attributes: str) -> None:
-        found = attributes_of(attributes[: 2 * LONGEST_META])
+        if len(attributes) > 2 * LONGEST_META:  # a whole site's keywords, a picture as data
+            return
         if tag == "meta":
-            content = " ".join(found.get("content", "")[:LONGEST_META].split())
-            for key in ("name", "property", "itemprop"):
-                name = found.get(key, "").strip().lower()
-                if name and content:
+            content = " ".join(plain(value_of("content", attributes)).split())[:LONGEST_META]
+            for key in ("name", "property", "itemprop") if content else ():
+                if name := plain(value_of(key, attributes)).strip().lower():
                     self.head.metas.setdefault(name, content)
-        elif tag in ("link", "base") and found.get("href"):
-            for rel in found.get("rel", tag).lower().split():
-                self.head.links.setdefault(rel, found["href"].strip())
+        elif href := plain(value_of("href", attributes)).strip():
+            for rel in (value_of("rel", attributes) or tag).lower().split():
+                self.head.links.setdefault(rel, href)
 
     def join_cells(self, place: int) -> None:
         """Make a row of short cells one line: it is a row of data, not of layout."""

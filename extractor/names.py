@@ -4,7 +4,7 @@ General words only, no site's own. Names are hints: methods/weighed_lines.py ove
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -26,8 +26,8 @@ NEVER_ASIDE = frozenset(("html", "body", "main", "article", "h1", "p", "tbody", 
 HIDING = frozenset(("hidden", "hide", "d-none", "visually-hidden", "sr-only", "screen-reader-text", "u-hidden"))
 SHOWING = re.compile(r"(?:sm|md|lg|xl|2xl|d-sm|d-md|d-lg|d-xl|show|print)\W|d-(?:sm|md|lg|xl)")
 ASIDE_ROLES = frozenset(("navigation", "complementary", "banner", "search", "dialog", "menu", "alertdialog"))
-WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
-LETTERS_ONLY = dict.fromkeys(map(ord, "-_:.0123456789"))
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+BETWEEN_WORDS = {code: " " for code in range(0x80) if not chr(code).islower()}
 # Believed wherever they occur in a name: "site-footer", "relatedNews".
 ASIDE_WORDS = frozenset(
     (
@@ -77,6 +77,7 @@ ARTICLE_WORDS = frozenset(
 )  # fmt: skip
 
 
+CAPTION_TAGS = ("figcaption", "figure")
 CAPTION = re.compile(r"caption\b|credit|attribution")
 # Elements whose own text may be the title, a date, a name ...: they are kept as notes (extractor/lines.py).
 MARKED = re.compile(
@@ -112,35 +113,37 @@ class Facts(NamedTuple):
 @lru_cache(maxsize=20_000)
 def facts_of(tag: str, markup: str) -> Facts:
     """The facts of a start tag. `markup` are its attributes as well-formed markup has them: `class="news" id="x"`."""
-    kinds, caption, marked, name, role, hidden = 0, tag in ("figcaption", "figure"), tag == "time", "", "", False
-    if markup:
-        classes, identity = value_of("class", markup), value_of("id", markup)
-        for names in (classes, identity):
-            if names:
-                found = names_of(names[:LONGEST_NAME])
-                kinds, caption, marked = kinds | found.kinds, caption or found.caption, marked or found.marked
-        name = f"{identity} {classes}".lower()
-        if "itemprop" in markup or "rel=" in markup or "property=" in markup:
-            itemprop = value_of("itemprop", markup).lower()
-            more = f"{itemprop} {value_of('rel', markup)} {value_of('property', markup)}".lower()
-            marked = marked or MARKED.search(more) is not None
-            kinds |= BODY if itemprop in ("articlebody", "text") else 0
-            name = f"{name} {more}"
-        role = value_of("role", markup) if "role=" in markup else ""
-        hidden = is_hidden(markup, classes)
-    hint = hint_of(tag, kinds, role, hidden)
+    if not markup:
+        hint, marked = hint_of(tag, 0, "", False), tag == "time"
+        return Facts(tag, markup, hint, "", tag in CAPTION_TAGS, marked, hint >= Hint.ASIDE and not marked)
+    classes, identity = value_of("class", markup), value_of("id", markup)
+    kinds = kinds_of(classes) | kinds_of(identity)
+    name = f"{identity} {classes}".lower()
+    if "itemprop" in markup or "rel=" in markup or "property=" in markup:
+        itemprop = value_of("itemprop", markup).lower()
+        more = f"{itemprop} {value_of('rel', markup)} {value_of('property', markup)}".lower()
+        kinds |= MARKS if MARKED.search(more) is not None else 0
+        kinds |= BODY if itemprop in ("articlebody", "text") else 0
+        name = f"{name} {more}"
+    role = value_of("role", markup) if "role=" in markup else ""
+    hint = hint_of(tag, kinds & HINTS, role, is_hidden(markup, classes))
+    caption, marked = tag in CAPTION_TAGS or kinds & CAPTIONS > 0, tag == "time" or kinds & MARKS > 0
     return Facts(tag, markup, hint, name[:LONGEST_NAME], caption, marked, hint >= Hint.ASIDE and not marked)
 
 
-def value_of(name: str, markup: str) -> str:
-    """The value of one attribute, or ""."""
-    start = markup.find(f'{name}="')
+def place_of_value(name: str, markup: str) -> int:
+    """Where the value of an attribute begins, -1 where there is no such attribute."""
+    wanted = name + '="'
+    start = markup.find(wanted)
     while start > 0 and markup[start - 1] != " ":
-        start = markup.find(f'{name}="', start + 1)
-    if start < 0:
-        return ""
-    start += len(name) + 2
-    return markup[start : markup.find('"', start)]
+        start = markup.find(wanted, start + 1)
+    return start + len(wanted) if start >= 0 else -1
+
+
+def value_of(name: str, markup: str) -> str:
+    """The value of one attribute as it stands, or ""."""
+    start = place_of_value(name, markup)
+    return markup[start : markup.find('"', start)] if start >= 0 else ""
 
 
 def attributes_of(text: str) -> dict[str, str]:
@@ -164,15 +167,14 @@ ENTITIES = (
 
 def is_hidden(markup: str, names: str) -> bool:
     """Not shown when the page opens, by attribute, inline style, or a class that says so on every screen."""
-    if not ("style=" in markup or "hid" in markup or "none" in markup or "sr-only" in markup or "-reader" in markup):
+    if not ("hid" in markup or "none" in markup or "sr-only" in markup or "-reader" in markup or "NONE" in markup):
         return False
     words = names.split()
     if not HIDING.isdisjoint(words) and not any(SHOWING.match(word) for word in words):
         return True
-    attributes = attributes_of(markup)
-    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+    if place_of_value("hidden", markup) >= 0 or value_of("aria-hidden", markup) == "true":
         return True
-    return "display:none" in attributes.get("style", "").replace(" ", "").lower()
+    return "display:none" in value_of("style", markup).replace(" ", "").lower()
 
 
 def hint_of(tag: str, kinds: int, role: str, hidden: bool) -> Hint:
@@ -191,48 +193,51 @@ def hint_of(tag: str, kinds: int, role: str, hidden: bool) -> Hint:
 
 
 # What one class or id is; an element's names are the sum of theirs.
-BODY, POST, AFTER, ASIDE, ARTICLE = 1, 2, 4, 8, 16
+BODY, POST, AFTER, ASIDE, ARTICLE, CAPTIONS, MARKS = 1, 2, 4, 8, 16, 32, 64
+HINTS = BODY | POST | AFTER | ASIDE | ARTICLE
 IN_ORDER = ((POST, Hint.ARTICLE), (AFTER, Hint.AFTER), (ASIDE, Hint.ASIDE), (ARTICLE, Hint.ARTICLE))
 
 
-def is_aside(name: str, words: set[str]) -> bool:
+def is_aside(name: str, words: Sequence[str]) -> bool:
     """A name of navigation, related news, advertisements ..., and of no part of an article."""
     if name in ASIDE_NAMES:
         return True
-    if words.isdisjoint(ASIDE_WORDS) and ASIDE_STEMS.search(name) is None:
+    if ASIDE_WORDS.isdisjoint(words) and ASIDE_STEMS.search(name) is None:
         return False
-    return words.isdisjoint(PART_WORDS)
+    return PART_WORDS.isdisjoint(words)
 
 
-@lru_cache(maxsize=50_000)
+def kinds_of(names: str) -> int:
+    """What the classes in an attribute say together."""
+    kinds = 0
+    for name in names[:LONGEST_NAME].split():
+        kinds |= kind_of(name)
+    return kinds
+
+
+@lru_cache(maxsize=100_000)
 def kind_of(name: str) -> int:
-    """The kind of one class or id, 0 for none."""
+    """What one class or id says, 0 for nothing. Sites share many of theirs."""
     low = name.lower()
-    words = {low} if name.isalpha() and low == name else {low, *(word.lower() for word in WORD.findall(name))}
-    if low.translate(LETTERS_ONLY) in BODY_WORDS:
+    kind = hinting_kind_of(name, low)
+    if MARKED.search(low) is not None:
+        kind |= MARKS
+    if ("caption" in low or "credit" in low or "attribution" in low) and CAPTION.search(low) is not None:
+        kind |= CAPTIONS
+    return kind
+
+
+def hinting_kind_of(name: str, low: str) -> int:
+    """The kind in a class or id from which hints are made; `low` is it in lower case."""
+    words = low.translate(BETWEEN_WORDS).split()
+    if "".join(words) in BODY_WORDS:
         return BODY  # some spelling of "article body": article-content, artibody, post_text ...
     if name in POST_NAMES:
         return POST
-    if not words.isdisjoint(AFTER_WORDS):
+    if name != low:
+        words += [word.lower() for word in WORD.findall(name)]
+    if not AFTER_WORDS.isdisjoint(words):
         return AFTER
     if is_aside(low, words):
         return ASIDE
-    return 0 if words.isdisjoint(ARTICLE_WORDS) else ARTICLE
-
-
-class Names(NamedTuple):
-    """What classes or an id say together."""
-
-    kinds: int
-    caption: bool
-    marked: bool
-
-
-@lru_cache(maxsize=20_000)
-def names_of(names: str) -> Names:
-    """What the classes in an attribute say. Sites have few different ones."""
-    low = names.lower()
-    kinds = 0
-    for name in names.split():
-        kinds |= kind_of(name)
-    return Names(kinds, CAPTION.search(low) is not None, MARKED.search(low) is not None)
+    return 0 if ARTICLE_WORDS.isdisjoint(words) else ARTICLE

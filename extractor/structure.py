@@ -54,6 +54,9 @@ class Setting:
     holder: int = -1
 
 
+PLAIN = Setting()
+
+
 def blocks_of(document: Document, body: Body) -> tuple[Block, ...]:
     """The blocks of a body in reading order, pictures between them.
 
@@ -70,7 +73,7 @@ class _Builder:
         self.layout = document.layout
         self.body = body
         self.base = absolute(document.links.get("base", ""), document.url) or document.url
-        self.settings = {body.span: Setting()}
+        self.settings = {body.span: PLAIN}
         self.blocks: list[Block] = []
         self.holder = -1  # item or code to which the next line may belong
         self.tables = data_tables(document.layout, body)
@@ -138,12 +141,18 @@ class _Builder:
 
     def around(self, span: int) -> Sequence[int]:
         """The spans from one up to the body's, without that."""
-        return list(takewhile(lambda place: place != self.body.span, self.layout.above(span)))
+        found, spans, end = [], self.layout.spans, self.body.span
+        while span >= 0 and span != end:
+            found.append(span)
+            span = spans[span].parent
+        return found
 
     def find_setting(self, within: Sequence[int]) -> Setting:
         """What the first of these spans that says something makes of a line."""
+        spans = self.layout.spans
         for depth, place in enumerate(within):
-            tag = self.tag(place)
+            facts = spans[place].facts
+            tag = facts.tag
             if tag in HEADINGS:
                 return Setting(BlockKind.HEADING, HEADINGS.index(tag) + 1)
             if tag == "li" and not self.lays_out(place):
@@ -152,9 +161,9 @@ class _Builder:
                 return Setting(BlockKind.QUOTE)
             if tag == "tr" and self.is_row(place):
                 return Setting(BlockKind.ROW)
-            if depth < CAPTION_DEPTH and self.layout.spans[place].facts.caption:
+            if facts.caption and depth < CAPTION_DEPTH:
                 return Setting(BlockKind.CAPTION)
-        return Setting()
+        return PLAIN
 
     def item(self, place: int) -> Setting:
         """An item by the lists around it, as far as the body goes."""

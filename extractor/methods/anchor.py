@@ -1,10 +1,12 @@
 """Where on the page the title stands: the body starts below it."""
 
+import math
 from collections.abc import Sequence
 
 from extractor.document import Document
 from extractor.dom import HEADINGS
 from extractor.layout import Line, Span
+from extractor.similarity import LONGEST as COMPARED
 from extractor.similarity import Original
 from extractor.site_name import cut_site_name, letters_of
 
@@ -25,15 +27,23 @@ def title_place(document: Document) -> int:
     """Index of the line that is the title, -1 for none: the first best, h1 before other headings before any line."""
     titles = {document.title, document.metas.get("og:title", "")} - {""}
     wanted = [(letters_of(title), Original(cut_site_name(title))) for title in sorted(titles)]
+    shortest, longest = lengths_of_plain([len(cut.text) for _, cut in wanted])
     best, place = 0.0, -1
     for index, line in enumerate(document.layout.lines):
-        if not may_be_title(line):
+        if (not shortest <= len(line.text) <= longest and line.tag not in RANK) or not may_be_title(line):
             continue
         bonus, least = RANK.get(line.tag, PLAIN_RANK)
         likeness = max((likeness_to(line, whole, cut, least) for whole, cut in wanted), default=0.0)
         if likeness >= least and likeness + bonus > best:
             best, place = likeness + bonus, index
     return place
+
+
+def lengths_of_plain(wanted: Sequence[int]) -> tuple[float, float]:
+    """Between which lengths a line that is no heading may be like enough to a title of one of these lengths."""
+    least = PLAIN_RANK[1]
+    longest = max(wanted, default=0) / least
+    return least * min(wanted, default=0), longest if longest < COMPARED else math.inf
 
 
 def may_be_title(line: Line) -> bool:
@@ -62,4 +72,9 @@ def contained(text: str, whole: str, size: float) -> float:
 
 def is_near(span: Span, title: int, lines: Sequence[Line]) -> bool:
     """The element holds the title, or starts shortly below it."""
-    return 0 <= title < span.end and span.row <= lines[title].row + NEAR
+    return title < span.end and span.row <= last_row_near(title, lines)
+
+
+def last_row_near(title: int, lines: Sequence[Line]) -> int:
+    """The last row in which an element may start that is near the title; -1 where there is no title."""
+    return lines[title].row + NEAR if title >= 0 else -1

@@ -11,6 +11,7 @@ Every step is a pure function of the page's lines (extractor/lines.py).
 import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, islice
 from typing import ClassVar
 
@@ -19,7 +20,7 @@ from extractor.date import Published, find_date
 from extractor.document import Document
 from extractor.dom import HEADINGS
 from extractor.layout import Layout, Line, Span, render
-from extractor.methods.anchor import is_near, title_place
+from extractor.methods.anchor import is_near, last_row_near, title_place
 from extractor.methods.contract import Body, Explanation
 from extractor.methods.explanation import explain_lines
 from extractor.names import Hint
@@ -198,7 +199,7 @@ def weigh(line: Line) -> float:
     own = line.size - line.link_size
     if line.link_share > LINK_LINE:
         return -min(line.size, LINK_LOSS) * LINK_FACTOR
-    if is_notice_or_label(line):
+    if is_notice_or_label(line.text, line.size):
         return -min(line.size, LOSS)
     if line.size >= SENTENCE and line.punctuated:
         return own
@@ -225,7 +226,7 @@ def aside_lines(
     asides = other_articles(spans, gains, title) if share else [False] * len(weights)
     covered = 0  # lines before this one are settled: spans come outermost first
     for place, (span, hint) in enumerate(zip(spans, hints, strict=True)):
-        if hint not in most or span.end <= covered or span.start <= title < span.end:
+        if hint < Hint.ASIDE or span.end <= covered or span.start <= title < span.end:
             continue
         if hint is Hint.ASIDE and place in around_bodies:
             continue
@@ -281,11 +282,12 @@ def best_span(layout: Layout, hints: Sequence[Hint], weights: Sequence[float], t
 def span_scores(layout: Layout, hints: Sequence[Hint], weights: Sequence[float], title: int) -> list[float]:
     """For each element the sum of its lines' weights, its name and the title's place counted in; 0 for no gain."""
     sums = [0.0, *accumulate(weights)]
+    near_row = last_row_near(title, layout.lines)
     scores = []
     for span, hint in zip(layout.spans, hints, strict=True):
         gain = sums[span.end] - sums[span.start] - LEFT_OUT_LOSS * span.loss
         score = gain * HINT_GAIN[hint] + HINT_BONUS[hint] if gain > 0 else 0.0
-        if score > 0 and is_near(span, title, layout.lines):
+        if score > 0 and span.row <= near_row and title < span.end:
             score += NEAR_BONUS
         scores.append(score)
     return scores
@@ -366,23 +368,23 @@ def belongs(index: int, layout: Layout) -> bool:
     line = layout.lines[index]
     if line.link_share > LINK_LINE and (is_pointer(line) or not is_lone_link(index, layout.lines)):
         return False
-    return not (is_notice_or_label(line) or is_caption(line, layout))
+    return not (is_notice_or_label(line.text, line.size) or is_caption(line, layout))
 
 
 def is_caption(line: Line, layout: Layout) -> bool:
     """A caption under a picture, but for Chinese ones: there the caption may be the whole article (WD, 1.4)."""
-    if HAN.search(line.text):
+    if not line.text.isascii() and HAN.search(line.text):
         return False
     near = islice(layout.above(line.span), CAPTION_DEPTH)
     return any(layout.spans[place].facts.caption for place in near) or is_credited(line.text)
 
 
-def is_notice_or_label(line: Line) -> bool:
-    """A copyright notice, a short line of template text, or a value meant for machines."""
-    text = line.text
-    if line.size < NOTICE and (is_copyright(text) or repeats(text)):
+@lru_cache(maxsize=2_000)  # asked twice of a page's lines
+def is_notice_or_label(text: str, size: float) -> bool:
+    """A copyright notice, a short line of template text, or a value meant for machines. `size` is that of the text."""
+    if size < NOTICE and (is_copyright(text) or repeats(text)):
         return True
-    return (line.size < LABEL and is_template(text)) or is_machine(text)
+    return (size < LABEL and is_template(text)) or is_machine(text)
 
 
 def is_pointer(line: Line) -> bool:
