@@ -4,8 +4,10 @@ In: `CrawlSettings` (seeds, scope, limits) and the frontier table of the store. 
 in batches: the page, its outcome, the links it led to, and when it is due again. The stage's `StageReport` counts
 outcomes per reason.
 
-Open `crawl.py` first: the loop. It takes from `frontier.py` (queues by `queues.py`, manners by `politeness.py`),
-asks through `fetch.py` (`connections.py`, `addresses.py` and `coding.py` keep it inside its limits), obeys
-`robots.py`, reads `links.py`, cleans addresses with `urls.py`, skips what `seen.py` knows, and dates the next visit
-with `revisit.py`. What is worth following is up to a strategy of `strategies/`.
+Open `crawl.py` first, then `run.py`: the loop. It takes from `frontier.py` (queues by `queues.py`, manners by
+`politeness.py`), asks through `fetch.py` in `workers.py` (`connections.py`, `addresses.py` and `coding.py` keep it
+inside its limits), obeys `robots.py`, reads `links.py`, sitemaps and feeds (`errands.py`, `declared.py`), cleans
+addresses with `urls.py`, skips what `seen.py` knows and what `traps.py` warns of, and dates the next visit by
+`revisit.py` (`judging.py` puts that together). `recorder.py` hands batches to the store, `shards.py` runs several
+processes. What is worth following is up to a strategy of `strategies/`. docs/crawling.md has the rules.
 """

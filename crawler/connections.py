@@ -1,34 +1,37 @@
-"""HTTP connections with two promises that requests does not make: checked addresses and a total deadline.
+"""HTTP connections with two promises that urllib3 does not make: checked addresses and a total deadline.
 
-Every connection asks the `AddressPolicy` where it may go and connects to exactly that. Every read looks at the
-deadline of the whole fetch, so a server that sends a byte a second ends when the time is up.
+Every connection asks the `AddressPolicy` where it may go and connects to exactly that. Everything that waits looks at
+the deadline of the whole fetch, the name server's answer included, so a server that sends a byte a second ends when the
+time is up. Connections are kept open and belong to all threads: whoever asks a host next goes on with what is there.
 """
 
 import functools
 import socket
 import ssl
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from ipaddress import ip_address
 from typing import Any
 
-import requests
-from requests.adapters import HTTPAdapter
+from urllib3 import BaseHTTPResponse, Retry, Timeout
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 from urllib3.poolmanager import PoolManager
 from urllib3.util.ssl_ import create_urllib3_context
+from urllib3.util.url import parse_url
 
 from crawler.addresses import AddressPolicy
 
-_HOSTS_KEPT_OPEN = 8  # per thread
+_HOSTS_KEPT_OPEN = 256
+_ONE_TRY = Retry(False, redirect=False)
 
 
 class Wire:
-    """What one thread's connections share about the fetch under way: its deadline, and when it was answered."""
+    """What a thread's connections share about the fetch under way: its deadline, and when it was answered."""
 
-    def __init__(self, addresses: AddressPolicy, clock: Callable[[], float] = time.monotonic) -> None:
-        self.addresses = addresses
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.deadline = float("inf")
         self.answered_at = 0.0
@@ -40,6 +43,53 @@ class Wire:
         if left <= 0:
             raise TimeoutError("the total time of this fetch is up")
         return left
+
+
+class Connections:
+    """The open connections of a fetcher, `per_host` a host at most kept open; safe to use from many threads."""
+
+    def __init__(self, addresses: AddressPolicy, per_host: int) -> None:
+        self._wires = threading.local()
+        self._places: dict[str, str] = {}  # host -> IP address last connected to
+        tls = create_urllib3_context()
+        tls.sslsocket_class = _TimedTlsSocket
+        self._manager = PoolManager(_HOSTS_KEPT_OPEN, maxsize=per_host, ssl_context=tls, retries=_ONE_TRY)
+        classes: Any = {
+            "http": _pool(HTTPConnectionPool, _CheckedHTTP, addresses, self.wire, self._places),
+            "https": _pool(HTTPSConnectionPool, _CheckedHTTPS, addresses, self.wire, self._places),
+        }
+        self._manager.pool_classes_by_scheme = classes
+
+    def wire(self) -> Wire:
+        """That of the calling thread."""
+        found: Wire | None = getattr(self._wires, "wire", None)
+        if found is None:
+            found = self._wires.wire = Wire()
+        return found
+
+    def get(self, url: str, headers: Mapping[str, str], timeout: Timeout) -> BaseHTTPResponse:
+        """Send a GET. No redirect is followed, nothing tried twice, the body not read. Raises what urllib3 raises."""
+        parts = parse_url(url)
+        pool = self._manager.connection_from_host(parts.host, parts.port, parts.scheme)
+        return pool.urlopen(
+            "GET",
+            parts.request_uri,
+            headers=headers,
+            retries=_ONE_TRY,
+            redirect=False,
+            assert_same_host=False,
+            timeout=timeout,
+            preload_content=False,
+            decode_content=False,
+        )
+
+    def ip_of(self, host: str) -> str:
+        """Where the last connection to this host name went; "" if there was none."""
+        return self._places.get(host, "")
+
+    def close(self) -> None:
+        """Close what is idle; what is in use closes when it is given back."""
+        self._manager.clear()
 
 
 class _TimedReads:
@@ -67,42 +117,89 @@ class _TimedTlsSocket(_TimedReads, ssl.SSLSocket):
 class _Checked:
     """Mixed into urllib3 connections: connects where the policy says, and hands sockets the deadline."""
 
-    def __init__(self, *args: Any, wire: Wire, **keywords: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        addresses: AddressPolicy,
+        wire: Callable[[], Wire],
+        places: dict[str, str],
+        **keywords: Any,
+    ) -> None:
         super().__init__(*args, **keywords)
+        self.addresses = addresses
+        self.places = places
         self.wire = wire
         self.served = 0
 
     def _new_conn(self) -> socket.socket:
         connection: Any = self
         self.served = 0
+        wire = self.wire()
+        until = min(wire.clock() + float(connection.timeout or 60.0), wire.deadline)
         try:
-            targets = self.wire.addresses.connect_to(connection._dns_host, connection.port)
+            targets = _looked_up(self.addresses, connection._dns_host, connection.port, until - wire.clock())
         except socket.gaierror as error:
             raise NameResolutionError(connection.host, connection, error) from error
+        except TimeoutError as error:
+            raise ConnectTimeoutError(connection, "the name server took too long") from error
         except OSError as error:
             raise NewConnectionError(connection, str(error)) from error
-        return _connected(connection, targets, self.wire)
+        sock = _connected(connection, targets, wire, until)
+        self.places[connection._dns_host] = sock.getpeername()[0]
+        return sock
 
     def request(self, *args: Any, **keywords: Any) -> None:
         """As urllib3's; notes whether it went over a connection that had served before."""
         try:
             super().request(*args, **keywords)  # type: ignore[misc]
         finally:
-            self.wire.reused = self.served > 0
+            self.wire().reused = self.served > 0
             self.served += 1
 
     def getresponse(self) -> Any:
         """As urllib3's, which has the read timeout by now."""
         sock: Any = self.sock  # type: ignore[attr-defined]
-        sock.wire, sock.read_timeout = self.wire, self.timeout  # type: ignore[attr-defined]
+        wire = self.wire()
+        sock.wire, sock.read_timeout = wire, self.timeout  # type: ignore[attr-defined]
         response = super().getresponse()  # type: ignore[misc]
-        self.wire.answered_at = self.wire.clock()
+        wire.answered_at = wire.clock()
         return response
 
 
-def _connected(connection: Any, targets: list[tuple[str, int]], wire: Wire) -> socket.socket:
-    """The first target that answers, within the connect timeout in all."""
-    until = min(wire.clock() + float(connection.timeout or 60.0), wire.deadline)
+def _looked_up(addresses: AddressPolicy, host: str, port: int, seconds: float) -> list[tuple[str, int]]:
+    """Where the policy says to connect, or TimeoutError. A name server cannot be interrupted: it is left waiting in a
+    thread of its own."""
+    if _is_literal(host):
+        return addresses.connect_to(host, port)
+    found: list[list[tuple[str, int]]] = []
+    failed: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            found.append(addresses.connect_to(host, port))
+        except Exception as error:  # noqa: BLE001 (raised below, in the thread that asked)
+            failed.append(error)
+
+    thread = threading.Thread(target=ask, name=f"dns-{host}", daemon=True)
+    thread.start()
+    thread.join(max(seconds, 0.001))
+    if failed:
+        raise failed[0]
+    if not found:
+        raise TimeoutError
+    return found[0]
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _connected(connection: Any, targets: list[tuple[str, int]], wire: Wire, until: float) -> socket.socket:
+    """The first target that answers in time."""
     error: OSError = OSError("no address")
     for address, port in targets:
         sock = _TimedSocket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
@@ -127,54 +224,16 @@ class _CheckedHTTPS(_Checked, HTTPSConnection):
     pass
 
 
-def _pool(pool: type[HTTPConnectionPool], connection: Callable[..., Any], wire: Wire) -> Callable[..., Any]:
+def _pool(
+    pool: type[HTTPConnectionPool],
+    connection: Callable[..., Any],
+    addresses: AddressPolicy,
+    wire: Callable[[], Wire],
+    places: dict[str, str],
+) -> Callable[..., Any]:
     def make(*args: Any, **keywords: Any) -> Any:
         made = pool(*args, **keywords)
-        made.ConnectionCls = functools.partial(connection, wire=wire)  # type: ignore[assignment]
+        made.ConnectionCls = functools.partial(connection, addresses=addresses, wire=wire, places=places)  # type: ignore[assignment]
         return made
 
     return make
-
-
-class CheckedAdapter(HTTPAdapter):
-    """The requests adapter over such connections."""
-
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
-        self._tls = create_urllib3_context()
-        self._tls.sslsocket_class = _TimedTlsSocket
-        super().__init__(pool_connections=_HOSTS_KEPT_OPEN, pool_maxsize=1)
-
-    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **keywords: Any) -> None:
-        """A pool manager whose pools make checked connections."""
-        manager = PoolManager(connections, maxsize=maxsize, block=block, ssl_context=self._tls, **keywords)
-        classes: Any = {
-            "http": _pool(HTTPConnectionPool, _CheckedHTTP, self._wire),
-            "https": _pool(HTTPSConnectionPool, _CheckedHTTPS, self._wire),
-        }
-        manager.pool_classes_by_scheme = classes
-        self.poolmanager = manager
-
-
-class _OneHop(requests.Session):
-    """A session that never looks at redirects: requests reads a redirect's whole body even when told not to follow."""
-
-    def get_redirect_target(self, resp: requests.Response) -> str | None:
-        """None: the fetcher follows redirects, hop by hop."""
-        return None
-
-
-def session(wire: Wire) -> requests.Session:
-    """A session for one thread: checked connections, no environment proxies or netrc, no cookies."""
-    made = _OneHop()
-    made.trust_env = False
-    made.cookies.set_policy(_NoCookies())
-    adapter = CheckedAdapter(wire)
-    made.mount("http://", adapter)
-    made.mount("https://", adapter)
-    return made
-
-
-class _NoCookies(requests.cookies.cookielib.DefaultCookiePolicy):  # type: ignore[name-defined, misc]
-    def set_ok(self, cookie: Any, request: Any) -> bool:
-        return False

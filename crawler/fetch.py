@@ -9,20 +9,18 @@ import hashlib
 import re
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, RemoteDisconnected
-from typing import cast
 
-import requests
 import urllib3.exceptions as u3
+from urllib3 import BaseHTTPResponse, Timeout
 
 from crawler.addresses import AddressPolicy, InsideAddressError
 from crawler.coding import ACCEPT_ENCODING, CodingError, TooLargeError, undo
-from crawler.connections import Wire, session
+from crawler.connections import Connections
 from crawler.settings import CrawlSettings
 from crawler.urls import canonical
 from docstore.model import FrontierEntry, Outcome, Page, Reason
@@ -96,13 +94,19 @@ class FetchResult:
 
 
 class Fetcher:
-    """Fetches pages; safe to use from many threads, each of which has its own session."""
+    """Fetches pages; safe to use from many threads, which share its connections."""
 
     def __init__(self, settings: CrawlSettings, addresses: AddressPolicy, now: Callable[[], float] = time.time) -> None:
+        self.addresses = addresses
         self._settings = settings
-        self._addresses = addresses
         self._now = now
-        self._threads = threading.local()
+        self._connections = Connections(addresses, settings.per_host)
+        self._timeout = Timeout(connect=settings.connect_timeout, read=settings.read_timeout)
+        self._headers = {
+            "User-Agent": agent_header(settings),
+            "Accept": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
+            "Accept-Encoding": ACCEPT_ENCODING,
+        }
 
     def fetch(self, entry: FrontierEntry) -> FetchResult:
         """Ask for one page, conditionally if an earlier answer left validators. Never raises for bad answers."""
@@ -126,49 +130,37 @@ class Fetcher:
         A body over `cap` bytes (default: the setting) is an error, or with `cut` (uncoded bodies only) ends there.
         Raises FetchError.
         """
-        wire = self._wire()
+        wire = self._connections.wire()
         wire.deadline = wire.clock() + self._settings.total_timeout
         cap = self._settings.max_bytes if cap is None else cap
         try:
-            response = self._send(url, headers, wire)
-            with response:
-                return _answer(url, response, wire.answered_at, wanted, cap, cut)
+            response = self._send(url, {**self._headers, **headers})
+            try:
+                answer = _answer(url, response, wire.answered_at, wanted, cap, cut)
+                _give_back(response)
+                return answer
+            finally:
+                response.close()  # of no effect on a connection that was given back
         except (InsideAddressError, *_LIBRARY_ERRORS) as error:
             raise fetch_error(error) from error
 
+    def ip_of(self, host: str) -> str:
+        """The IP address that host[:port] was last reached at; "" if it never was."""
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and not host.endswith("]") else host
+        return self._connections.ip_of(name.strip("[]"))
+
     def close(self) -> None:
-        """Close the connections of the calling thread."""
-        made = getattr(self._threads, "session", None)
-        if made is not None:
-            made.close()
-            del self._threads.session, self._threads.wire
+        """Close the connections."""
+        self._connections.close()
 
-    def _send(self, url: str, headers: Mapping[str, str], wire: Wire) -> requests.Response:
-        timeouts = (self._settings.connect_timeout, self._settings.read_timeout)
+    def _send(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
         try:
-            return self._session().get(url, headers=dict(headers), stream=True, timeout=timeouts)
-        except requests.ConnectionError as error:
+            return self._connections.get(url, headers, self._timeout)
+        except (u3.HTTPError, OSError) as error:
             # A server may close an idle connection in the moment we use it again: that is nobody's failure.
-            if not (wire.reused and _closed_early(error)):
+            if not (self._connections.wire().reused and _closed_early(error)):
                 raise
-            return self._session().get(url, headers=dict(headers), stream=True, timeout=timeouts)
-
-    def _wire(self) -> Wire:
-        self._session()
-        return cast(Wire, self._threads.wire)
-
-    def _session(self) -> requests.Session:
-        if getattr(self._threads, "session", None) is None:
-            self._threads.wire = Wire(self._addresses)
-            self._threads.session = session(self._threads.wire)
-            self._threads.session.headers.update(
-                {
-                    "User-Agent": agent_header(self._settings),
-                    "Accept": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
-                    "Accept-Encoding": ACCEPT_ENCODING,
-                }
-            )
-        return cast(requests.Session, self._threads.session)
+            return self._connections.get(url, headers, self._timeout)
 
 
 def agent_header(settings: CrawlSettings) -> str:
@@ -211,7 +203,7 @@ def retry_after(value: str, now: float) -> float | None:
 
 
 def fetch_error(error: Exception) -> FetchError:
-    """The recorded reason for an error of requests, urllib3, ssl or the address policy."""
+    """The recorded reason for an error of urllib3, ssl or the address policy."""
     chain = list(_causes(error))
     host_failed = any(isinstance(cause, u3.NewConnectionError | u3.ConnectTimeoutError) for cause in chain)
     for kinds, reason in _REASONS:
@@ -221,20 +213,17 @@ def fetch_error(error: Exception) -> FetchError:
     return FetchError(Reason.UNREACHABLE, str(error), host_failed)
 
 
-_LIBRARY_ERRORS = (requests.RequestException, u3.HTTPError, HTTPException, OSError, ValueError)
+_LIBRARY_ERRORS = (u3.HTTPError, HTTPException, OSError, ValueError)
 # The first row that fits anything in the chain of causes decides.
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], Reason], ...] = (
     ((InsideAddressError,), Reason.INSIDE_ADDRESS),
     ((TooLargeError,), Reason.TOO_LARGE),
     ((CodingError,), Reason.BAD_RESPONSE),
-    (
-        (u3.NameResolutionError, socket.gaierror, ssl.SSLError, u3.SSLError, requests.exceptions.SSLError),
-        Reason.UNREACHABLE,
-    ),
+    ((u3.NameResolutionError, socket.gaierror, ssl.SSLError, u3.SSLError), Reason.UNREACHABLE),
     ((u3.NewConnectionError, RemoteDisconnected), Reason.UNREACHABLE),
-    ((u3.TimeoutError, TimeoutError, requests.Timeout), Reason.TIMED_OUT),
-    ((HTTPException, u3.IncompleteRead, u3.InvalidHeader, requests.exceptions.InvalidHeader), Reason.BAD_RESPONSE),
-    ((requests.exceptions.InvalidURL, u3.LocationParseError, requests.exceptions.InvalidSchema), Reason.BAD_URL),
+    ((u3.TimeoutError, TimeoutError), Reason.TIMED_OUT),
+    ((HTTPException, u3.IncompleteRead, u3.InvalidHeader), Reason.BAD_RESPONSE),
+    ((u3.LocationParseError,), Reason.BAD_URL),
     ((ConnectionError, OSError, u3.HTTPError), Reason.BAD_RESPONSE),
     ((ValueError,), Reason.BAD_RESPONSE),
 )
@@ -254,7 +243,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         pending.extend(item for item in inner if isinstance(item, BaseException))
 
 
-def _closed_early(error: requests.ConnectionError) -> bool:
+def _closed_early(error: Exception) -> bool:
     return any(
         isinstance(cause, RemoteDisconnected | ConnectionResetError | BrokenPipeError) for cause in _causes(error)
     )
@@ -274,10 +263,10 @@ def _media_type(content_type: str) -> str:
 
 
 def _answer(
-    url: str, response: requests.Response, answered_at: float, wanted: Callable[[int, str], bool], cap: int, cut: bool
+    url: str, response: BaseHTTPResponse, answered_at: float, wanted: Callable[[int, str], bool], cap: int, cut: bool
 ) -> Answer:
-    headers = tuple((key, _CONTROL.sub(" ", value)[:2000]) for key, value in response.raw.headers.items())
-    answer = Answer(url, response.status_code, headers, b"", answered_at)
+    headers = tuple((key, _CONTROL.sub(" ", value)[:2000]) for key, value in response.headers.items())
+    answer = Answer(url, response.status, headers, b"", answered_at)
     if not wanted(answer.status, answer.header("content-type")):
         return answer
     raw = _body(response, cap, cut)
@@ -285,10 +274,10 @@ def _answer(
     return Answer(url, answer.status, headers, body, answered_at)
 
 
-def _body(response: requests.Response, cap: int, cut: bool) -> bytes:
+def _body(response: BaseHTTPResponse, cap: int, cut: bool) -> bytes:
     parts: list[bytes] = []
     size = 0
-    for part in response.raw.stream(_CHUNK, decode_content=False):
+    for part in response.stream(_CHUNK, decode_content=False):
         parts.append(part)
         size += len(part)
         if size > cap:
@@ -296,6 +285,18 @@ def _body(response: requests.Response, cap: int, cut: bool) -> bytes:
                 break
             raise TooLargeError(f"more than {cap} bytes")
     return b"".join(parts)[: cap if cut else None]
+
+
+def _give_back(response: BaseHTTPResponse) -> None:
+    """The connection may serve again if what is left of the body is short and comes."""
+    length = response.headers.get("Content-Length", "")
+    if response.status != 304 and not (length.isdecimal() and int(length) <= _CHUNK):
+        return
+    try:
+        response.read(_CHUNK, decode_content=False)
+    except (u3.HTTPError, HTTPException, OSError):
+        return
+    response.release_conn()
 
 
 def _location(value: str) -> str:

@@ -10,7 +10,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from crawler.politeness import NEVER, HostGate
 from docstore.frontier import NewUrl, StoredRobots, Visit
@@ -20,6 +20,7 @@ WINDOW = 64  # addresses taken from a queue at once
 WIDEST = 20_000  # addresses in memory in all
 
 
+@runtime_checkable
 class CrawlTable(Protocol):
     """What the crawl needs of the store: `docstore.frontier.FrontierTable`."""
 
@@ -62,14 +63,19 @@ class Wait:
 
 
 class Frontier:
-    """Hands out what is due, one address at a time. Addresses due after `before` are left for another run."""
+    """Hands out what is due, one address at a time. Addresses due after `before` are left for another run, queues that
+    are not `mine` to another process."""
 
-    def __init__(self, table: CrawlTable, gate: HostGate, before: float) -> None:
+    def __init__(
+        self, table: CrawlTable, gate: HostGate, before: float, mine: Callable[[int], bool] = lambda queue: True
+    ) -> None:
         self._table = table
         self._gate = gate
         self._before = before
-        self._more = set(table.due_queues(before))  # queues that may have more in the table
-        self._turns = deque(sorted(self._more))
+        self._mine = mine
+        self._more: set[int] = set()  # queues that may have more in the table
+        self._turns: deque[int] = deque()
+        self.look_again()
         self._waiting: dict[str, dict[int, deque[FrontierEntry]]] = {}  # host -> queue -> entries, best first
         self._held: dict[int, set[int]] = {}  # queue -> url_ids in the window, under way or not yet recorded
         self._size = 0
@@ -77,6 +83,7 @@ class Frontier:
         self._ready: list[tuple[float, int, str]] = []  # heap: when a host may be ready, turn, host
         self._queued: set[str] = set()  # hosts in the heap
         self._order = itertools.count()
+        self._blocked: dict[int, set[str]] = {}  # queue -> hosts that are ready and wait for it alone
 
     def take(self, now: float) -> FrontierEntry | Wait | None:
         """The next address to fetch; how long to wait for one; or None if nothing is due or under way."""
@@ -94,24 +101,47 @@ class Frontier:
     def done(self, entry: FrontierEntry) -> None:
         """The fetch of `entry` has ended (the gate has been told): its queue and host may be used again."""
         self._busy.discard(entry.queue)
-        for host in self._waiting:
-            if host not in self._queued:
+        for host in (entry.host, *self._blocked.pop(entry.queue, ())):
+            if host in self._waiting and host not in self._queued:
                 self._queue_host(host, 0.0)
 
     def put_back(self, entry: FrontierEntry) -> None:
         """`entry` was not fetched after all; it is next in its queue."""
+        self.again(entry)
+        self.done(entry)
+
+    def again(self, entry: FrontierEntry) -> None:
+        """`entry`, whose fetch has ended, is to be fetched once more."""
         self._window(entry).appendleft(entry)
         self._size += 1
-        self.done(entry)
 
     def recorded(self, visits: Iterable[Visit]) -> None:
         """Visits are in the table: it will not hand their addresses out again, and has new ones in their links."""
         for visit in visits:
             self._held.get(visit.entry.queue, set()).discard(visit.entry.url_id)
-            for link in visit.links:
-                if link.queue not in self._more:
-                    self._more.add(link.queue)
-                    self._turns.append(link.queue)
+            self.expect(link.queue for link in visit.links if self._mine(link.queue))
+
+    def expect(self, queues: Iterable[int]) -> None:
+        """The table has something more in these queues."""
+        for queue in queues:
+            if queue not in self._more:
+                self._more.add(queue)
+                self._turns.append(queue)
+
+    def look_again(self) -> None:
+        """Others may have added to the table."""
+        self.expect(sorted(queue for queue in self._table.due_queues(self._before) if self._mine(queue)))
+
+    def reread(self, host: str) -> None:
+        """What is due at a host has changed in the table: what waits in memory is read anew."""
+        for queue, entries in self._waiting.pop(host, {}).items():
+            self._held[queue].difference_update(entry.url_id for entry in entries)
+            self._size -= len(entries)
+            self.expect((queue,))
+
+    def waiting(self) -> dict[str, int]:
+        """Host -> addresses in memory."""
+        return {host: sum(map(len, queues.values())) for host, queues in self._waiting.items()}
 
     def _next(self, now: float) -> FrontierEntry | None:
         """The first address whose host is ready and whose queue is free. Hosts that are not go to the heap's end,
@@ -119,6 +149,8 @@ class Frontier:
         while self._ready and self._ready[0][0] <= now:
             host = heapq.heappop(self._ready)[2]
             self._queued.discard(host)
+            if host not in self._waiting:
+                continue
             start = self._gate.next_start(host, now)
             if start > now:
                 if start < NEVER:
@@ -129,6 +161,8 @@ class Frontier:
                 if host in self._waiting:
                     self._queue_host(host, now)
                 return entry
+            for queue in self._waiting.get(host, ()):
+                self._blocked.setdefault(queue, set()).add(host)
         return None
 
     def _from_free_queue(self, host: str) -> FrontierEntry | None:

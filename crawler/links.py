@@ -1,65 +1,96 @@
-"""The links of a page, with the words in and around them.
+"""The links of a page, with the words in and around them, and what else its head says to a crawler.
 
 Read by lxml, whose parser runs outside the interpreter lock. What a page can cost is bounded: the part of it that is
 read, the number of links taken, the text kept with each.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from bs4 import BeautifulSoup, SoupStrainer
 from charset_normalizer import from_bytes
 from lxml import etree
-from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, resolve_encoding
 
-from crawler.urls import canonical
+from crawler.content_type import content_type_of
+from crawler.declared_encoding import bom_encoding, declared_encoding
+from crawler.directives import NOTHING_ASKED, Directives, header_directives, meta_directives
+from crawler.encoding_labels import codec_of
+from crawler.refresh import refresh_of
+from crawler.urls import address_of, canonical
 from docstore.model import Link, Page, Reason
 
 MOST_LINKS = 2000
 LONGEST_ANCHOR = 200
 LONGEST_CONTEXT = 300
+_MOST_FEEDS = 20
 _READ = 2_000_000  # bytes of a page that are read for links
 _SAMPLE = 32_768  # bytes that the charset is guessed from
 _SOURCES = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
-_SINGLE_BYTE = frozenset(("cp1252", "iso8859-1", "latin-1", "ascii"))
-_REFRESH_URL = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
-_NO_PAGE = re.compile(r"(?:javascript|mailto|tel|sms|data|about|blob):", re.IGNORECASE)  # never meant as a page
-_SPACE = re.compile(r"\s+")
+_TAGS = (*_SOURCES, "base", "meta", "link")
+_SINGLE_BYTE = frozenset(("", "cp1252"))  # labels that servers add unasked
+_FEED_TYPES = frozenset(
+    ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json", "text/xml")
+)
+_ENDINGS = (b"\x00", b"</html>", b"</HTML>", b"</body>", b"</BODY>")
+_LONG = 100_000
+_LONG_TAG = re.compile(rb"<[^<>]{%d,}>?" % _LONG)  # tens of thousands of attributes, each compared with all others
+_NO_PAGE = ("javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "blob:", "#")  # never meant as a page
+_LINK_HEADER = re.compile(r"<([^>]*)>([^,<\"]*(?:\"[^\"]*\"[^,<\"]*)*)")
+_REL = re.compile(r"rel\s*=\s*\"?([^\";]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class PageLinks:
-    """Links to canonical addresses, each address once, in page order; and the reasons of those that have none."""
+    """What a page says to a crawler.
+
+    `links` lead to canonical addresses, each address once, in page order; `refused` are the reasons of those that
+    have none. `fetch` and `languages` tell of some of these addresses how they are to be asked for (where that is not
+    the canonical form), and the language that the link promises (`hreflang`). `canonical` is the address that the
+    page names as its own, or ""; `feeds` are the addresses of its feeds.
+    """
 
     links: tuple[Link, ...] = ()
-    refused: tuple[Reason, ...] = field(default=())
+    refused: tuple[Reason, ...] = ()
+    fetch: Mapping[str, str] = field(default_factory=dict)
+    languages: Mapping[str, str] = field(default_factory=dict)
+    canonical: str = ""
+    feeds: tuple[str, ...] = ()
+    directives: Directives = NOTHING_ASKED
 
 
-def links_of(page: Page) -> PageLinks:
-    """The links of a page; none if it asks not to be followed. Any bytes will do."""
-    if _forbids(" ".join(value for key, value in page.headers if key.lower() == "x-robots-tag")):
-        return PageLinks()
-    encoding = encoding_of(page.body[:_READ], page.content_type)
-    root = _tree(page.body[:_READ].decode(encoding, "replace"))
-    if root is None:
-        return PageLinks()
-    return _collected(root, page.final_url, encoding)
+def links_of(page: Page, agent: str = "") -> PageLinks:
+    """The links of a page; none if it asks that they be not followed, all of us or `agent` by name.
+
+    Any bytes will do.
+    """
+    body = page.body[:_READ]
+    encoding = encoding_of(body, page.content_type)
+    reading = _Reading(page.final_url, encoding, agent)
+    reading.headers(page)
+    root = _tree(body, encoding)
+    if root is not None:
+        for element in root.iter(*_TAGS):
+            reading.take(element)
+            if reading.count >= MOST_LINKS:
+                break
+    return reading.result()
 
 
 def encoding_of(body: bytes, content_type: str) -> str:
     """A Python codec that reads the page well enough for links: UTF-8 if it is that, else what its labels say, else
     a guess. Addresses are mostly ASCII; the extractor decides about the text with more care."""
-    bom = read_bom(body)[0]
-    if bom is not None:
-        return bom
-    labels = (http_content_type_encoding(content_type), html_body_declared_encoding(body))
-    trusted = [label for label in labels if label and label not in _SINGLE_BYTE]
-    for name in ("utf-8", *trusted):
-        if _reads(body, name):
+    marked, _ = bom_encoding(body)
+    if marked:
+        return codec_of(marked) or marked
+    if _reads(body, "utf-8"):
+        return "utf-8"
+    labels = (codec_of(content_type_of(content_type).encoding), codec_of(declared_encoding(body)))
+    for name in labels:
+        if name not in _SINGLE_BYTE and _reads(body, name):
             return name
     best = from_bytes(body[:_SAMPLE]).best()
-    return (resolve_encoding(best.encoding) if best else None) or "gb18030"
+    return best.encoding if best else "gb18030"
 
 
 def _reads(body: bytes, encoding: str) -> bool:
@@ -68,89 +99,144 @@ def _reads(body: bytes, encoding: str) -> bool:
         body.decode(encoding)
     except UnicodeDecodeError as error:
         return error.start >= len(body) - 4 and len(body) == _READ
-    except LookupError:
-        return False
     return True
 
 
-def _tree(text: str) -> etree._Element | None:
+def _tree(body: bytes, encoding: str) -> etree._Element | None:
     """The page's tree. libxml2 gives up below 2,048 levels; such a page is read again with only the tags of links.
 
     Beautiful Soup reads any depth, if slowly: here it is off the hot path, and sees only what a link is made of.
     """
-    root, whole = _parsed(text)
+    if encoding != "utf-8":
+        body = body.decode(encoding, "replace").encode("utf-8", "replace")
+    root, whole = _parsed(body)
     if whole:
         return root
-    soup = BeautifulSoup(text, "lxml", parse_only=SoupStrainer([*_SOURCES, "base", "meta"]))
-    return _parsed(str(soup))[0]
+    soup = BeautifulSoup(body.decode("utf-8", "replace"), "lxml", parse_only=SoupStrainer(list(_TAGS)))
+    return _parsed(str(soup).encode("utf-8", "replace"))[0]
 
 
-def _parsed(text: str) -> tuple[etree._Element | None, bool]:
+def _parsed(body: bytes) -> tuple[etree._Element | None, bool]:
     """The tree, and whether the text was read to its end. Nothing is fetched, entities are not expanded."""
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
+    if len(body) > _LONG:
+        body = _LONG_TAG.sub(b"", body)
+    for ending in _ENDINGS:  # for libxml2 nothing comes after them, for browsers and many pages there does
+        body = body.replace(ending, b"")
     try:
-        # NULs end the text for libxml2.
-        root = etree.fromstring(text.replace("\x00", "").encode("utf-8", "replace"), parser)
+        root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError):
         root = None
     last = parser.error_log.last_error
     return root, last is None or last.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
 
 
-def _collected(root: etree._Element, page_url: str, encoding: str) -> PageLinks:
-    base = page_url
-    found: dict[str, Link] = {}
-    refused: list[Reason] = []
-    for element in root.iter("a", "area", "frame", "iframe", "base", "meta"):
-        if element.tag == "base":
-            base = _base(element, page_url) if base is page_url else base
-            continue
-        if element.tag == "meta" and _forbids_following(element):
-            return PageLinks()
-        address = _address(element)
-        if address is None:
-            continue
-        url = canonical(address, base, encoding)
+@dataclass
+class _Reading:
+    """A page in the course of being read."""
+
+    page_url: str
+    encoding: str
+    agent: str
+    base: str = ""
+    found: dict[str, Link] = field(default_factory=dict)
+    refused: list[Reason] = field(default_factory=list)
+    fetch: dict[str, str] = field(default_factory=dict)
+    languages: dict[str, str] = field(default_factory=dict)
+    canonical: str = ""
+    feeds: dict[str, None] = field(default_factory=dict)
+    directives: Directives = NOTHING_ASKED
+
+    @property
+    def count(self) -> int:
+        """Links so far, those refused among them."""
+        return len(self.found) + len(self.refused)
+
+    def headers(self, page: Page) -> None:
+        """What the answer's headers say: X-Robots-Tag, and Link with rel=canonical."""
+        tags = [value for key, value in page.headers if key.lower() == "x-robots-tag"]
+        self.directives = header_directives(tags, self.agent)
+        for key, value in page.headers:
+            if key.lower() == "link":
+                for address, parameters in _LINK_HEADER.findall(value):
+                    rel = _REL.search(parameters)
+                    self._names(rel[1] if rel else "", address)
+
+    def take(self, element: etree._Element) -> None:
+        """One element, in page order."""
+        source = _SOURCES.get(str(element.tag))
+        if source is not None:
+            self._link(element, str(element.get(source) or ""))
+        elif element.tag == "link":
+            self._names(str(element.get("rel") or ""), str(element.get("href") or ""), str(element.get("type") or ""))
+        elif element.tag == "meta":
+            self._meta(element)
+        elif not self.base:
+            url = canonical(str(element.get("href") or ""), self.page_url)
+            self.base = self.page_url if isinstance(url, Reason) else url
+
+    def result(self) -> PageLinks:
+        """What was found; without the links, if they are not to be followed."""
+        said = PageLinks(canonical=self.canonical, feeds=tuple(self.feeds), directives=self.directives)
+        if self.directives.nofollow:
+            return said
+        links, refused = tuple(self.found.values()), tuple(self.refused)
+        return replace(said, links=links, refused=refused, fetch=self.fetch, languages=self.languages)
+
+    def _meta(self, element: etree._Element) -> None:
+        name, content = element.get("name"), str(element.get("content") or "")
+        if name:
+            self.directives |= meta_directives(str(name), content, self.agent)
+        elif str(element.get("http-equiv") or "").strip().lower() == "refresh":
+            refresh = refresh_of(content)
+            if refresh is not None and refresh.url:
+                self._link(element, refresh.url)
+
+    def _names(self, rel: str, address: str, kind: str = "") -> None:
+        """A `link`: the page's own address, or a feed."""
+        words = rel.lower().split()
+        is_feed = "alternate" in words and kind.strip().lower() in _FEED_TYPES and len(self.feeds) < _MOST_FEEDS
+        if not (is_feed or ("canonical" in words and not self.canonical)):
+            return
+        url = canonical(address, self.base or self.page_url, self.encoding) if address.strip() else Reason.BAD_URL
         if isinstance(url, Reason):
-            refused.append(url)
-        elif url not in found or (not found[url].anchor and element.tag == "a"):
-            found[url] = Link(url, _anchor(element), _context(element))
-        if len(found) + len(refused) >= MOST_LINKS:
-            break
-    return PageLinks(tuple(found.values()), tuple(refused))
+            return
+        if is_feed:
+            self.feeds[url] = None
+        else:
+            self.canonical = url
 
+    def _link(self, element: etree._Element, text: str) -> None:
+        address = text.strip()
+        if not address or address.startswith("#") or address[:11].lower().startswith(_NO_PAGE):
+            return
+        rel = element.get("rel")
+        if rel and "nofollow" in str(rel).lower().split():
+            return
+        both = address_of(address, self.base or self.page_url, self.encoding)
+        if isinstance(both, Reason):
+            self.refused.append(both)
+            return
+        known = self.found.get(both.url)
+        if known is None:
+            self._add(element, both.url, both.fetch)
+        elif not known.anchor:
+            self.found[both.url] = replace(known, anchor=_anchor(element))
 
-def _base(element: etree._Element, page_url: str) -> str:
-    url = canonical(str(element.get("href") or ""), page_url)
-    return page_url if isinstance(url, Reason) else url
-
-
-def _forbids_following(meta: etree._Element) -> bool:
-    return str(meta.get("name") or "").strip().lower() == "robots" and _forbids(str(meta.get("content") or ""))
-
-
-def _forbids(directives: str) -> bool:
-    words = re.findall(r"[a-z]+", directives.lower())
-    return "nofollow" in words or "none" in words
-
-
-def _address(element: etree._Element) -> str | None:
-    """The address that an element points at; None if at nothing or only within its own page."""
-    if element.tag == "meta":
-        refreshes = str(element.get("http-equiv") or "").strip().lower() == "refresh"
-        match = _REFRESH_URL.match(str(element.get("content") or "")) if refreshes else None
-        return match[1].strip() if match else None
-    if "nofollow" in str(element.get("rel") or "").lower().split():
-        return None
-    address = str(element.get(_SOURCES.get(str(element.tag), "href")) or "").strip()
-    return None if not address or address.startswith("#") or _NO_PAGE.match(address) else address
+    def _add(self, element: etree._Element, url: str, fetch: str) -> None:
+        self.found[url] = Link(url, _anchor(element), _context(element))
+        if fetch != url:
+            self.fetch[url] = fetch
+        language = element.get("hreflang")
+        if language:
+            self.languages[url] = str(language)[:20]
 
 
 def _anchor(element: etree._Element) -> str:
     """The text of a link, or what stands for it."""
-    text = _joined(element.itertext(), LONGEST_ANCHOR)
+    text = _squeezed(element.text or "") if not len(element) else _joined(element.itertext(), LONGEST_ANCHOR)
     if text:
-        return text
+        return text[:LONGEST_ANCHOR]
     image = next(element.iter("img"), None)
     stands = element.get("title") or (image.get("alt") if image is not None else "")
     return _squeezed(str(stands or ""))[:LONGEST_ANCHOR]
@@ -158,23 +244,20 @@ def _anchor(element: etree._Element) -> str:
 
 def _context(element: etree._Element) -> str:
     """The words around a link: of its own line, or where it stands alone there, of the lines about it."""
-    for place in _outward(element, steps=3):
+    place: etree._Element | None = element
+    for _ in range(3):
+        if place is None:
+            return ""
         before = place.getprevious()
         parent = place.getparent()
-        lead = before.tail if before is not None else parent.text if parent is not None else ""
-        text = _squeezed(f"{(lead or '')[-LONGEST_CONTEXT:]} {(place.tail or '')[:LONGEST_CONTEXT]}")
-        if text:
-            return text[:LONGEST_CONTEXT]
+        lead = before.tail if before is not None else parent.text if parent is not None else None
+        tail = place.tail
+        if lead or tail:
+            text = _squeezed(f"{(lead or '')[-LONGEST_CONTEXT:]} {(tail or '')[:LONGEST_CONTEXT]}")
+            if text:
+                return text[:LONGEST_CONTEXT]
+        place = parent
     return ""
-
-
-def _outward(element: etree._Element, steps: int) -> Iterator[etree._Element]:
-    place: etree._Element | None = element
-    for _ in range(steps):
-        if place is None:
-            return
-        yield place
-        place = place.getparent()
 
 
 def _joined(texts: Iterator[object], longest: int) -> str:
@@ -190,4 +273,4 @@ def _joined(texts: Iterator[object], longest: int) -> str:
 
 
 def _squeezed(text: str) -> str:
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())

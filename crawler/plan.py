@@ -3,16 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from crawler.queues import QUEUE_POLICIES, QueueOf
+from crawler.filters import FILTERS
+from crawler.queues import QUEUE_POLICIES, QueueOf, sharded
+from crawler.quiet import quiet_hours
 from crawler.settings import CrawlSettings
 from crawler.strategies import STRATEGIES
 from crawler.urls import Scope, UrlRules, canonical, host_of, refuse, scope_of
 from docstore.errors import SettingsError
 from docstore.model import Reason
 
+_NONE_BELOW_ZERO = (
+    *("depth", "max_pages", "delay", "delay_factor", "per_ip", "max_redirects", "hub_gap"),
+    "revisit_shortest",
+)
 _AT_LEAST: Mapping[str, float] = {
-    **dict.fromkeys(("threads", "queues", "per_host", "max_bytes"), 1),
-    **dict.fromkeys(("depth", "max_pages", "delay", "max_redirects", "hub_gap", "revisit_shortest"), 0),
+    **dict.fromkeys(("threads", "processes", "queues", "per_host", "max_bytes"), 1),
+    **dict.fromkeys(_NONE_BELOW_ZERO, 0),
 }
 _ABOVE_ZERO = ("minutes", "connect_timeout", "read_timeout", "total_timeout", "revisit_longest")
 
@@ -40,7 +46,10 @@ def plan_of(settings: CrawlSettings) -> CrawlPlan:
         if reason is not None:
             raise SettingsError(f"crawl.seeds: {seed} {_COMPLAINTS.get(reason, reason)}")
     name = "host" if settings.queue_policy == "host" else f"{settings.queue_policy}/{settings.queues}"
-    return CrawlPlan(seeds, rules, QUEUE_POLICIES[settings.queue_policy](settings.queues), name)
+    queue_of = QUEUE_POLICIES[settings.queue_policy](settings.queues)
+    if settings.processes > 1:
+        name, queue_of = f"{name}/{settings.processes}", sharded(queue_of, settings.processes)
+    return CrawlPlan(seeds, rules, queue_of, name)
 
 
 _COMPLAINTS = {
@@ -86,11 +95,16 @@ def _check_names(settings: CrawlSettings) -> None:
         "queue_policy": tuple(QUEUE_POLICIES),
         "strategy": tuple(STRATEGIES),
         "incremental": ("revisit", "new_only"),
+        "seen_filter": tuple(FILTERS),
     }
     for name, allowed in choices.items():
         if getattr(settings, name) not in allowed:
             raise SettingsError(f"crawl.{name} must be one of {', '.join(allowed)}, not {getattr(settings, name)!r}")
     if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
         raise SettingsError("crawl.user_agent must be a product name in printable ASCII")
+    try:
+        quiet_hours(settings.quiet_hours)
+    except ValueError:
+        raise SettingsError(f"crawl.quiet_hours must be like 08:00-18:30, not {settings.quiet_hours!r}") from None
     if not settings.contact.isascii() or not settings.contact.isprintable():
         raise SettingsError("crawl.contact must be printable ASCII")

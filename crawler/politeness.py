@@ -1,49 +1,81 @@
-"""When a host may be asked again: the limit per host above the queues (METHODS 1.2, Notes).
+"""When a host may be asked again: the limits per host and per IP address above the queues (METHODS 1.2, Notes).
 
 Pure bookkeeping: every method is told the time (monotonic seconds), none waits.
+
+    gap = the longest of crawl.delay, Crawl-delay, delay_factor x how long the host takes to answer
+    429, 503: the gap doubles for the rest of the run, and Retry-After is granted
+    failures in a row: a pause that doubles; after five the host is left alone
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 NEVER = float("inf")
 LONGEST_RETRY_AFTER = 3600.0
 LONGEST_BACK_OFF = 300.0
+LONGEST_ADAPTED = 30.0
 FAILURES_TO_REST = 5
+_NEWEST = 0.3  # weight of the last response time in the mean
+_LOOK_AGAIN = 0.05  # seconds, where another host of the same address has to end first
 
 
 @dataclass
 class _Host:
     next_start: float = 0.0
     start_before: float = 0.0  # next_start before the last request, should that be withdrawn
+    started_at: float = 0.0
     under_way: int = 0
     failures: int = 0
     delay: float = 0.0
+    seconds: float = 0.0  # it takes to answer, of late
+    answered: bool = False
+    ip: str = ""
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How one host is treated: `gap` seconds between requests, `seconds` it takes to answer, failures in a row."""
+
+    gap: float
+    seconds: float
+    failures: int
+    under_way: int
 
 
 class HostGate:
-    """Spaces request starts per host by `delay` seconds, with at most `per_host` under way."""
+    """Spaces request starts per host by `delay` seconds or more, with at most `per_host` under way at a host and
+    `per_ip` at an address (0: no limit)."""
 
-    def __init__(self, delay: float, per_host: int) -> None:
+    def __init__(self, delay: float, per_host: int, delay_factor: float = 0.0, per_ip: int = 0) -> None:
         self._delay = delay
         self._per_host = per_host
+        self._factor = delay_factor
+        self._per_ip = per_ip
         self._hosts: dict[str, _Host] = {}
+        self._at_ip: Counter[str] = Counter()
 
     def next_start(self, host: str, now: float) -> float:
         """The earliest time the next request may start (`now` or later); NEVER while the host is at its limit."""
         state = self._state(host)
-        return NEVER if state.under_way >= self._per_host else max(now, state.next_start)
+        if state.under_way >= self._per_host:
+            return NEVER
+        if self._per_ip and state.ip and self._at_ip[state.ip] >= self._per_ip:
+            return max(now + _LOOK_AGAIN, state.next_start)
+        return max(now, state.next_start)
 
     def started(self, host: str, now: float) -> None:
         """A request to the host starts now."""
         state = self._state(host)
         state.under_way += 1
+        self._at_ip[state.ip] += 1
         state.start_before = state.next_start
+        state.started_at = now
         state.next_start = max(state.next_start, now + self._gap(state))
 
     def withdrawn(self, host: str) -> None:
         """The request just started was not sent after all."""
         state = self._state(host)
-        state.under_way -= 1
+        self._ended(state)
         state.next_start = state.start_before
 
     def finished(
@@ -61,11 +93,12 @@ class HostGate:
         to blame: then the gap doubles with every failure in a row. `retry_after` seconds are granted, an hour at most.
         """
         state = self._state(host)
-        state.under_way -= 1
-        state.failures = state.failures + 1 if failed else 0
+        self._ended(state)
+        gap = self._gap(state)
+        self._learn(state, answered_at, failed)
         waits = [(now if answered_at is None else answered_at) + self._gap(state), now + self._granted(retry_after)]
         if failed:
-            waits.append(now + min(max(self._gap(state), 1.0) * 2.0**state.failures, LONGEST_BACK_OFF))
+            waits.append(now + min(max(gap, 1.0) * 2.0**state.failures, LONGEST_BACK_OFF))
         state.next_start = max(state.next_start, *waits)
 
     def slow_down(self, host: str, delay: float) -> None:
@@ -73,12 +106,45 @@ class HostGate:
         state = self._state(host)
         state.delay = max(state.delay, delay)
 
+    def lives_at(self, host: str, ip: str) -> None:
+        """The host answers at this address; "" if that is not known."""
+        state = self._state(host)
+        if ip != state.ip:
+            self._at_ip[state.ip] -= state.under_way
+            self._at_ip[ip] += state.under_way
+            state.ip = ip
+
     def is_resting(self, host: str) -> bool:
         """Has the host failed so often in a row that it is left alone for the rest of the run?"""
         return self._state(host).failures >= FAILURES_TO_REST
 
+    def has_answered(self, host: str) -> bool:
+        """Did it ever answer in this run?"""
+        return self._state(host).answered
+
+    def manners(self) -> dict[str, Manners]:
+        """How each host is treated now."""
+        return {
+            host: Manners(self._gap(state), state.seconds, state.failures, state.under_way)
+            for host, state in self._hosts.items()
+        }
+
+    def _learn(self, state: _Host, answered_at: float | None, failed: bool) -> None:
+        state.failures = state.failures + 1 if failed else 0
+        if answered_at is None:
+            return
+        state.answered = True
+        seconds = max(answered_at - state.started_at, 0.0)
+        state.seconds += (seconds - state.seconds) * (_NEWEST if state.seconds else 1.0)
+        if failed:  # it answers, and says that it has too much to do
+            state.delay = min(2 * self._gap(state), LONGEST_ADAPTED)
+
+    def _ended(self, state: _Host) -> None:
+        state.under_way -= 1
+        self._at_ip[state.ip] -= 1
+
     def _gap(self, state: _Host) -> float:
-        return max(self._delay, state.delay)
+        return max(self._delay, state.delay, min(self._factor * state.seconds, LONGEST_ADAPTED))
 
     def _granted(self, retry_after: float | None) -> float:
         return min(retry_after or 0.0, LONGEST_RETRY_AFTER)

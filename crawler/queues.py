@@ -5,6 +5,9 @@ a hash of the address; the limit per host then has to stand above the queues (`p
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache, reduce
+from operator import xor
+from struct import unpack
 from types import MappingProxyType
 
 from crawler.urls import host_of
@@ -26,9 +29,8 @@ def elf_hash(url: str) -> int:
 def hflp(url: str) -> int:
     """Fold hash of the address: XOR of its 4-byte slices, little-endian, 31 bits (WD-F2, the paper's choice)."""
     data = url.encode("utf-8", "surrogatepass")
-    folded = 0
-    for start in range(0, len(data), 4):
-        folded ^= int.from_bytes(data[start : start + 4], "little")
+    data += bytes(-len(data) % 4)
+    folded = reduce(xor, unpack(f"<{len(data) // 4}I", data), 0)
     return folded % 0x7FFFFFFF
 
 
@@ -48,6 +50,18 @@ def by_host(queues: int) -> QueueOf:
     return lambda url: hflp(host_of(url))
 
 
+def sharded(queue_of: QueueOf, shards: int) -> QueueOf:
+    """The same queues, once for each of so many processes: `shard_of(queue)` is the same for all pages of a host."""
+    shard_of_host = lru_cache(maxsize=65_536)(lambda host: hflp(host) % _HOST_QUEUES % shards)
+    return lambda url: queue_of(url) * shards + shard_of_host(host_of(url))
+
+
+def shard_of(queue: int, shards: int) -> int:
+    """Whose queue it is, of `shards` processes."""
+    return queue % shards
+
+
+_HOST_QUEUES = 101  # Hflp spreads names of hosts badly over powers of two, evenly over a prime
 QUEUE_POLICIES: Mapping[str, Callable[[int], QueueOf]] = MappingProxyType(
     {"hflp": by_hflp, "elf": by_elf, "host": by_host}
 )

@@ -1,17 +1,16 @@
 """robots.txt by RFC 9309, per origin.
 
 A 4xx allows everything, a 5xx or no answer forbids everything until it can be read again; an older copy stays in
-force while a new one cannot be had. Read by protego, after everything that makes it slow is out of the way.
+force while a new one cannot be had. What the lines mean is in `crawler.robots_rules`.
 """
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from protego import Protego
-
 from crawler.fetch import Answer, Fetcher, FetchError
+from crawler.robots_rules import RobotsTxt, parse
 from crawler.settings import CrawlSettings
 from docstore.frontier import StoredRobots
 from docstore.model import Outcome, Reason
@@ -23,8 +22,6 @@ LONGEST_DELAY = 60.0
 _MOST_HOPS = 5  # RFC 9309, 2.3.1.2
 _OK = range(200, 300)
 _ABSENT = 404
-_TOKEN = re.compile(r"[a-z_-]+")
-_AGENT_LINE = re.compile(r"[ \t]*user[ \-]?agents?[ \t]*[: \t][ \t]*([^#]*)", re.IGNORECASE)
 
 
 class RobotsTable(Protocol):
@@ -39,25 +36,26 @@ class RobotsTable(Protocol):
 
 @dataclass(frozen=True)
 class RobotsRules:
-    """What one origin's robots.txt says to us: `protego` None says nothing, a `failure` forbids everything."""
+    """What one origin's robots.txt says to us; a `failure` forbids everything."""
 
-    protego: Protego | None
-    agent: str
+    said: RobotsTxt = field(default_factory=RobotsTxt)
     failure: Outcome | None = None
 
     def refuse(self, url: str) -> Outcome | None:
         """Why the address must not be fetched; None if it may be."""
         if self.failure is not None:
             return self.failure
-        if self.protego is None or self.protego.can_fetch(url, self.agent):
-            return None
-        return Outcome(Reason.ROBOTS_FORBIDDEN)
+        return None if self.said.allows(url) else Outcome(Reason.ROBOTS_FORBIDDEN)
 
     @property
     def delay(self) -> float:
         """Crawl-delay in seconds, at most a minute; 0 without one."""
-        stated = self.protego.crawl_delay(self.agent) if self.protego else None
-        return min(float(stated or 0.0), LONGEST_DELAY)
+        return min(self.said.crawl_delay or 0.0, LONGEST_DELAY)
+
+    @property
+    def sitemaps(self) -> tuple[str, ...]:
+        """The addresses of sitemaps that it names, as it writes them."""
+        return self.said.sitemaps
 
 
 @dataclass(frozen=True)
@@ -72,16 +70,16 @@ class RobotsAnswer:
 
 def product_token(user_agent: str) -> str:
     """The name that robots.txt groups are matched with: `Plumbline` of `Plumbline/0.1`."""
-    match = re.match(r"[A-Za-z_-]+", user_agent)
+    match = re.match(r"[\w-]+", user_agent)
     return match[0] if match else user_agent
 
 
 def rules_of(stored: StoredRobots, agent: str) -> RobotsRules:
     """The rules in a stored robots.txt, for the product token `agent`."""
     if stored.status in _OK:
-        return RobotsRules(Protego.parse(_relevant(_text(stored.body[:LARGEST]), agent)), agent)
+        return RobotsRules(parse(_text(stored.body[:LARGEST]), agent))
     failure = None if 400 <= stored.status < 500 else Outcome(Reason.ROBOTS_UNAVAILABLE, f"robots.txt: {stored.status}")
-    return RobotsRules(None, agent, failure)
+    return RobotsRules(failure=failure)
 
 
 def _text(body: bytes) -> str:
@@ -91,24 +89,6 @@ def _text(body: bytes) -> str:
         return body.decode("utf-8")
     except UnicodeDecodeError:
         return re.sub(rb"[\x80-\xff]", lambda match: b"%%%02X" % match[0][0], body).decode("ascii")
-
-
-def _relevant(text: str, agent: str) -> str:
-    """Name all groups that are not ours the same: protego's time grows with agents times rules, a million of both
-    fit into 500 KiB."""
-    return "\n".join(_renamed(line, agent.lower()) for line in text.splitlines())
-
-
-def _renamed(line: str, agent: str) -> str:
-    match = _AGENT_LINE.match(line)
-    if match is None:
-        return line
-    named = match[1].strip().lower()
-    if (token := _TOKEN.match(named)) and token[0] == agent:
-        return f"User-agent: {agent}"
-    if named.startswith("*") or (named and named.replace("*", "").split("/")[0].strip() in agent):
-        return line
-    return "User-agent: somebody-else" if named else line
 
 
 class Robots:

@@ -2,28 +2,29 @@
 
 The paper keeps every address of all runs in a Bloom filter and loses a page for ever to each false positive. Here
 "never seen" is believed at once, "seen" only after asking the frontier table, so a false positive costs one query
-and no page. The file is a cache: missing, damaged or out of step with the table, it is made anew from the table.
+and no page. The file is a cache: what the table has got since is added (so a killed run costs seconds), and a file that
+is missing, damaged or of another kind is made anew from the table.
 
-File: magic (8 bytes), sha256 of the rest (32), number of addresses (8, little-endian), the filter as pybloom writes it.
+File: magic (8 bytes), sha256 of the rest (32), number of addresses (8, little-endian), kind of the filter (8), filter.
 """
 
 import hashlib
-import io
 import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from pybloom_live import ScalableBloomFilter
+from crawler.filters import FILTERS, AddressFilter
 
 logger = logging.getLogger(__name__)
 
-ERROR_RATE = 1e-6
-INITIAL_CAPACITY = 100_000
-_MAGIC = b"PLSEEN01"
-_HEAD = len(_MAGIC) + 32 + 8
+_MAGIC = b"PLSEEN02"
+_KIND = 8
+_HEAD = len(_MAGIC) + 32 + 8 + _KIND
 _RECENT = 50_000  # addresses; navigation links come back on every page
+_BATCH = 10_000
 
 
 class KnownUrls(Protocol):
@@ -48,24 +49,31 @@ def fingerprint(url: str) -> str:
 class Seen:
     """Says which addresses are new. Used by one thread."""
 
-    def __init__(self, table: KnownUrls) -> None:
+    def __init__(self, table: KnownUrls, kind: str = "rbloom", capacity: int = 0) -> None:
         self._table = table
-        self._filter = _empty_filter()
+        self._kind = kind
+        self._filter = FILTERS[kind](capacity, b"")
         self._count = 0
         self._recent: dict[str, None] = {}
 
     @classmethod
-    def load(cls, path: Path, table: KnownUrls) -> "Seen":
-        """The filter of `path` if it is whole and in step with `table`, else a new one made from the table."""
-        seen = cls(table)
-        loaded = _read(path)
-        if loaded is not None and loaded[1] == table.count():
+    def load(cls, path: Path, table: KnownUrls, kind: str = "rbloom") -> "Seen":
+        """The filter of `path`, with what the table has got since; if it cannot be that, one made from the table."""
+        known = table.count()
+        loaded = _read(path, kind)
+        seen = cls(table, kind, capacity=2 * known)
+        if loaded is not None and loaded[1] <= known:
             seen._filter, seen._count = loaded
-            return seen
-        if path.exists():
+        elif path.exists():
             logger.warning("the seen filter %s is damaged or out of date: made anew from the frontier", path)
-        seen.add(table.urls())
+        if seen._count < known:
+            seen._catch_up(islice(table.urls(), seen._count, None))
         return seen
+
+    def _catch_up(self, urls: Iterator[str]) -> None:
+        while batch := list(islice(urls, _BATCH)):
+            self._filter.update(map(fingerprint, batch))
+            self._count += len(batch)
 
     def new_among(self, urls: Iterable[str]) -> list[str]:
         """Those never added before, each once, in their order."""
@@ -77,10 +85,10 @@ class Seen:
 
     def add(self, urls: Iterable[str]) -> None:
         """Remember addresses that are new to the table (see `new_among`) and are being added to it."""
-        for url in urls:
-            self._filter.add(fingerprint(url))
-            self._count += 1
-            self._remember((url,))
+        new = list(urls)
+        self._filter.update(map(fingerprint, new))
+        self._count += len(new)
+        self._remember(new)
 
     def save(self, path: Path) -> None:
         """Write the filter so that `path` holds the old file or the whole new one, whatever happens.
@@ -93,9 +101,7 @@ class Seen:
             logger.warning("the seen filter %s cannot be written (%s): the next crawl makes it anew", path, error)
 
     def _write(self, path: Path) -> None:
-        data = io.BytesIO()
-        self._filter.tofile(data)
-        rest = self._count.to_bytes(8, "little") + data.getvalue()
+        rest = self._count.to_bytes(8, "little") + self._kind.encode().ljust(_KIND) + self._filter.dump()
         path.parent.mkdir(parents=True, exist_ok=True)
         half = path.with_name(path.name + ".new")
         with half.open("wb") as file:
@@ -111,11 +117,7 @@ class Seen:
             del self._recent[next(iter(self._recent))]
 
 
-def _empty_filter() -> ScalableBloomFilter:
-    return ScalableBloomFilter(INITIAL_CAPACITY, ERROR_RATE, ScalableBloomFilter.SMALL_SET_GROWTH)
-
-
-def _read(path: Path) -> tuple[ScalableBloomFilter, int] | None:
+def _read(path: Path, kind: str) -> tuple[AddressFilter, int] | None:
     """pybloom loads a damaged file without a word and forgets keys, hence the checksum."""
     try:
         data = path.read_bytes()
@@ -124,4 +126,6 @@ def _read(path: Path) -> tuple[ScalableBloomFilter, int] | None:
     digest, rest = data[len(_MAGIC) : len(_MAGIC) + 32], data[len(_MAGIC) + 32 :]
     if len(data) < _HEAD or data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(rest).digest() != digest:
         return None
-    return ScalableBloomFilter.fromfile(io.BytesIO(rest[8:])), int.from_bytes(rest[:8], "little")
+    if rest[8 : 8 + _KIND].decode("ascii", "replace").strip() != kind:
+        return None
+    return FILTERS[kind](0, rest[8 + _KIND :]), int.from_bytes(rest[:8], "little")

@@ -23,6 +23,9 @@ class CrawlSettings:
     )
     depth: int = field(default=3, metadata={"help": "links followed from a seed at most"})
     threads: int = field(default=16, metadata={"help": "pages fetched at the same time"})
+    processes: int = field(
+        default=1, metadata={"help": "processes that share the hosts among them, each with its part of the threads"}
+    )
     minutes: float = field(default=60.0, metadata={"help": "longest run, in minutes"})
     max_pages: int = field(default=0, metadata={"help": "pages fetched in one run at most; 0: no limit"})
     queue_policy: str = field(
@@ -33,6 +36,14 @@ class CrawlSettings:
     )
     delay: float = field(default=1.0, metadata={"help": "seconds between two requests to one host at least"})
     per_host: int = field(default=1, metadata={"help": "requests under way at one host at most"})
+    per_ip: int = field(default=8, metadata={"help": "requests under way at one IP address at most; 0: no limit"})
+    delay_factor: float = field(
+        default=2.0,
+        metadata={"help": "wait so many times as long as a host takes to answer, if that is longer than delay"},
+    )
+    quiet_hours: str = field(
+        default="", metadata={"help": "hours of the day (local time) in which nothing is asked, as 08:00-18:30"}
+    )
     connect_timeout: float = field(default=10.0, metadata={"help": "seconds to wait for a connection"})
     read_timeout: float = field(default=20.0, metadata={"help": "seconds to wait for the next bytes"})
     total_timeout: float = field(default=60.0, metadata={"help": "seconds one fetch may take in all"})
@@ -52,6 +63,12 @@ class CrawlSettings:
     revisit_longest: float = field(default=720.0, metadata={"help": "hours between two visits to an article at most"})
     hub_gap: float = field(
         default=0.0, metadata={"help": "hours between two visits to a seed or list page; 0: in every run"}
+    )
+    sitemaps: bool = field(
+        default=True, metadata={"help": "ask each site for its sitemaps and feeds, which tell of new and changed pages"}
+    )
+    seen_filter: str = field(
+        default="rbloom", metadata={"help": "Bloom filter before the exact seen test: rbloom, or pybloom (slower)"}
     )
     strategy: str = field(default="breadth_first", metadata={"help": "which links are worth following"})
     inside_hosts: tuple[str, ...] = field(

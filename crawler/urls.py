@@ -1,37 +1,36 @@
-"""Canonical addresses and the refusals that need no network.
+"""Addresses: the form that is asked for, the form that is compared, and the refusals that need no network.
 
-One form serves for fetching, hashing and the seen test (METHODS 0.4): scheme and host in lower case, host in ASCII
-(IDNA, IPv4 in dots), no fragment, no default port, no credentials, `.` and `..` resolved, the query as it is except
-that what may not stand in a request line is percent-encoded. Where browsers repair an address (WHATWG URL standard:
-backslashes, missing slashes, tabs and newlines inside) we repair it the same way, because pages are written for
-browsers; where that would be ambiguous about the host, the address is refused.
+    text -> resolved (WHATWG, by ada) -> Address.fetch, what the site is asked for, as a browser would ask
+                                      -> Address.url, the canonical form: what seen set and tables know it by
+
+Both lack what cannot change the page: fragment, tracking parameters, session ids. The canonical form further spells
+escapes one way (RFC 3986, 6.2.2), drops the dot after a host and runs of slashes, and puts the parameters of a query
+in order. It can be asked for as well: every server we know answers both forms alike.
 """
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address
-from urllib.parse import quote, unquote_to_bytes, urljoin
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
-import idna
+import ada_url
 
+from crawler.parameters import without_idle, without_sessions
 from docstore.model import Reason
 
 _LONGEST_INPUT = 20_000  # a sane upper bound before any work; `refuse` has the real limit
-_EDGES = "".join(map(chr, range(0x21)))
-_TAB_NEWLINE = str.maketrans("", "", "\t\r\n")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
-_PARTS = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?")
-_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
-_HOST = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_DEFAULT_PORT = {"http": 80, "https": 443}
-_PATH_SAFE = "!$&'()*+,;=:@/-._~%|"
-_QUERY_SAFE = "!$&()*+,;=:@/?-._~%|[]"
-_ALL_SAFE = re.compile(r"[A-Za-z0-9!$&()*+,;=:@/?\-._~|]*")
-_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_HREF = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?")
+_AUTHORITY = re.compile(r"((?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\])\.?((?::[0-9]+)?)")
+_ODD = re.compile(r"%([0-9A-Fa-f]{2})?|[^A-Za-z0-9!$&'()*+,;=:@/?\-._~%]")
+_SLASHES = re.compile("//+")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+# What most links look like; both forms of it are the same but for the query, and no parser is needed.
+_PLAIN = re.compile(
+    r"(https?://[a-z0-9.\-]+(?::[0-9]+)?(?=[/?#]|\Z))?"
+    r"(/?(?:[A-Za-z0-9_~][A-Za-z0-9_~.,+=@\-]*(?:/[A-Za-z0-9_~][A-Za-z0-9_~.,+=@\-]*)*/?)?)"
+    r"(?:\?([A-Za-z0-9_~.,+=@\-/&:!*]+))?(?:#[^\x00-\x20]*)?"
+)
 
 _SUFFIXES = """
     7z aac apk avi bin bmp bz2 css csv dat deb dmg doc docx eot epub exe flac flv gif gz ico iso jar
@@ -42,26 +41,50 @@ _SUFFIXES = """
 NOT_TEXT_SUFFIXES = frozenset(_SUFFIXES.split())
 
 
-class _BadUrl(ValueError):
-    """The address has no canonical form."""
+class Address(NamedTuple):
+    """One address in two forms: `url` canonical, to tell pages apart by; `fetch` as a browser would ask for it."""
+
+    url: str
+    fetch: str
 
 
 def canonical(text: str, base: str = "", encoding: str = "utf-8") -> str | Reason:
-    """The one form of an address, or why there is none. Never raises, and canonical of canonical is itself.
+    """The one form by which an address is known, or why there is none. Never raises; of itself it is itself.
 
-    Tell the two by `isinstance(found, Reason)`: a Reason is a str as well.
-    `base` is the canonical address that relative ones are resolved against; `encoding` is that of the page, in
-    which browsers encode the query (the path is always UTF-8).
+    Tell the two by `isinstance(found, Reason)`: a Reason is a str as well. The arguments are those of `address_of`.
+    """
+    found = address_of(text, base, encoding)
+    return found if isinstance(found, Reason) else found.url
+
+
+def address_of(text: str, base: str = "", encoding: str = "utf-8") -> Address | Reason:
+    """Both forms of an address, or why there are none. Never raises.
+
+    `base` is the absolute address that relative ones are resolved against; `encoding` is Python's name of that of the
+    page, in which browsers encode the query (the path is always UTF-8).
     """
     if len(text) > _LONGEST_INPUT:
         return Reason.TOO_LONG
+    plain = _plain(text, base)
+    if plain is not None:
+        return plain
     try:
-        absolute = _absolute(_cleaned(text), base)
-        scheme, authority, path, query = _parts(absolute)
-        url = f"{scheme}://{_authority(authority, scheme)}{_path(path)}"
-        return f"{url}?{_query(query, encoding)}" if query else url
+        return _forms(resolved(text, base, encoding))
     except (ValueError, LookupError):  # LookupError: an encoding that Python does not know
         return Reason.BAD_URL
+
+
+def resolved(text: str, base: str = "", encoding: str = "utf-8") -> str:
+    """The address by the WHATWG standard, of any scheme, with fragment and credentials.
+
+    Raises ValueError for what a browser refuses, LookupError for an unknown `encoding`.
+    """
+    if not text.isascii():
+        text = _SURROGATE.sub("\ufffd", text)
+        if encoding not in ("utf-8", "utf8"):
+            text = _query_in(text, encoding)
+    href: str = ada_url.join_url(base, text) if base else ada_url.normalize_url(text)
+    return href
 
 
 def host_of(url: str) -> str:
@@ -72,6 +95,11 @@ def host_of(url: str) -> str:
 def origin_of(url: str) -> str:
     """`scheme://host[:port]` of a canonical address."""
     return "/".join(url.split("/", 3)[:3])
+
+
+def spelled(text: str) -> str:
+    """Escapes spelled one way: none for unreserved characters, capital digits, one for what may not stand bare."""
+    return _ODD.sub(_one_spelling, text)
 
 
 @dataclass(frozen=True)
@@ -90,12 +118,31 @@ class Scope:
 
 @dataclass(frozen=True)
 class UrlRules:
-    """What an address must keep to so that it may be fetched at all."""
+    """What an address must keep to so that it may be fetched at all.
+
+    `languages` are the codes (`zh`) that a link may name as its target's; empty: any.
+    """
 
     scopes: tuple[Scope, ...]
     deepest: int = 3
     longest: int = 2000
     skipped: frozenset[str] = NOT_TEXT_SUFFIXES
+    languages: frozenset[str] = frozenset()
+
+    @cached_property
+    def by_host(self) -> dict[str, tuple[Scope, ...]]:
+        """The scopes that name each host; links are many, and so may be the scopes."""
+        return {scope.host: tuple(one for one in self.scopes if one.host == scope.host) for scope in self.scopes}
+
+    def covers(self, host: str, path: str) -> bool:
+        """Does any scope cover the address? Asks only those of the host and of the domains above it."""
+        name = host
+        while True:
+            if any(scope.covers(host, path) for scope in self.by_host.get(name, ())):
+                return True
+            _, dot, name = name.partition(".")
+            if not dot:
+                return False
 
 
 def scope_of(text: str) -> Scope | None:
@@ -111,19 +158,23 @@ def scope_of(text: str) -> Scope | None:
     return Scope(host, url[len(origin_of(url)) :], below)
 
 
-def refuse(url: str, rules: UrlRules, depth: int = 0) -> Reason | None:
-    """Why a canonical address is not fetched, cheapest test first; None if nothing speaks against it."""
+def refuse(url: str, rules: UrlRules, depth: int = 0, language: str = "") -> Reason | None:
+    """Why a canonical address is not fetched, cheapest test first; None if nothing speaks against it.
+
+    `language` is what the link says of its target (`hreflang`), "" if nothing.
+    """
     if len(url) > rules.longest:
         return Reason.TOO_LONG
-    origin = origin_of(url)
-    path = url[len(origin) :]
-    host = host_of(url)
-    if not any(scope.covers(host, path) for scope in rules.scopes):
+    if depth > rules.deepest:
+        return Reason.TOO_DEEP
+    _, _, host, *rest = url.split("/", 3)
+    path = "/" + rest[0]
+    if not rules.covers(host, path):
+        return Reason.OFF_SCOPE
+    if language and rules.languages and language.lower().partition("-")[0] not in rules.languages:
         return Reason.OFF_SCOPE
     if _suffix(path) in rules.skipped:
         return Reason.NOT_TEXT
-    if depth > rules.deepest:
-        return Reason.TOO_DEEP
     return None
 
 
@@ -132,134 +183,120 @@ def _suffix(path: str) -> str:
     return last.rpartition(".")[2].lower() if "." in last else ""
 
 
-def _cleaned(text: str) -> str:
-    """As browsers do: no blanks at the ends, no tabs and newlines inside. Other control characters are refused."""
-    clean = text.strip(_EDGES).translate(_TAB_NEWLINE)
-    if _CONTROL.search(clean):
-        raise _BadUrl("control character")
-    return clean
-
-
-def _absolute(text: str, base: str) -> str:
-    text = _slashes(text)
-    scheme = _SCHEME.match(text)
-    if scheme is not None:
-        name = scheme[1].lower()
-        if name not in _DEFAULT_PORT:
-            raise _BadUrl("not http")
-        rest = text[scheme.end() :]
-        if rest.startswith("//") or not base.startswith(name + ":"):
-            return f"{name}://{rest.lstrip('/')}"
-        text = rest  # `http:page.html` is relative to a base of the same scheme
-    if not base:
-        raise _BadUrl("relative")
-    if text.startswith("//"):
-        return f"{base.partition(':')[0]}://{text.lstrip('/')}"
-    if ":" in re.split(r"[/?#]", text, maxsplit=1)[0]:
-        text = "./" + text  # `12:30.html` is a path, not a scheme
-    return urljoin(base, text)
-
-
-def _slashes(text: str) -> str:
-    """Backslashes before the query count as slashes."""
-    if "\\" not in text:
-        return text
-    end = re.search(r"[?#]|$", text)
-    cut = end.start() if end else len(text)
-    return text[:cut].replace("\\", "/") + text[cut:]
-
-
-def _parts(url: str) -> tuple[str, str, str, str]:
-    match = _PARTS.match(url)
+def _plain(text: str, base: str) -> Address | None:
+    """The forms of a plain address; None if it is not plain, or is no address."""
+    match = _PLAIN.fullmatch(text)
     if match is None:
-        raise _BadUrl("no parts")
-    return match[1], match[2], match[3], match[4] or ""
+        return None
+    origin, path, query = match.groups()
+    start = _start(base, origin, path, query)
+    if start is None:
+        return None
+    if not query:
+        return Address(start, start)
+    asked, ordered = _queries(query)
+    fetch = f"{start}?{asked}" if asked else start
+    return Address(fetch if asked == ordered else f"{start}?{ordered}", fetch)
 
 
-@lru_cache(maxsize=4096)
-def _authority(authority: str, scheme: str) -> str:
-    if "@" in authority:
-        raise _BadUrl("credentials")
-    match = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(?::([0-9]*))?", authority, re.ASCII)
-    if match is None:
-        raise _BadUrl("port")
-    host = _ipv6(match[1]) if match[1].startswith("[") else _name(match[1])
-    port = int(match[2] or _DEFAULT_PORT[scheme]) if len(match[2] or "") <= 10 else 0
-    if not 0 < port < 65536:
-        raise _BadUrl("port")
-    return host if port == _DEFAULT_PORT[scheme] else f"{host}:{port}"
+def _start(base: str, origin: str | None, path: str, query: str | None) -> str | None:
+    """A plain address up to its query."""
+    if origin is not None:
+        known = _plain_origin(origin)
+        return known and known + (path or "/")
+    place = _place(base)
+    if place is None or not (path or query):
+        return None
+    if path.startswith("/"):
+        return place.origin + path
+    return place.folder + path if path else place.page
 
 
-def _ipv6(text: str) -> str:
-    if "%" in text:
-        raise _BadUrl("zone")
-    return f"[{IPv6Address(text[1:-1])}]"
+class _Place(NamedTuple):
+    """A base address, cut where plain relative addresses go on."""
+
+    origin: str
+    folder: str
+    page: str
 
 
-def _name(text: str) -> str:
-    """Host name in ASCII, or an IPv4 address in dots however it was written."""
-    name = unquote_to_bytes(text).decode("utf-8").lower()
-    if not name.isascii():
-        name = idna.encode(name, uts46=True).decode("ascii")
-    elif "xn--" in name:
-        idna.decode(name)
-    name = name.removesuffix(".")
-    if len(name) > 253 or not _HOST.fullmatch(name):
-        raise _BadUrl("host")
-    labels = name.split(".")
-    return _ipv4(labels) if _NUMBER.fullmatch(labels[-1]) else name
+@lru_cache(maxsize=1024)
+def _place(base: str) -> _Place | None:
+    match = _PLAIN.fullmatch(base)
+    if match is None or match[1] is None:
+        return None
+    origin, path = _plain_origin(match[1]), match[2] or "/"
+    return _Place(origin, origin + path[: path.rindex("/") + 1], origin + path) if origin else None
 
 
-def _ipv4(labels: list[str]) -> str:
-    """`0x7f.1`, `2130706433`, `0177.0.0.1`: every spelling the C library accepts (WHATWG, IPv4 parser)."""
-    if len(labels) > 4:
-        raise _BadUrl("IPv4")
-    numbers = [_number(label) for label in labels]
-    if any(number > 255 for number in numbers[:-1]) or numbers[-1] >= 256 ** (5 - len(numbers)):
-        raise _BadUrl("IPv4")
-    value = numbers[-1] + sum(number << (24 - 8 * i) for i, number in enumerate(numbers[:-1]))
-    return str(IPv4Address(value))
+@lru_cache(maxsize=65_536)
+def _plain_origin(origin: str) -> str | None:
+    """A plain origin, if it is written in its canonical form."""
+    try:
+        return origin if _forms(resolved(origin)).url == origin + "/" else None
+    except ValueError:
+        return None
 
 
-def _number(label: str) -> int:
-    if label.startswith("0x"):
-        return int(label[2:] or "0", 16)
-    return int(label, 8) if label.startswith("0") else int(label)
-
-
-def _path(path: str) -> str:
-    return _without_dots(_quoted(path, _PATH_SAFE, "utf-8")) if path else "/"
-
-
-def _query(query: str, encoding: str) -> str:
-    return _quoted(query, _QUERY_SAFE, encoding, decode=False)
-
-
-def _quoted(text: str, safe: str, encoding: str, decode: bool = True) -> str:
-    """Percent-encode what may not stand in a request line; with `decode`, spell escapes one way (RFC 3986, 6.2.2)."""
-    if _ALL_SAFE.fullmatch(text):
+def _query_in(text: str, encoding: str) -> str:
+    """The text with its query percent-encoded in the page's encoding; UTF-16 and its like have UTF-8 stand in."""
+    start = text.find("?")
+    if start < 0 or encoding.startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
         return text
-    text = _STRAY_PERCENT.sub("%25", text)
-    if decode:
-        text = _ESCAPE.sub(_one_spelling, text)
-    return quote(text, safe, encoding, "xmlcharrefreplace")
+    end = text.find("#", start)
+    query, rest = (text[start:], "") if end < 0 else (text[start:end], text[end:])
+    return text[:start] + "".join(char if char.isascii() else _escaped(char, encoding) for char in query) + rest
+
+
+def _escaped(char: str, encoding: str) -> str:
+    try:
+        return "".join(f"%{byte:02X}" for byte in char.encode(encoding))
+    except UnicodeEncodeError:
+        return f"%26%23{ord(char)}%3B"
+
+
+def _forms(href: str) -> Address:
+    """Both forms of an address that is resolved. Raises ValueError for what we do not ask for."""
+    match = _HREF.match(href)
+    if match is None:
+        raise ValueError("not http")
+    scheme, authority, path, query = match[1], match[2], without_sessions(match[3]) or "/", match[4]
+    asked, ordered = _queries(query) if query else ("", "")
+    start = f"{scheme}://{_checked(authority)}{_SLASHES.sub('/', spelled(path))}"
+    fetch = f"{scheme}://{authority}{path}"
+    asks = bool(asked) or query == ""
+    return Address(f"{start}?{ordered}" if ordered else start, f"{fetch}?{asked}" if asks else fetch)
+
+
+@lru_cache(maxsize=65_536)
+def _checked(authority: str) -> str:
+    """The canonical host[:port]. Refuses credentials, port 0 and what no name server can know."""
+    match = _AUTHORITY.fullmatch(authority)
+    if match is None or len(match[1]) > 253 or match[2] == ":0":
+        raise ValueError("no host that we ask")
+    return match[1] + match[2]
+
+
+def _queries(query: str) -> tuple[str, str]:
+    """A query as it is asked and in canonical form: without idle parameters; ordered by name, each pair once."""
+    asked = without_idle(query)
+    query = spelled(asked) if _ODD.search(asked) else asked
+    if "&" not in query:
+        return asked, _shortest(query)
+    pairs = dict.fromkeys([_shortest(pair) for pair in query.split("&") if pair])
+    return asked, "&".join(sorted(pairs, key=_name))
+
+
+def _shortest(pair: str) -> str:
+    return pair[:-1] if pair.endswith("=") and pair.count("=") == 1 else pair
+
+
+def _name(pair: str) -> str:
+    return pair.partition("=")[0]
 
 
 def _one_spelling(match: re.Match[str]) -> str:
-    byte = int(match[0][1:], 16)
-    return chr(byte) if byte in _UNRESERVED else match[0].upper()
-
-
-def _without_dots(path: str) -> str:
-    if "/." not in path:
-        return path
-    kept: list[str] = []
-    segments = path.split("/")[1:]
-    for segment in segments:
-        if segment == "..":
-            del kept[-1:]
-        elif segment != ".":
-            kept.append(segment)
-    if segments[-1] in (".", ".."):
-        kept.append("")
-    return "/" + "/".join(kept)
+    if match[1]:
+        char = chr(int(match[1], 16))
+        return char if char in _UNRESERVED else match[0].upper()
+    return "".join(f"%{byte:02X}" for byte in match[0].encode())

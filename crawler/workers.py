@@ -7,32 +7,54 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
 
-from crawler.fetch import Fetcher, FetchResult
-from crawler.links import links_of
+from crawler.feeds import read_feed
+from crawler.fetch import Fetcher, FetchError, FetchResult
+from crawler.links import PageLinks, links_of
 from crawler.robots import RobotsAnswer, fetch_robots
+from crawler.sitemaps import Sitemap, SitemapEntry, read_sitemap
+from crawler.soft_404 import is_soft_404
 from crawler.urls import UrlRules, refuse
-from docstore.model import FrontierEntry, Link, Outcome, Page, Reason
+from docstore.model import FrontierEntry, Link, Outcome, Reason
 
 logger = logging.getLogger(__name__)
+
+_LARGEST_FILE = 50_000_000  # bytes, of a sitemap
+
+
+class Kind(StrEnum):
+    """What a job asks for in the turn of its entry."""
+
+    PAGE = "page"
+    ROBOTS = "robots"
+    SITEMAP = "sitemap"
+    FEED = "feed"
 
 
 @dataclass(frozen=True)
 class Job:
-    """Fetch the page of `entry`, or with `robots_of` first the robots.txt of that origin."""
+    """Fetch the page of `entry`; or, in its turn, the file at `url` (of robots.txt: the origin)."""
 
     entry: FrontierEntry
-    robots_of: str = ""
+    kind: Kind = Kind.PAGE
+    url: str = ""
 
 
 @dataclass(frozen=True)
 class PageDone:
-    """A fetched page: its result, the links on it that may be followed, and counts of those that may not."""
+    """A fetched page: its result, the links on it that may be followed, and counts of those that may not.
+
+    `feeds` are those that it names; `noindex` says that it asks not to be shown.
+    """
 
     job: Job
     result: FetchResult
     links: tuple[Link, ...] = ()
     refused: Counter[Reason] = field(default_factory=Counter)
+    feeds: tuple[str, ...] = ()
+    noindex: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,53 +65,93 @@ class RobotsDone:
     answer: RobotsAnswer
 
 
-Done = PageDone | RobotsDone
+@dataclass(frozen=True)
+class SitemapDone:
+    """A sitemap or feed; empty if there is none."""
+
+    job: Job
+    sitemap: Sitemap
+    answered_at: float | None = None
+    host_failed: bool = False
 
 
-def work(job: Job, fetcher: Fetcher, rules: UrlRules, now: Callable[[], float], delay: float) -> Done:
-    """Do one job. Never raises: the unexpected is logged and becomes an outcome.
-
-    `delay` seconds lie between the hops of a redirected robots.txt, the only case of two requests in one job.
-    """
-    try:
-        if job.robots_of:
-            return RobotsDone(job, fetch_robots(fetcher, job.robots_of, now, lambda: time.sleep(delay)))
-        return _page(job, fetcher, rules)
-    except Exception as error:
-        logger.exception("unexpected failure at %s", job.entry.url)
-        return PageDone(job, FetchResult(Outcome(Reason.FAILED, f"{type(error).__name__}: {error}"[:300])))
+Done = PageDone | RobotsDone | SitemapDone
 
 
-def _page(job: Job, fetcher: Fetcher, rules: UrlRules) -> PageDone:
-    result = fetcher.fetch(job.entry)
-    if result.page is None or job.entry.depth >= rules.deepest:
-        return PageDone(job, result)
-    links, refused = followable(result.page, rules, job.entry.depth + 1)
-    return PageDone(job, result, links, refused)
+class Reader:
+    """Does jobs; used by all threads."""
 
+    def __init__(
+        self, fetcher: Fetcher, rules: UrlRules, agent: str, now: Callable[[], float], delay: float = 0.0
+    ) -> None:
+        self._fetcher = fetcher
+        self._rules = rules
+        self._agent = agent
+        self._now = now
+        self._delay = delay
+        self._refuse = lru_cache(maxsize=50_000)(lambda url: refuse(url, rules))  # most links stand on every page
 
-def followable(page: Page, rules: UrlRules, depth: int) -> tuple[tuple[Link, ...], Counter[Reason]]:
-    """The links of a page that the rules allow at `depth`, and how many they refuse, by reason."""
-    found = links_of(page)
-    refused = Counter(found.refused)
-    links: list[Link] = []
-    for link in found.links:
-        reason = refuse(link.url, rules, depth)
-        if reason is None:
-            links.append(link)
-        else:
-            refused[reason] += 1
-    return tuple(links), refused
+    def work(self, job: Job) -> Done:
+        """Do one job. Never raises: the unexpected is logged and becomes an outcome."""
+        try:
+            if job.kind is Kind.ROBOTS:
+                # Between the hops of a redirected robots.txt, the only case of two requests in one job, lies the delay.
+                pause = lambda: time.sleep(self._delay)  # noqa: E731
+                return RobotsDone(job, fetch_robots(self._fetcher, job.url, self._now, pause))
+            if job.kind is Kind.PAGE:
+                return self._page(job)
+            return self._sitemap(job)
+        except Exception as error:
+            logger.exception("unexpected failure at %s", job.url or job.entry.url)
+            return PageDone(job, FetchResult(Outcome(Reason.FAILED, f"{type(error).__name__}: {error}"[:300])))
+
+    def _page(self, job: Job) -> PageDone:
+        result = self._fetcher.fetch(job.entry)
+        page = result.page
+        if page is None:
+            return PageDone(job, result)
+        if is_soft_404(page.body):
+            gone = FetchResult(Outcome(Reason.GONE, "it says so, with status 200"), answered_at=result.answered_at)
+            return PageDone(job, gone)
+        said = links_of(page, self._agent)
+        links, refused = self._followable(said, job.entry.depth + 1)
+        return PageDone(job, result, links, refused, said.feeds, said.directives.noindex)
+
+    def _followable(self, said: PageLinks, depth: int) -> tuple[tuple[Link, ...], Counter[Reason]]:
+        """The links of a page that the rules allow at `depth`, and how many they refuse, by reason."""
+        refused = Counter(said.refused)
+        if depth > self._rules.deepest:
+            return (), refused
+        links: list[Link] = []
+        for link in said.links:
+            language = said.languages.get(link.url, "")
+            reason = refuse(link.url, self._rules, depth, language) if language else self._refuse(link.url)
+            if reason is None:
+                links.append(link)
+            else:
+                refused[reason] += 1
+        return tuple(links), refused
+
+    def _sitemap(self, job: Job) -> SitemapDone:
+        try:
+            answer = self._fetcher.ask(job.url, {}, lambda status, _: status == 200, _LARGEST_FILE)
+        except FetchError as error:
+            return SitemapDone(job, Sitemap(), host_failed=error.host_failed)
+        kind = answer.header("content-type")
+        if job.kind is Kind.SITEMAP:
+            return SitemapDone(job, read_sitemap(answer.body, job.url, kind), answer.answered_at)
+        feed = read_feed(answer.body, job.url, kind)
+        entries = tuple(SitemapEntry(one.url, one.fetch, one.at, one.title) for one in feed.entries)
+        return SitemapDone(job, Sitemap(entries), answer.answered_at)
 
 
 class Workers:
     """`count` threads that do jobs. `submit` only while `idle`; results come from `next`, in any order."""
 
-    def __init__(self, count: int, do: Callable[[Job], Done], close: Callable[[], None]) -> None:
+    def __init__(self, count: int, do: Callable[[Job], Done]) -> None:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._do = do
-        self._close = close
         self._count = count
         self.under_way = 0
         self._threads = [
@@ -128,4 +190,3 @@ class Workers:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             self._results.put(self._do(job))
-        self._close()

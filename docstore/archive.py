@@ -6,11 +6,11 @@ content coding undone; the headers that described those codings are renamed `X-A
 """
 
 import calendar
-import gzip
 import hashlib
 import io
 import os
 import time
+import uuid
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,14 +19,13 @@ from typing import Any, BinaryIO
 
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
-from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from docstore.errors import StoreError
 from docstore.model import Page, WarcPointer
 
 ROTATE_BYTES = 512 * 1024 * 1024
-GZIP_LEVEL = 3
+GZIP_LEVEL = 1  # level 3 saves 2.5 % of the bytes for a third more time
 # What warcio raises at a damaged file; an AttributeError where a record lacks its address.
 DAMAGED = (ArchiveLoadFailed, AttributeError, EOFError, ValueError, zlib.error)
 BEGINNING = 1024  # bytes
@@ -114,7 +113,8 @@ def write_whole(file: io.FileIO, data: bytes) -> None:
 
 def compressed(record: bytes) -> bytes:
     """One gzip member. warcio would compress at level 9, which costs more than fetching the page did."""
-    return gzip.compress(record, compresslevel=GZIP_LEVEL, mtime=0)
+    packer = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    return packer.compress(record) + packer.flush()
 
 
 def warcinfo_record(name: str) -> bytes:
@@ -127,29 +127,26 @@ def warcinfo_record(name: str) -> bytes:
 
 
 def response_record(page: Page) -> bytes:
-    """The `response` record of `page`, not compressed."""
-    written = io.BytesIO()
-    write_response(WARCWriter(written, gzip=False, warc_version="1.1"), page)
-    return written.getvalue()
-
-
-def write_response(writer: Any, page: Page) -> None:
-    """Write one `response` record for `page`."""
-    headers = [
-        (f"X-Archive-Orig-{name}" if name.lower() in CODING_HEADERS else name, value)
-        for name, value in (page.headers or (("Content-Type", page.content_type),))
-    ]
-    headers.append(("Content-Length", str(len(page.body))))
-    http = StatusAndHeaders(f"{page.status} -", [(n, header_text(v)) for n, v in headers], protocol="HTTP/1.1")
-    date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(page.fetched_at))
-    record = writer.create_warc_record(
-        page.final_url,
-        "response",
-        payload=io.BytesIO(page.body),
-        http_headers=http,
-        warc_headers_dict={"WARC-Date": date},
+    """The `response` record of `page`, not compressed. Written here: warcio takes ten times as long for it."""
+    headers = page.headers or (("Content-Type", page.content_type),)
+    http = [f"HTTP/1.1 {page.status} -"]
+    for name, value in headers:
+        kept = f"X-Archive-Orig-{name}" if name.lower() in CODING_HEADERS else name
+        http.append(f"{header_text(kept)}: {header_text(value)}")
+    http.append(f"Content-Length: {len(page.body)}")
+    payload = ("\r\n".join(http) + "\r\n\r\n").encode("utf-8", "replace")
+    lines = (
+        "WARC/1.1",
+        "WARC-Type: response",
+        f"WARC-Record-ID: <urn:uuid:{uuid.uuid4()}>",
+        f"WARC-Target-URI: {header_text(page.final_url)}",
+        f"WARC-Date: {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(page.fetched_at))}",
+        f"WARC-Payload-Digest: sha256:{hashlib.sha256(page.body).hexdigest()}",
+        "Content-Type: application/http; msgtype=response",
+        f"Content-Length: {len(payload) + len(page.body)}",
     )
-    writer.write_record(record)
+    head = ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8", "replace")
+    return b"".join((head, payload, page.body, b"\r\n\r\n"))
 
 
 def header_text(value: str) -> str:

@@ -6,8 +6,11 @@ Visit          all that one fetch led to                    crawler -> frontier,
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
@@ -15,6 +18,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 from docstore.archive import Archive
 from docstore.batches import batched
 from docstore.database import Database, wrapped_errors
+from docstore.frontier_desk import FrontierDesk
 from docstore.model import FrontierEntry, Kind, Outcome, Page, Stage, WarcPointer
 from docstore.records import Op, OutcomeRow, storable, write_changes, write_outcomes
 from docstore.tables import articles, meta, outcomes, pages, robots, urls
@@ -61,6 +65,19 @@ class Visit:
 
 
 @dataclass(frozen=True)
+class LastVisit:
+    """When an address was visited (None: never) and is due (None: never again); failures since the last success.
+
+    `is_quiet` says that it is neither seed nor hub and was fetched well: it may be left alone for a while.
+    """
+
+    visited_at: float | None
+    due_at: float | None
+    attempts: int
+    is_quiet: bool
+
+
+@dataclass(frozen=True)
 class StoredRobots:
     """robots.txt of one origin as fetched: HTTP status (0: no answer), body, and when."""
 
@@ -77,6 +94,17 @@ class FrontierTable:
         self._database = database
         self._archive = archive
         self._clock = clock
+
+    @property
+    def desk(self) -> FrontierDesk:
+        """What an operator sees and does."""
+        return FrontierDesk(self._database)
+
+    def opener(self) -> Callable[[], AbstractContextManager["FrontierTable"]]:
+        """What opens the same table in another process, with WARC files of its own."""
+        with self._database.read() as connection:
+            url = connection.engine.url.render_as_string(hide_password=False)
+        return partial(opened, url, self._archive.folder)
 
     def add(self, new: Sequence[NewUrl]) -> int:
         """Add addresses; returns how many were not known. One known before as something else can become a seed."""
@@ -101,16 +129,14 @@ class FrontierTable:
 
     def due(self, queue: int, before: float, limit: int, exclude: Collection[int] = ()) -> list[FrontierEntry]:
         """The best `limit` due addresses of a queue, without those in `exclude` (url_ids already handed out)."""
-        query = (
-            select(urls)
-            .where(urls.c.queue == queue, urls.c.due_at <= before)
-            .order_by(urls.c.priority.desc(), urls.c.url_id)
-            .limit(limit)
+        held = f" AND url_id NOT IN ({','.join(map(str, map(int, exclude)))})" if exclude else ""
+        # Numbers alone, so no text of anyone's: SQLAlchemy would compile the list of ids anew for each question.
+        question = (
+            f"SELECT {ENTRY_COLUMNS} FROM urls WHERE queue = {int(queue)} AND due_at <= {float(before)!r}{held} "
+            f"ORDER BY priority DESC, url_id LIMIT {int(limit)}"
         )
-        if exclude:
-            query = query.where(urls.c.url_id.not_in(list(exclude)))
         with self._database.read() as connection:
-            return [entry_of(row) for row in connection.execute(query)]
+            return [entry_of(row) for row in connection.exec_driver_sql(question)]
 
     def trust_clock(self, now: float) -> int:
         """Make due what was visited after `now`: the clock was ahead then. Returns how many addresses."""
@@ -126,6 +152,31 @@ class FrontierTable:
                 query = select(urls).where(urls.c.url.in_(batch))
                 found.update((row.url, entry_of(row)) for row in connection.execute(query))
         return found
+
+    def last_visits(self, wanted: Sequence[str]) -> dict[str, LastVisit]:
+        """When each of the known ones among `wanted` was visited and is due."""
+        found: dict[str, LastVisit] = {}
+        columns = (urls.c.url, urls.c.visited_at, urls.c.due_at, urls.c.attempts, urls.c.kind)
+        with self._database.read() as connection:
+            for batch in batched(wanted, PARAMETERS):
+                for row in connection.execute(select(*columns).where(urls.c.url.in_(batch))):
+                    quiet = row.attempts == 0 and row.kind not in (Kind.SEED, Kind.HUB)
+                    found[row.url] = LastVisit(row.visited_at, row.due_at, row.attempts, quiet)
+        return found
+
+    def kept_at(self, origin: str, now: float) -> list[str]:
+        """Addresses of an origin whose page is kept, that are not due yet, and that were last seen a while ago: longer
+        than a quarter of their interval."""
+        mine = (urls.c.url >= f"{origin}/") & (urls.c.url < f"{origin}0")  # "0" is what follows "/": by the index
+        waiting = (urls.c.due_at > now) & (urls.c.digest != "") & (urls.c.visited_at + urls.c.gap / 4 <= now)
+        with self._database.read() as connection:
+            return list(connection.scalars(select(urls.c.url).where(mine, waiting)))
+
+    def reschedule(self, due: Mapping[str, float]) -> None:
+        """Set when addresses are due (epoch seconds)."""
+        if due:
+            with self._database.write() as connection:
+                connection.execute(RESCHEDULED, [{"address": url, "due": at} for url, at in due.items()])
 
     def known(self, wanted: Sequence[str]) -> set[str]:
         """The exact seen test: which of `wanted` were ever added."""
@@ -235,6 +286,14 @@ class FrontierTable:
         return len(moves)
 
 
+@contextmanager
+def opened(url: str, warc_folder: Path) -> Iterator[FrontierTable]:
+    """The frontier of a store that is open elsewhere too."""
+    with closing(Database(url)) as database, Archive(warc_folder) as archive:
+        yield FrontierTable(database, archive)
+
+
+ENTRY_COLUMNS = ", ".join(f"urls.{name}" for name in FrontierEntry.__dataclass_fields__)
 VISITED = (
     update(urls)
     .where(urls.c.url_id == bindparam("key"))
@@ -245,6 +304,7 @@ VISITED = (
         visited_at=bindparam("at"),
     )
 )
+RESCHEDULED = update(urls).where(urls.c.url == bindparam("address")).values(due_at=bindparam("due"))
 VALIDATED = (
     update(urls)
     .where(urls.c.url_id == bindparam("key"))

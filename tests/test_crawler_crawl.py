@@ -260,7 +260,7 @@ def test_a_host_that_keeps_failing_is_left_alone(tmp_path: Path, monkeypatch: py
 
 
 def test_a_bug_on_one_page_is_an_outcome_and_many_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(found: Page) -> object:
+    def broken(found: Page, agent: str) -> object:
         raise RuntimeError("a bug")
 
     paths = [f"/{n}" for n in range(30)]
@@ -268,13 +268,17 @@ def test_a_bug_on_one_page_is_an_outcome_and_many_end_the_run(tmp_path: Path, mo
         table = MemoryTable()
         real = crawler.workers.links_of
         monkeypatch.setattr(
-            crawler.workers, "links_of", lambda found: broken(found) if found.url.endswith("/7") else real(found)
+            crawler.workers,
+            "links_of",
+            lambda found, agent: (broken if found.url.endswith("/7") else real)(found, agent),
         )
         report = run(table, settings(site.url()), tmp_path)
         assert report.counts[Reason.FAILED] == 1
         assert report.counts[Reason.FETCHED] == 30
         monkeypatch.setattr(
-            crawler.workers, "links_of", lambda found: real(found) if found.url.endswith("/") else broken(found)
+            crawler.workers,
+            "links_of",
+            lambda found, agent: (real if found.url.endswith("/") else broken)(found, agent),
         )
         with pytest.raises(PlumblineError, match="20 pages failed in unexpected ways"):
             run(MemoryTable(), settings(site.url()), tmp_path)
@@ -334,7 +338,7 @@ def test_a_strategy_decides_what_is_kept_and_followed(tmp_path: Path, monkeypatc
         def learn(self, found: Page) -> None:
             learned.append(found.url)
 
-    monkeypatch.setattr("crawler.crawl.STRATEGIES", {**STRATEGIES, "breadth_first": Picky})
+    monkeypatch.setattr("crawler.run.STRATEGIES", {**STRATEGIES, "breadth_first": Picky})
     table = MemoryTable()
     with Site({"/": page("/no", "/yes"), "/yes": page(text="oil"), "/no": page()}) as site:
         run(table, settings(site.url()), tmp_path)

@@ -1,7 +1,10 @@
 """Links of pages, good and monstrous."""
 
+import time
+
 import pytest
 
+from crawler.directives import Directives
 from crawler.links import LONGEST_ANCHOR, LONGEST_CONTEXT, MOST_LINKS, encoding_of, links_of
 from docstore.model import Link, Page, Reason
 
@@ -131,3 +134,53 @@ def test_what_is_taken_is_bounded() -> None:
     assert max(len(link.anchor) for link in found.links) == LONGEST_ANCHOR
     assert max(len(link.context) for link in found.links) == LONGEST_CONTEXT
     assert len(of("".join(f"<a href=/{n}>x</a>" for n in range(1_000_000))).links) == MOST_LINKS
+
+
+def test_how_an_address_is_asked_for_where_that_is_not_its_canonical_form() -> None:
+    found = of("<a href='/%7ex?b=1&a=2'>x</a><a href=/y>y</a>")
+    assert [link.url for link in found.links] == ["http://site.test/~x?a=2&b=1", "http://site.test/y"]
+    assert found.fetch == {"http://site.test/~x?a=2&b=1": "http://site.test/%7ex?b=1&a=2"}
+
+
+def test_what_the_head_says() -> None:
+    found = of(
+        """<link rel=Canonical href=/own?utm_source=x><link rel=canonical href=/other>
+        <link rel="alternate feed" type="application/rss+xml" href=/rss><link rel=alternate hreflang=en href=/en>
+        <meta name=robots content=noindex><a href=/e hreflang=en>e</a>"""
+    )
+    assert found.canonical == "http://site.test/own"
+    assert found.feeds == ("http://site.test/rss",)
+    assert found.directives == Directives(noindex=True)
+    assert found.languages == {"http://site.test/e": "en"}
+    assert [link.url for link in found.links] == ["http://site.test/e"]
+
+
+def test_the_link_header_names_the_canonical_address_first() -> None:
+    headers = (("Link", '</style.css>; rel=preload, </own>; title="a, b"; rel="canonical"'),)
+    assert of("<link rel=canonical href=/other>", headers=headers).canonical == "http://site.test/own"
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "followed"),
+    [
+        ("<meta name=plumbline content=nofollow><a href=/x>x</a>", (), False),
+        ("<meta name=otherbot content=nofollow><a href=/x>x</a>", (), True),
+        ("<a href=/x>x</a>", (("X-Robots-Tag", "otherbot: nofollow"),), True),
+        ("<a href=/x>x</a>", (("X-Robots-Tag", "plumbline: none"),), False),
+    ],
+)
+def test_directives_for_one_agent(body: str, headers: tuple[tuple[str, str], ...], followed: bool) -> None:
+    page = Page(1, URL, URL, 200, "text/html", body.encode(), "", 0.0, headers=headers)
+    assert bool(links_of(page, "Plumbline").links) is followed
+
+
+@pytest.mark.parametrize("ending", ["</body></html>", "</HTML>", "</html></html>\n", "</body>"])
+def test_links_after_the_end_of_the_page(ending: str) -> None:
+    assert urls(f" <html><body><p>x</p>{ending} <p><a href=/x>x</a></p>") == ["http://site.test/x"]
+
+
+def test_a_tag_of_a_hundred_thousand_attributes_is_left_out() -> None:
+    before = time.process_time()
+    body = "<a " + " ".join(f"a{n}=1" for n in range(150_000)) + " href=/no>x</a><a href=/x>x</a>"
+    assert urls(body) == ["http://site.test/x"]
+    assert time.process_time() - before < 10  # CPU time; a minute without that

@@ -1,9 +1,13 @@
 """Politeness and revisits: pure decisions, as tables."""
 
+import math
+import time
+
 import pytest
 
 from crawler.politeness import FAILURES_TO_REST, LONGEST_BACK_OFF, LONGEST_RETRY_AFTER, NEVER, HostGate
-from crawler.revisit import HOUR, Due, RevisitPolicy, policy_of
+from crawler.quiet import quiet_hours, seconds_of_quiet
+from crawler.revisit import HOUR, RevisitPolicy, policy_of
 from docstore.model import Kind, Reason
 from tests.crawler_fakes import entry, settings
 
@@ -66,6 +70,51 @@ def test_retry_after_is_granted_within_bounds(asked: float, start: float) -> Non
     assert gate.next_start(H, 100.0) == start
 
 
+def test_the_gap_follows_how_long_the_host_takes_to_answer() -> None:
+    gate = HostGate(delay=1.0, per_host=1, delay_factor=2.0)
+    gate.started(H, 0.0)
+    gate.finished(H, 3.5, answered_at=3.0)
+    assert gate.next_start(H, 3.5) == 9.0
+    assert gate.manners()[H].gap == 6.0
+
+
+def test_a_host_that_has_too_much_to_do_is_asked_half_as_often_from_then_on() -> None:
+    gate = HostGate(delay=1.0, per_host=1)
+    gate.started(H, 0.0)
+    gate.finished(H, 0.0, answered_at=0.0, failed=True)
+    gate.started(H, 10.0)
+    gate.finished(H, 10.0, answered_at=10.0)
+    assert gate.next_start(H, 10.0) == 12.0
+
+
+def test_hosts_of_one_address_share_its_limit() -> None:
+    gate = HostGate(delay=0.0, per_host=4, per_ip=2)
+    for host in ("a.test", "b.test", "c.test"):
+        gate.lives_at(host, "192.0.2.1")
+    gate.started("a.test", 0.0)
+    assert gate.next_start("c.test", 0.0) == 0.0
+    gate.started("b.test", 0.0)
+    assert gate.next_start("c.test", 0.0) > 0.0
+    assert gate.next_start("elsewhere.test", 0.0) == 0.0
+    gate.finished("a.test", 1.0)
+    assert gate.next_start("c.test", 1.0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "hour", "quiet"),
+    [
+        ("", 12, 0.0),
+        ("08:00-18:30", 12, 6.5),
+        ("08:00-18:30", 19, 0.0),
+        ("22:00-6:00", 23, 7.0),
+        ("22:00-6:00", 5, 1.0),
+    ],
+)
+def test_quiet_hours(text: str, hour: int, quiet: float) -> None:
+    now = time.mktime((2024, 5, 1, hour, 0, 0, 0, 0, -1))
+    assert seconds_of_quiet(quiet_hours(text), now) == quiet * HOUR
+
+
 def test_failures_in_a_row_back_off_and_then_rest_until_a_success() -> None:
     gate = HostGate(delay=1.0, per_host=1)
     waits = []
@@ -91,16 +140,18 @@ NOW = 1e9
     ("gap", "reason", "want"),
     [
         (0.0, Reason.FETCHED, DAY),
-        (8 * DAY, Reason.FETCHED, 4 * DAY),
+        (8 * DAY, Reason.FETCHED, 8 * DAY * 2 / (1 + 1 / (1 - math.exp(-1)))),
         (DAY, Reason.FETCHED, DAY),
         (8 * DAY, Reason.UNCHANGED, 16 * DAY),
         (20 * DAY, Reason.UNCHANGED, 30 * DAY),
         (0.0, Reason.UNCHANGED, DAY),
     ],
 )
-def test_articles_halve_and_double(gap: float, reason: Reason, want: float) -> None:
+def test_articles_by_the_estimated_rate_of_change(gap: float, reason: Reason, want: float) -> None:
     known = entry("http://h/x", gap=gap, kind=Kind.ARTICLE, attempts=3)
-    assert POLICY.after(known, reason, NOW) == Due(NOW + want, want, 0)
+    due = POLICY.after(known, reason, NOW)
+    assert (due.next_visit, due.gap) == (pytest.approx(NOW + want), pytest.approx(want))
+    assert due.attempts == 0
 
 
 @pytest.mark.parametrize("kind", [Kind.SEED, Kind.HUB])

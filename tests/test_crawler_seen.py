@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from crawler import seen as seen_module
+from crawler.filters import FILTERS
 from crawler.seen import Seen, fingerprint
 from docstore.frontier import NewUrl
 from docstore.model import Kind
@@ -29,7 +30,7 @@ def test_new_among_keeps_order_and_names_each_once(tmp_path: Path) -> None:
 
 
 def test_a_false_positive_loses_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen_module, "fingerprint", lambda url: "the same for all")
+    monkeypatch.setattr(seen_module, "fingerprint", lambda url: "0" * 16)  # the same for all
     seen = Seen.load(tmp_path / "seen", table_of("known"))
     assert seen.new_among(["known", "never seen"]) == ["never seen"]
 
@@ -64,11 +65,34 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: object) -> None:
     assert Seen.load(path, table).new_among(["a", "b", "c"]) == ["c"]
 
 
-def test_a_file_older_than_the_table_is_made_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", FILTERS)
+def test_a_file_older_than_the_table_gets_what_is_missing(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "seen"
-    Seen.load(path, table_of("a")).save(path)
-    seen = Seen.load(path, table_of("a", "b"))
+    Seen.load(path, table_of("a"), kind).save(path)
+    seen = Seen.load(path, table_of("a", "b"), kind)
     assert fingerprint("b") in seen._filter
+    assert seen.new_among(["a", "b", "c"]) == ["c"]
+
+
+def test_a_file_newer_than_the_table_or_of_another_kind_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "seen"
+    Seen.load(path, table_of("a", "b")).save(path)
+    assert fingerprint("b") not in Seen.load(path, table_of("a"))._filter
+    assert fingerprint("c") in Seen.load(path, table_of("a", "c", "d"), "pybloom")._filter
+
+
+@pytest.mark.parametrize("kind", FILTERS)
+def test_filters_forget_nothing_and_err_rarely_however_far_they_grow(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr("crawler.filters.INITIAL_CAPACITY", 100)
+    keys = [fingerprint(f"http://h/{number}") for number in range(12_000)]
+    made = FILTERS[kind](0, b"")
+    made.update(keys[:3000])
+    made = FILTERS[kind](0, made.dump())
+    made.update(keys[3000:6000])
+    assert all(key in made for key in keys[:6000])
+    assert sum(key in made for key in keys[6000:]) < 6000 * 0.02
 
 
 def test_a_failed_save_leaves_the_old_file_and_is_said(

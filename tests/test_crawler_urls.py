@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from crawler.urls import Scope, UrlRules, canonical, host_of, origin_of, refuse, scope_of
+from crawler.urls import (
+    Address,
+    Scope,
+    UrlRules,
+    address_of,
+    canonical,
+    host_of,
+    origin_of,
+    refuse,
+    resolved,
+    scope_of,
+)
 from docstore.model import Reason
 
 HOSTILE = Path(__file__).resolve().parents[2] / "shared" / "data" / "hostile"
@@ -19,11 +30,21 @@ CANONICAL = [
     ("http://site.test/a/../b/./c/..", "http://site.test/b/"),
     ("http://site.test/../../x", "http://site.test/x"),
     ("http://site.test/%2e%2E/x", "http://site.test/x"),
-    ("http://site.test//a//b", "http://site.test//a//b"),
+    ("http://site.test//a//b", "http://site.test/a/b"),
     ("http://site.test/%7euser/%2f", "http://site.test/~user/%2F"),
     ("http://site.test/100%", "http://site.test/100%25"),
     ("http://site.test/新闻", "http://site.test/%E6%96%B0%E9%97%BB"),
-    ("http://site.test/?b=2&a=%e4", "http://site.test/?b=2&a=%e4"),
+    ("http://site.test/?b=2&a=%e4", "http://site.test/?a=%E4&b=2"),
+    ("http://site.test/?a=2&a=1&&b=&c&a=2", "http://site.test/?a=2&a=1&b&c"),
+    ("http://site.test/?q=a|b[]=%7e", "http://site.test/?q=a%7Cb%5B%5D=~"),
+    ("http://site.test/x?utm_source=a&id=3&gclid=b", "http://site.test/x?id=3"),
+    ("http://site.test/x?id=3&PHPSESSID=9682993c8daa2c5497996114facdc805", "http://site.test/x?id=3"),
+    ("http://site.test/x;jsessionid=E85FAC04E331FFCA?a=1", "http://site.test/x?a=1"),
+    ("http://site.test/(S(4hqa0555fwsecu455xqckv45))/x.aspx", "http://site.test/x.aspx"),
+    ("http://site.test/?sid=5&s=oil", "http://site.test/?s=oil&sid=5"),
+    ("http://@site.test/", "http://site.test/"),
+    ("http://site.test/\x00x", "http://site.test/%00x"),
+    ("http://site.test/\ud800", "http://site.test/%EF%BF%BD"),
     ("http://site.test/?", "http://site.test/"),
     ("  http://site.test/a\n b ", "http://site.test/a%20b"),
     ("http://site.test/\r\nX-Injected: 1", "http://site.test/X-Injected:%201"),
@@ -40,10 +61,10 @@ CANONICAL = [
 ]
 REFUSED = [
     "", "relative.html", "javascript:alert(1)", "mailto:a@b.c", "ftp://site.test/", "file:///etc/passwd",
-    "http://", "http://:80/", "http://user:secret@site.test/", "http://@site.test/", "http://site.test:0/",
+    "http://", "http://:80/", "http://user:secret@site.test/", "http://site.test:0/",
     "http://site.test:99999/", "http://site.test:-1/", "http://site.test:0x50/", "http://a..b/", "http://-a.test/",
-    "http://" + "a" * 64 + ".test/", "http://xn--/", "http://256.1.1.1/", "http://1.2.3.4.5/", "http://[::1/",
-    "http://[fe80::1%25eth0]/", "http://site.test/\x00x", "http://a b/", "http://site%00.test/", "http://[zz]/",
+    "http://" + "a" * 64 + ".test/", "http://256.1.1.1/", "http://1.2.3.4.5/", "http://[::1/",
+    "http://[fe80::1%25eth0]/", "http://./", "http://a b/", "http://site%00.test/", "http://[zz]/",
     "http://" + "9" * 5000 + "/", "http://site.test:" + "9" * 5000 + "/",
 ]  # fmt: skip
 RELATIVE = [
@@ -79,8 +100,38 @@ def test_relative(text: str, want: str) -> None:
 
 def test_query_is_encoded_as_the_page_is_and_the_path_never() -> None:
     assert canonical("/中?q=中", BASE, "gbk") == "http://site.test/%E4%B8%AD?q=%D6%D0"
-    assert canonical("?q=€", BASE, "latin-1") == "http://site.test/a/b?q=&%238364;"
+    assert canonical("?q=€", BASE, "latin-1") == "http://site.test/a/b?q=%26%238364%3B"
+    assert canonical("?q=中", BASE, "utf-16-le") == "http://site.test/a/b?q=%E4%B8%AD"
     assert canonical("?q=中", BASE, "no-such-codec") is Reason.BAD_URL
+
+
+@pytest.mark.parametrize(
+    ("text", "fetch"),
+    [
+        ("http://site.test/%7euser//x?b=1&a=2#top", "http://site.test/%7euser//x?b=1&a=2"),
+        ("http://site.test./100%?", "http://site.test./100%?"),
+        ("/x?b=1&a=[2]&utm_medium=y", "http://site.test/x?b=1&a=[2]"),
+        ("/plain/x.html?id=3", "http://site.test/plain/x.html?id=3"),
+    ],
+)
+def test_an_address_is_asked_for_as_a_browser_would(text: str, fetch: str) -> None:
+    found = address_of(text, BASE)
+    assert isinstance(found, Address)
+    assert found.fetch == fetch
+    assert found.url == canonical(fetch)
+
+
+PLAIN = ["/a/b.html", "x.html", "?page=2", "http://site.test:8080/x/?id=1&page=2", "../c", "http://Site.test/a", "#top"]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+@pytest.mark.parametrize("base", [BASE, "http://site.test:8080/x/y/", "https://site.test", "http://site.test/%E4/b"])
+def test_the_short_way_for_plain_addresses_leads_where_the_long_way_does(text: str, base: str) -> None:
+    href = resolved(text, base).partition("#")[0]
+    found = address_of(text, base)
+    assert isinstance(found, Address)
+    assert found == Address(found.url, href)
+    assert found == address_of(href + "#\u4e2d ")  # never plain
 
 
 def test_an_endless_text_is_refused_without_work() -> None:
@@ -131,6 +182,13 @@ RULES = UrlRules((Scope("site.test"), Scope("two.test", "/oil/"), Scope("wide.te
 )
 def test_refusals(url: str, depth: int, want: Reason | None) -> None:
     assert refuse(url, RULES, depth) is want
+
+
+def test_a_link_that_promises_another_language_is_out_of_scope() -> None:
+    rules = UrlRules((Scope("site.test"),), languages=frozenset(("zh",)))
+    assert refuse("http://site.test/", rules, language="zh-Hans") is None
+    assert refuse("http://site.test/", rules) is None
+    assert refuse("http://site.test/", rules, language="en") is Reason.OFF_SCOPE
 
 
 @pytest.mark.shared

@@ -1,0 +1,117 @@
+"""How the crawler's rules agree with the test suites of other projects: `make bench-conformance [DATA=DIR]`.
+
+Each case is `same`, or differs `by rule` (we mean to differ; the rule is found by looking at the case, never listed by
+row), or is a `miss`. The table and all rules and misses go to docs/crawl-conformance.md with `--write`.
+"""
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchmarks.conformance_suites import SUITES, Check, Verdict
+from benchmarks.results import SHARED, Figure, publish
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "crawl-conformance.md"
+_HEAD = """# How the crawler agrees with other projects' tests
+
+Made by `make bench-conformance ARGS=--write`; the cases are those of `../shared/data/crawl`. A case is *same*, differs
+*by rule* (the rules are below, and are found by looking at the case), or is a *miss*.
+
+"""
+
+
+@dataclass
+class Score:
+    """How one suite went."""
+
+    name: str
+    same: int = 0
+    rules: Counter[str] = field(default_factory=Counter)
+    misses: list[str] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """Cases."""
+        return self.same + sum(self.rules.values()) + len(self.misses)
+
+    @property
+    def share(self) -> float:
+        """Cases that are the same, of those that no rule of ours settles otherwise."""
+        return self.same / max(1, self.same + len(self.misses))
+
+    def take(self, verdict: Verdict) -> None:
+        """Count a case."""
+        if verdict.same:
+            self.same += 1
+        elif verdict.rule:
+            self.rules[verdict.rule] += 1
+        else:
+            self.misses.append(verdict.shown)
+
+
+def rows_of(path: Path) -> Iterator[dict[str, Any]]:
+    """The cases of a file, gzipped or not."""
+    raw = path.read_bytes()
+    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
+    yield from (json.loads(line) for line in text.splitlines() if line)
+
+
+def score(folder: Path, suites: Mapping[str, tuple[str, Check]] = SUITES) -> list[Score]:
+    """All suites whose file lies in the folder."""
+    scores = []
+    for name, (file, check) in suites.items():
+        path = next((one for one in (folder / f"{file}.jsonl", folder / f"{file}.jsonl.gz") if one.exists()), None)
+        if path is None:
+            continue
+        result = Score(name)
+        for row in rows_of(path):
+            for verdict in check(row):
+                result.take(verdict)
+        scores.append(result)
+    return scores
+
+
+def page(scores: list[Score]) -> str:
+    """The page of the documentation."""
+    lines = [
+        "| suite | cases | same | by rule | misses | same, without those by rule |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {one.name} | {one.total} | {one.same} | {sum(one.rules.values())} | {len(one.misses)} | {one.share:.2%} |"
+        for one in scores
+    ]
+    lines += ["", "## Where we mean to differ", ""]
+    lines += [f"- {one.name}: {rule} ({count})" for one in scores for rule, count in sorted(one.rules.items())]
+    lines += ["", "## Misses", ""]
+    lines += [f"- {one.name}: {miss}" for one in scores for miss in one.misses] or ["None."]
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+@click.command()
+@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@click.option("--write", is_flag=True, help="Write docs/crawl-conformance.md.")
+def main(data: Path, write: bool) -> None:
+    """Run all suites, print the figures, and list every miss."""
+    scores = score(data / "crawl")
+    figures = []
+    for one in scores:
+        figures += [Figure(one.name, "plumbline", "same", one.same / max(1, one.total))]
+        figures += [Figure(one.name, "plumbline", "same of those not by rule", one.share)]
+        figures += [Figure(one.name, "plumbline", "cases", one.total)]
+    publish("conformance", figures)
+    if write:
+        PAGE.write_text(page(scores), "utf-8")
+    for one in scores:
+        for miss in one.misses:
+            click.echo(f"{one.name}: {miss}")
+
+
+if __name__ == "__main__":
+    main()

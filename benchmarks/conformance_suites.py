@@ -1,0 +1,364 @@
+"""What each suite of ../shared/data/crawl asks of us, and the rules by which we mean to differ."""
+
+import base64
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import parse_qsl
+
+from lxml import etree
+
+from crawler.content_type import content_type_of
+from crawler.declared_encoding import bom_encoding, declared_encoding
+from crawler.domains import registrable_domain
+from crawler.encoding_labels import codec_of
+from crawler.likeness import loose_form
+from crawler.links import links_of
+from crawler.refresh import refresh_of
+from crawler.robots import LONGEST_DELAY, product_token, rules_of
+from crawler.sitemaps import read_sitemap
+from crawler.timestamps import moment_of
+from crawler.urls import address_of, canonical, resolved
+from docstore.frontier import StoredRobots
+from docstore.model import Page, Reason
+from extractor.charset import decode
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How one case went; `shown` is what a person needs to see of a miss."""
+
+    same: bool
+    rule: str = ""
+    shown: str = ""
+
+
+Check = Callable[[Row], Iterator[Verdict]]
+
+NOT_HTTP = "only http and https are asked for"
+CREDENTIALS = "an address with credentials is refused, not asked for under another name"
+NO_HOST = "a host that no name server can know, and port 0, are refused"
+NO_SCHEME = "an address without scheme is relative; only the settings take one for http"
+UNESCAPED = "escapes of reserved characters stay, and none is undone twice: `%2561` is not `a`"
+BROWSER = "we ask as browsers do (WHATWG), which leave this character or host as it is"
+PATH_UTF8 = "a path is UTF-8 whatever the page's encoding (WHATWG)"
+BLANK = "parameters without value are kept: they may say something"
+RAW_UTF8 = "an address in raw UTF-8 is the same as its escaped form"
+SAME_PATH = "`%7e` is `~` to us (RFC 9309, 2.2.2), in rules and addresses alike"
+UNKNOWN_LINE = "a line that nobody knows does not end a group (RFC 9309, 2.2.4; as google/robotstxt has it)"
+IMAGES = "pictures that a sitemap names are no pages"
+LENIENT = "a charset in quotes that are not closed, and in a parameter list without type: as WHATWG has it"
+WHOLE_SECONDS = "seconds are whole numbers (HTML standard)"
+XML = "XML declarations are for XML"
+BODY = "a declaration in the body counts as well (HTML standard)"
+LOOSE = "what browsers do not take for a declaration is none"
+TWICE = "of an attribute that a tag names twice the first counts (HTML standard)"
+COMMENT = "what stands in an open comment is no link"
+NOSCRIPT = "we run no scripts, so what stands in noscript counts"
+NO_PARSER = "bytes are decoded by what they are first, by their labels after that"
+
+
+_WHOLE_META = re.compile(
+    rb"<meta(?:[^>\"']|\"[^\"]*\"|'[^']*')*?\s(?:charset|http-equiv\s*=\s*[\"']?content-type[\"'\s])", re.IGNORECASE
+)
+
+
+def read(value: object) -> bytes:
+    """Bytes, which the files hold as base64, or as text."""
+    if isinstance(value, dict):
+        return base64.b64decode(value["b64"])
+    return str(value).encode("utf-8", "surrogatepass")
+
+
+def text_of(value: object) -> str:
+    """The same as text."""
+    return read(value).decode("utf-8", "surrogatepass") if not isinstance(value, dict) else _decoded(read(value))
+
+
+def _decoded(value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def judge(got: object, want: object, row: Row, rule: str = "") -> Verdict:
+    """Same, by rule, or a miss."""
+    return Verdict(got == want, rule, f"`{str(dict(row))[:300]}`: {got!r}")
+
+
+def robots(row: Row, agent: str) -> Iterator[Verdict]:
+    """`allowed`, or `crawl_delay`."""
+    rules = rules_of(StoredRobots("", 200, read(row["robots"]), 0.0), agent)
+    if "allowed" not in row:
+        yield judge(rules.delay, min(row["crawl_delay"] or 0.0, LONGEST_DELAY), row)
+        return
+    url = text_of(row["url"])
+    rule = "" if url.isascii() else RAW_UTF8
+    if re.search(r"^\s*\w+_\w+\s*:", text_of(row["robots"]), re.MULTILINE):
+        rule = UNKNOWN_LINE
+    yield judge(rules.refuse(url) is None, row["allowed"], row, rule)
+
+
+def robots_google(row: Row) -> Iterator[Verdict]:
+    """google/robotstxt is asked with a product token."""
+    yield from robots(row, row["agent"])
+
+
+def robots_protego(row: Row) -> Iterator[Verdict]:
+    """Protego is asked with a whole User-Agent."""
+    yield from robots(row, product_token(row["agent"]))
+
+
+def robots_real(row: Row) -> Iterator[Verdict]:
+    """Every probe of a real file."""
+    stored = StoredRobots("", 200, read(row["robots"]), 0.0)
+    by_agent = {agent: rules_of(stored, agent) for agent in {probe["agent"] for probe in row["probes"]}}
+    for probe in row["probes"]:
+        allowed = by_agent[probe["agent"]].refuse(probe["url"]) is None
+        rule = SAME_PATH if re.search(r"%(?:7e|2d|2e|5f|[346][1-9a-f])", probe["url"], re.IGNORECASE) else ""
+        yield judge(allowed, probe["reference"], {**probe, "host": row["host"]}, rule)
+
+
+def sitemaps(row: Row) -> Iterator[Verdict]:
+    """Addresses and lastmods, as sets."""
+    found = read_sitemap(read(row["body"]), row["url"])
+    told = row["crawler_commons"]
+    want = {(one["loc"], moment_of(one["lastmod"] or "")) for one in (*told.get("urls", ()), *told.get("sitemaps", ()))}
+    got = {(one.fetch, one.lastmod) for one in (*found.urls, *found.sitemaps)}
+    pictures = all(re.search(r"\.(?:jpe?g|png|gif|webp)\b", place) for place, _ in want - got)
+    yield judge(got, want, {"name": row["name"]}, IMAGES if got < want and pictures else "")
+
+
+def whatwg(row: Row) -> Iterator[Verdict]:
+    """What the standard says, of any scheme."""
+    yield judge(_resolved(row["input"], row["base"] or ""), row.get("href"), row)
+
+
+def whatwg_asked(row: Row) -> Iterator[Verdict]:
+    """What we ask for: http and https, without the fragment; anything else is refused."""
+    href = row.get("href") or ""
+    want = href.partition("#")[0] if href.startswith(("http:", "https:")) else None
+    found = address_of(row["input"], row["base"] or "")
+    rule = _policy(href) if isinstance(found, Reason) and want else ""
+    yield judge(None if isinstance(found, Reason) else found.fetch, want, row, rule)
+
+
+def _resolved(text: str, base: str = "", encoding: str = "utf-8") -> str | None:
+    try:
+        return resolved(text, base, encoding)
+    except (ValueError, LookupError):
+        return None
+
+
+def _policy(href: str | None, text: str = "://") -> str:
+    """The rule by which we refuse an address `text`, which is `href` to browsers."""
+    if href is None:
+        return NO_HOST if "://" in text else NO_SCHEME
+    if not href.startswith(("http:", "https:")):
+        return NOT_HTTP
+    return CREDENTIALS if "@" in href.partition("//")[2].partition("/")[0] else NO_HOST
+
+
+def crawler_commons(row: Row) -> Iterator[Verdict]:
+    """`normalize` against the canonical form, `resolve` against the standard, `invalid` must be refused."""
+    if row["fn"] == "resolve":
+        yield judge(_resolved(row["url"], row["base"]), row["want"], row)
+        return
+    found = canonical(row["url"])
+    if row["fn"] == "invalid":
+        yield judge(isinstance(found, Reason), True, row)
+        return
+    want = row["want"]
+    rule = ""
+    if isinstance(found, Reason):
+        rule = NO_SCHEME if "://" not in row["url"] and canonical(f"http://{row['url']}") == want else _policy(want)
+        rule = NO_HOST if want in ("http:/", "https:/") else rule
+    yield judge(found, want, row, rule)
+
+
+def urlcanon(row: Row) -> Iterator[Verdict]:
+    """Semantic: the address and its form there are one address to us. Aggressive: our loose form is that form."""
+    url, want = _bytes(row["url"]), _bytes(row["want"])
+    if "://" not in url and re.match(r"\s*[\w%][\w.%-]*/|\s*www", url):
+        url = f"http://{url.strip()}"  # as the settings take it
+    found = canonical(url)
+    if row["fn"] == "aggressive":
+        yield judge(found if isinstance(found, Reason) else loose_form(found), want, row)
+        return
+    href = _resolved(url)
+    if isinstance(found, Reason):
+        yield judge(found, want, row, _policy(href) if href else NOT_HTTP if not want.startswith("http") else NO_HOST)
+        return
+    goal = canonical(want)
+    rule = UNESCAPED if re.search(r"%[0-9A-Fa-f]{2}|%%", url) else ""
+    yield judge(found, goal, {**row, "url": url}, BROWSER if re.search(r"[{}\[\]|^`\"]", want) and not rule else rule)
+
+
+def _bytes(text: str) -> str:
+    """The suite writes bytes as the characters of the same numbers."""
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
+def w3lib(row: Row) -> Iterator[Verdict]:
+    """The functions that do what one of ours does; options that ours lack are left out."""
+    check = _W3LIB.get(row["fn"])
+    if check is not None:
+        yield from check(row)
+
+
+def _w3lib_address(row: Row) -> Iterator[Verdict]:
+    """The address and its form there are the same to us, as it is asked or as it is compared."""
+    if isinstance(row["want"], dict) and "error" in row["want"]:
+        return
+    text, want, encoding = text_of(row["args"][0]), text_of(row["want"]), str(row["kwargs"].get("encoding", "utf-8"))
+    if not isinstance(row["args"][0], str | dict):
+        return
+    href = _resolved(text, "", encoding)
+    if href is not None and href in (want, _resolved(want)):
+        yield Verdict(True)
+        return
+    ours, theirs = canonical(text, "", encoding), canonical(want)
+    rule = ""
+    if isinstance(ours, Reason):
+        rule = _policy(href, text)
+    elif "path_encoding" in row["kwargs"] or (not text.isascii() and _paths_differ(ours, theirs)):
+        rule = PATH_UTF8
+    elif row["kwargs"].get("keep_blank_values") is False:
+        rule = BLANK
+    elif isinstance(theirs, str) and _unescaped(ours) == _unescaped(theirs):
+        rule = UNESCAPED
+    elif "%26%23" in ours:
+        rule = BROWSER
+    yield Verdict(ours == theirs and not isinstance(ours, Reason), rule, judge(ours, want, row).shown)
+
+
+def _paths_differ(ours: str, theirs: str) -> bool:
+    return ours.partition("?")[0] != theirs.partition("?")[0]
+
+
+def _unescaped(url: str) -> object:
+    path, _, query = url.partition("?")
+    return re.sub(r"%([2-7][0-9A-F])", lambda m: chr(int(m[1], 16)), path), parse_qsl(query, keep_blank_values=True)
+
+
+def _w3lib_header(row: Row) -> Iterator[Verdict]:
+    header = re.sub(r"^Content-Type:\s*", "", str(row["args"][0]), flags=re.IGNORECASE)
+    got = codec_of(content_type_of(header).encoding) or None
+    odd = header.count('"') % 2 or not re.match(r"[^;/]+/[^;]+(?:;|\Z)", header)
+    yield judge(got, row["want"] and codec_of(row["want"]), row, LENIENT if odd else "")
+
+
+def _w3lib_body(row: Row) -> Iterator[Verdict]:
+    body = read(row["args"][0])
+    want = row["want"] and (codec_of(row["want"]) or row["want"])
+    rule = XML if body.lstrip().startswith(b"<?xml") else BODY if b"<body>" in body else ""
+    yield judge(
+        codec_of(declared_encoding(body)) or None, want, row, rule or ("" if _WHOLE_META.search(body) else LOOSE)
+    )
+
+
+def _w3lib_bom(row: Row) -> Iterator[Verdict]:
+    name, length = bom_encoding(read(row["args"][0]))
+    want = row["want"][0]
+    yield judge((codec_of(name) or name or None, length), (want, len(read(row["want"][1])) if want else 0), row)
+
+
+def _w3lib_page(row: Row) -> Iterator[Verdict]:
+    header = re.sub(r"^Content-Type:\s*", "", str(row["args"][0] or ""), flags=re.IGNORECASE)
+    found = decode(read(row["args"][1]), header)
+    yield judge(found.text if found else None, row["want"][1], row, NO_PARSER)
+
+
+def _w3lib_refresh(row: Row) -> Iterator[Verdict]:
+    html = text_of(row["args"][0])
+    tree = etree.HTML(html.encode("utf-8", "replace"), etree.HTMLParser(encoding="utf-8", remove_comments=True))
+    found = None
+    for meta in tree.iter("meta") if tree is not None else ():
+        if str(meta.get("http-equiv") or "").strip().lower() == "refresh" and found is None:
+            found = refresh_of(str(meta.get("content") or ""))
+    delay, want = row["want"]
+    base = str(row["args"][1]) if len(row["args"]) > 1 else ""
+    got = None if found is None or not found.url else _resolved(found.url, base, _encoding(row))
+    rule = WHOLE_SECONDS if delay and delay != int(delay) else ""
+    if html.count("<") == 1 and html.count("http-equiv") > 1:
+        rule = TWICE
+    yield judge((found.delay if found and got else None, got), (delay, want and _resolved(text_of(want))), row, rule)
+
+
+def _encoding(row: Row) -> str:
+    return str(row["args"][2] if len(row["args"]) > 2 else row["kwargs"].get("encoding", "utf-8"))
+
+
+def _w3lib_base(row: Row) -> Iterator[Verdict]:
+    """Where a link without path leads tells the base."""
+    start = text_of(row["args"][1]) if len(row["args"]) > 1 else "http://none.test/"
+    html = text_of(row["args"][0]).encode("utf-8", "replace") + b"<a href='zz'>z</a>"
+    links = links_of(Page(1, start, start, 200, "text/html; charset=utf-8", html, "", 0.0)).links
+    want = canonical("zz", _resolved(text_of(row["want"]) or start) or "")
+    rule = COMMENT if b"<!--" in html else NOSCRIPT if b"<noscript" in html else ""
+    yield judge(links[-1].url if links else None, want, row, rule)
+
+
+_W3LIB: Mapping[str, Check] = MappingProxyType(
+    {
+        "safe_url_string": _w3lib_address,
+        "safe_download_url": _w3lib_address,
+        "canonicalize_url": _w3lib_address,
+        "http_content_type_encoding": _w3lib_header,
+        "html_body_declared_encoding": _w3lib_body,
+        "read_bom": _w3lib_bom,
+        "html_to_unicode": _w3lib_page,
+        "get_meta_refresh": _w3lib_refresh,
+        "get_base_url": _w3lib_base,
+    }
+)
+
+
+def encoding(row: Row) -> Iterator[Verdict]:
+    """What the prescan finds."""
+    body = read(row["body"])
+    yield judge(bom_encoding(body)[0] or declared_encoding(body) or "windows-1252", row["want"].lower(), row)
+
+
+def content_type(row: Row) -> Iterator[Verdict]:
+    """Type and encoding of a header."""
+    found = content_type_of(row["input"])
+    yield judge((found.type or None, found.encoding), (row["type"], (row["encoding"] or "").lower()), row)
+
+
+def meta_refresh(row: Row) -> Iterator[Verdict]:
+    """Delay and address."""
+    found = refresh_of(row["input"])
+    yield judge(found and {"delay": found.delay, "url": found.url or None}, row["want"], row)
+
+
+def public_suffix(row: Row) -> Iterator[Verdict]:
+    """Registrable domains."""
+    yield judge(registrable_domain(row["host"]) or None, row["want"], row)
+
+
+SUITES: Mapping[str, tuple[str, Check]] = MappingProxyType(
+    {
+        "robots_google": ("robots_google", robots_google),
+        "robots_protego": ("robots_protego", robots_protego),
+        "robots_real": ("robots_real", robots_real),
+        "sitemaps": ("sitemaps", sitemaps),
+        "url_whatwg": ("url_whatwg", whatwg),
+        "url_whatwg, as we ask": ("url_whatwg", whatwg_asked),
+        "url_crawler_commons": ("url_crawler_commons", crawler_commons),
+        "url_urlcanon": ("url_urlcanon", urlcanon),
+        "w3lib": ("w3lib", w3lib),
+        "encoding_html5lib": ("encoding_html5lib", encoding),
+        "content_type": ("content_type", content_type),
+        "meta_refresh": ("meta_refresh", meta_refresh),
+        "public_suffix": ("public_suffix", public_suffix),
+    }
+)

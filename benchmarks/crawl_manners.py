@@ -1,0 +1,38 @@
+"""What crawlbench's hosts saw of a crawl with a delay: nothing forbidden, nothing too soon, nothing twice."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.crawl_ours import run_once, settings_for
+from benchmarks.crawl_site import BenchSite
+from benchmarks.results import Figure
+from crawler.urls import host_of
+
+DELAY = 0.05  # seconds
+_HOSTS = 20  # content hosts and quirk hosts together are fewer
+_RETRIED = frozenset(("status", "bodies"))  # passing failures are asked again: repeats that are meant
+_LEAST_GAP = {"robots-delay": 1000.0}  # ms, where robots.txt asks for more
+_MOST_IN_TRAP = 5 * 100  # five traps
+
+
+def manners_figures(site: BenchSite, folder: Path, minutes: float = 2.0) -> Iterator[Figure]:
+    """Breaches, by the server's own account."""
+    port = host_of(site.seeds[0]).partition(":")[2]
+    hosts = tuple(f"127.0.1.{number}:{port}" for number in range(1, _HOSTS + 1))
+    limits = {"total_timeout": 8.0, "max_bytes": 3_000_000, "threads": 24, "minutes": minutes}
+    run_once(settings_for(site.seeds, delay=DELAY, per_host=1, scope=hosts, inside_hosts=hosts, **limits), folder)
+    denied = too_soon = at_once = repeats = in_traps = 0
+    for host in site.stats():
+        quirk = host.get("quirk", "")
+        denied += host["robots_denied"]
+        # Crawl-delay is not known while robots.txt is still being asked for, over its redirect: not the least gap.
+        gap = host["gap_p05_ms"] if quirk in _LEAST_GAP else host["gap_min_ms"]
+        too_soon += host["requests"] > 1 and gap < _LEAST_GAP.get(quirk, 1000 * DELAY)
+        at_once += host["max_in_flight"] > 1
+        repeats += 0 if quirk in _RETRIED else host["repeats"]
+        in_traps += host["requests"] if quirk == "traps" else 0
+    for metric, value in (
+        *(("robots_breaches", denied), ("delay_breaches", too_soon), ("connection_breaches", at_once)),
+        *(("repeats", repeats), ("requests in five traps", in_traps), ("most allowed in five traps", _MOST_IN_TRAP)),
+    ):
+        yield Figure("manners", "plumbline", metric, value)

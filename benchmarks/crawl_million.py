@@ -1,0 +1,38 @@
+"""A crawl that knows a million addresses, all of them due: what it takes to begin, and its memory."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.crawl_site import BenchSite
+from benchmarks.results import Figure
+from crawler.queues import by_hflp
+from crawler.settings import DEFAULT_QUEUES
+from docstore.batches import batched
+from docstore.frontier import NewUrl
+from docstore.model import Kind
+from docstore.store import sqlite_store
+
+KNOWN = 1_000_000
+_PAGES = 1000
+_BATCH = 20_000
+
+
+def million_figures(site: BenchSite, folder: Path, known: int = KNOWN) -> Iterator[Figure]:
+    """Fill a store with addresses of hosts that are out of reach by priority, then crawl a thousand pages."""
+    queue_of = by_hflp(DEFAULT_QUEUES)
+    with sqlite_store(folder) as store:
+        for numbers in batched(range(known), _BATCH):
+            rows = ((f"http://h{n % 5000}.test/news/2024/{n}.html", f"h{n % 5000}.test") for n in numbers)
+            store.frontier.add([NewUrl(url, host, queue_of(url), 2, Kind.UNKNOWN, -9.0) for url, host in rows])
+    seeds = folder / "seeds"
+    seeds.write_text("\n".join(site.seeds))
+    command = [sys.executable, "-m", "benchmarks.crawl_ours", "--seeds", str(seeds), "--folder", str(folder)]
+    done = subprocess.run([*command, f"--pages={_PAGES}"], stdout=subprocess.PIPE, check=True)
+    run = json.loads(done.stdout.splitlines()[-1])
+    name = f"{known} known addresses"
+    yield Figure(name, "plumbline", "pages_per_s", run["pages"] / run["wall_s"])
+    yield Figure(name, "plumbline", "cpu_ms_per_page", 1000 * run["cpu_s"] / run["pages"])
+    yield Figure(name, "plumbline", "rss_mb", run["rss_mb"])

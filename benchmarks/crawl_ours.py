@@ -1,0 +1,85 @@
+"""Our crawl as a contestant: `python -m benchmarks.crawl_ours --seeds FILE --folder DIR` prints one JSON line.
+
+Everything is on: a real store with WARC files, robots.txt, links with their words, the seen test, revisits. What is
+switched off is the pause between requests alone. CPU and memory are the process's own, with its children's.
+"""
+
+import json
+import logging
+import resource
+import time
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crawler.addresses import PublicAddresses
+from crawler.crawl import crawl
+from crawler.fetch import Fetcher
+from crawler.settings import CrawlSettings
+from crawler.urls import host_of
+from docstore.model import Reason, StageReport
+from docstore.store import sqlite_store
+
+
+@click.command()
+@click.option("--seeds", required=True, type=click.Path(path_type=Path), help="A file with one address a line.")
+@click.option("--folder", required=True, type=click.Path(path_type=Path), help="Where the store is, or is made.")
+@click.option("--pages", default=0, help="Stop after so many pages; 0: no limit.")
+@click.option("--seconds", default=600.0, help="Stop after so many seconds.")
+@click.option("--set", "assignments", multiple=True, help="KEY=VALUE of the crawl settings, in TOML.")
+def main(seeds: Path, folder: Path, pages: int, seconds: float, assignments: tuple[str, ...]) -> None:
+    """Crawl once and say what it cost."""
+    logging.basicConfig(level=logging.WARNING)
+    values = tomllib.loads("\n".join(assignments))
+    settings = settings_for(seeds.read_text().split(), max_pages=pages, minutes=seconds / 60, **values)
+    click.echo(json.dumps(measured(settings, folder)))
+
+
+def settings_for(seeds: list[str], **changes: Any) -> CrawlSettings:
+    """Settings for crawlbench: its hosts are on loopback, and nobody minds being asked often."""
+    hosts = sorted({host_of(seed) for seed in seeds})
+    quick = CrawlSettings(depth=1000, delay=0.0, delay_factor=0.0, per_host=4, contact="https://example.org/bench")
+    return replace(quick, **{"seeds": tuple(seeds), "inside_hosts": tuple(hosts), **changes})
+
+
+def measured(settings: CrawlSettings, folder: Path) -> dict[str, Any]:
+    """One run and its cost."""
+    wall, cpu = time.monotonic(), cpu_seconds()
+    report = run_once(settings, folder)
+    good = sum(report.counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED))
+    return {
+        "name": "plumbline",
+        "pages": good,
+        "wall_s": round(time.monotonic() - wall, 3),
+        "cpu_s": round(cpu_seconds() - cpu, 3),
+        "rss_mb": round(peak_megabytes(settings), 1),
+        "counts": {reason.value: count for reason, count in report.counts.items()},
+        "notes": list(report.notes),
+    }
+
+
+def run_once(settings: CrawlSettings, folder: Path, now: Callable[[], float] = time.time) -> StageReport:
+    """One run of the crawl over the store in `folder`."""
+    fetcher = Fetcher(settings, PublicAddresses(settings.inside_hosts), now)
+    with sqlite_store(folder) as store:
+        return crawl(store.frontier, fetcher, settings, folder / "seen.bloom", now)
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and of its children that have ended."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in both)
+
+
+def peak_megabytes(settings: CrawlSettings) -> float:
+    """Peak memory of this process, and as much again for each child as the largest of them had."""
+    own, child = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own + child * (settings.processes if settings.processes > 1 else 0)
+
+
+if __name__ == "__main__":
+    main()

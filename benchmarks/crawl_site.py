@@ -1,0 +1,83 @@
+"""crawlbench, built and started for a benchmark, and what its control port says."""
+
+import json
+import socket
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from docstore.errors import PlumblineError
+
+_PATIENCE = 30.0
+
+
+def built(source: Path, folder: Path) -> tuple[Path, Path]:
+    """The site server and the Go crawl loop, built into `folder`."""
+    site, ceiling = folder / "crawlbench", folder / "ceiling"
+    for program, package in ((site, "."), (ceiling, "./ceiling")):
+        if not program.exists():
+            subprocess.run(["go", "build", "-o", str(program), package], cwd=source, check=True)
+    return site, ceiling
+
+
+class BenchSite:
+    """A running crawlbench with the given flags."""
+
+    def __init__(self, program: Path, *flags: str) -> None:
+        self._port = _free_port()
+        self._running = subprocess.Popen([str(program), "-port", str(self._port), *flags], stderr=subprocess.DEVNULL)
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self.seeds = self._ask("/seeds").decode().split()
+                break
+            except OSError as error:
+                if time.monotonic() > until:
+                    raise PlumblineError("crawlbench does not answer") from error
+                time.sleep(0.1)
+
+    def _ask(self, path: str) -> bytes:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self._port + 1}{path}", timeout=_PATIENCE) as answer:
+            return bytes(answer.read())
+
+    def reset(self) -> None:
+        """Count from 0."""
+        self._ask("/reset")
+
+    def turn_to(self, day: int) -> None:
+        """Serve another day."""
+        self._ask(f"/day?d={day}")
+
+    def truth(self, day: int) -> dict[str, dict[str, Any]]:
+        """Address -> what is served there on a day."""
+        rows = [json.loads(line) for line in self._ask(f"/truth?day={day}").splitlines()]
+        return {row["url"]: row for row in rows}
+
+    def stats(self) -> list[dict[str, Any]]:
+        """What each host saw."""
+        return list(json.loads(self._ask("/stats")))
+
+    def __enter__(self) -> "BenchSite":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._running.terminate()
+        self._running.wait()
+
+
+def _free_port() -> int:
+    """A port that is free together with the next one."""
+    for _ in range(100):
+        with socket.create_server(("127.0.0.1", 0)) as one:
+            port = int(one.getsockname()[1])
+        try:
+            with socket.create_server(("127.0.0.1", port + 1)):
+                return port
+        except OSError:
+            continue
+    raise PlumblineError("no two free ports")

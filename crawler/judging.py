@@ -1,0 +1,167 @@
+"""What a finished fetch amounts to: the visit to record, with the links worth following. No network, no table."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from time import gmtime
+
+from crawler.plan import CrawlPlan
+from crawler.progress import Tally
+from crawler.revisit import RevisitPolicy
+from crawler.seen import Seen
+from crawler.strategies import ParentPage, Strategy
+from crawler.traps import TrapWatch, pattern_of, shape_trap
+from crawler.urls import host_of, origin_of, refuse
+from crawler.workers import PageDone
+from docstore.frontier import NewUrl, Visit
+from docstore.model import FrontierEntry, Kind, Link, Outcome, Reason
+
+_MOST_HELD = 20_000  # addresses of patterns that may be traps
+_MOST_CHAINS = 10_000
+_RECENT_LINKS = 2000
+
+
+class Judge:
+    """Judges the results of one run. `now` gives epoch seconds; `before` is when the run began."""
+
+    def __init__(
+        self,
+        plan: CrawlPlan,
+        policy: RevisitPolicy,
+        strategy: Strategy,
+        seen: Seen,
+        tally: Tally,
+        now: Callable[[], float],
+        before: float,
+        most_redirects: int,
+    ) -> None:
+        self._plan = plan
+        self._policy = policy
+        self._strategy = strategy
+        self._seen = seen
+        self._tally = tally
+        self._now = now
+        self._before = before
+        self._most_redirects = most_redirects
+        self._year = gmtime(before).tm_year
+        self._watches: dict[str, TrapWatch] = {}
+        self._held: dict[str, NewUrl] = {}
+        self._chains: dict[str, tuple[str, ...]] = {}  # address -> those that were redirected to it in this run
+
+    def judged(self, done: PageDone) -> Visit:
+        """The visit that a finished fetch amounts to."""
+        entry, result = done.job.entry, done.result
+        chain = self._chains.pop(entry.url, ())
+        if result.redirect:
+            return self._redirected(entry, result.redirect, result.moved_for_good, chain)
+        visit = self.visit(entry, result.outcome)
+        visit = replace(visit, etag=result.etag, last_modified=result.last_modified)
+        if result.page is None:
+            return visit
+        judgement = self._strategy.keep(result.page)
+        links = self._followed(ParentPage(entry, result.page, judgement), done.links)
+        if done.noindex:
+            outcome = Outcome(Reason.FETCHED, "asks not to be shown, not kept")
+            return replace(visit, outcome=outcome, links=links, gone=bool(entry.digest))
+        if not judgement.keep:
+            return replace(visit, outcome=Outcome(Reason.FETCHED, "not relevant, not kept"), links=links)
+        self._strategy.learn(result.page)
+        return replace(visit, page=result.page, links=links)
+
+    def visit(self, entry: FrontierEntry, outcome: Outcome) -> Visit:
+        """A visit with nothing but its outcome."""
+        # A clock set back during the run must not make a page due again in the same run.
+        at = max(self._now(), self._before + 0.001)
+        due = self._policy.after(entry, outcome.reason, at)
+        gone = outcome.reason is Reason.GONE
+        return Visit(entry, outcome, at, due.next_visit, due.gap, gone=gone, attempts=due.attempts)
+
+    def new_url(self, url: str, depth: int, kind: Kind, priority: float, parent: int | None = None) -> NewUrl:
+        """An address for the table."""
+        return NewUrl(url, host_of(url), self._plan.queue_of(url), depth, kind, priority, parent)
+
+    def declared(self, urls: Sequence[str], priority: float) -> list[NewUrl]:
+        """The new ones among addresses that a sitemap or feed names and the rules allow."""
+        allowed = [url for url in urls if refuse(url, self._plan.rules, 1) is None]
+        new = [self.new_url(url, 1, Kind.UNKNOWN, priority) for url in self._seen.new_among(allowed)]
+        self._count_new(new)
+        return new
+
+    def refused(self, entry: FrontierEntry) -> Outcome | None:
+        """Why an address of the table is not fetched."""
+        reason = refuse(entry.url, self._plan.rules, entry.depth)
+        return None if reason is None else Outcome(reason)
+
+    def released(self) -> list[NewUrl]:
+        """Addresses held back as those of a trap, whose patterns have proved to be none."""
+        free = [url for watch in self._watches.values() for url in watch.released()]
+        found = [self._held.pop(url) for url in free if url in self._held]
+        new = set(self._seen.new_among([one.url for one in found]))
+        found = [one for one in found if one.url in new]
+        self._count_new(found)
+        return found
+
+    def _followed(self, parent: ParentPage, links: Sequence[Link]) -> tuple[NewUrl, ...]:
+        """The new ones among a page's links, with their priorities."""
+        by_url = {link.url: link for link in links}
+        new = self._seen.new_among(by_url)
+        self._watch_known(parent, by_url.keys() - set(new))
+        followed: list[NewUrl] = []
+        depth, number, queue_of = parent.entry.depth + 1, parent.entry.url_id, self._plan.queue_of
+        for url in new:
+            link = by_url[url]
+            priority = self._strategy.link_priority(parent, link)
+            if priority is None:
+                continue
+            host = host_of(url)
+            made = NewUrl(url, host, queue_of(url), depth, Kind.UNKNOWN, priority, number, link.anchor, link.context)
+            if self._is_free(made, host, parent.entry):
+                followed.append(made)
+        self._count_new(followed)
+        return tuple(followed)
+
+    def _watch_known(self, parent: ParentPage, known: set[str]) -> None:
+        """What speaks for a pattern: its own pages lead to pages that are known. Counted all at once, as
+        `TrapWatch.link` would one by one: nearly all links of a site are of this kind."""
+        host, own = parent.entry.host, pattern_of(parent.entry.url)
+        watch = self._watch(host)
+        watch.page(parent.entry.url, fresh=True)
+        if parent.entry.kind is Kind.ARTICLE:
+            watch.article(parent.entry.url)
+        start = origin_of(parent.entry.url) + "/"
+        count = watch.counts[own]
+        count.own += sum(pattern_of(url) == own for url in known if url.startswith(start))
+        if count.own > _RECENT_LINKS:
+            count.own, count.own_new = count.own // 2, count.own_new // 2
+
+    def _is_free(self, made: NewUrl, host: str, parent: FrontierEntry) -> bool:
+        trap = shape_trap(made.url, self._year) or self._watch(host).link(made.url, parent.url, known=False)
+        if trap is None:
+            return True
+        self._tally.refused[f"trap ({trap})"] += 1
+        if len(self._held) < _MOST_HELD:
+            self._held[made.url] = made
+        return False
+
+    def _watch(self, host: str) -> TrapWatch:
+        return self._watches.setdefault(host, TrapWatch())
+
+    def _redirected(self, entry: FrontierEntry, target: str, for_good: bool, chain: tuple[str, ...]) -> Visit:
+        """The target takes the entry's place: an address of its own, as deep, a seed if this was one."""
+        reason = refuse(target, self._plan.rules, entry.depth)
+        if reason is not None:
+            reason = Reason.REDIRECTED_OFF_SCOPE if reason is Reason.OFF_SCOPE else reason
+            return self.visit(entry, Outcome(reason, f"redirected to {target}"[:300]))
+        so_far = (*chain, entry.url)
+        if target in so_far or len(so_far) > self._most_redirects:
+            return self.visit(entry, Outcome(Reason.TOO_MANY_REDIRECTS, target[:300]))
+        if len(self._chains) < _MOST_CHAINS:
+            self._chains[target] = so_far
+        kind = entry.kind if entry.kind in (Kind.SEED, Kind.HUB) else Kind.UNKNOWN
+        link = self.new_url(target, entry.depth, kind, entry.priority, entry.url_id)
+        self._count_new([link] if self._seen.new_among([target]) else [])
+        visit = self.visit(entry, Outcome(Reason.DUPLICATE, target[:300]))
+        return replace(visit, links=(link,), gone=for_good and bool(entry.digest))
+
+    def _count_new(self, new: Sequence[NewUrl]) -> None:
+        self._seen.add([one.url for one in new])
+        self._tally.added += len(new)

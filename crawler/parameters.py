@@ -1,0 +1,50 @@
+"""Parts of an address that never change what the page says: tracking parameters and session ids.
+
+Only what is one by its name (`utm_source`) or by name and form (`PHPSESSID=` and 32 hex digits) goes; what a site's
+own parameters do is learned from its pages (`crawler.equivalents`).
+"""
+
+import re
+
+_TRACKING = """
+    gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid mc_cid mc_eid _ga _gl
+    _hsenc _hsmi mkt_tok oly_anon_id oly_enc_id vero_id wickedid zanpid s_cid
+    spm scm pvid bd_vid bd_source hmsr hmpl hmcu hmkw hmci share_token share_source
+"""
+_PREFIXES = "utm_ pk_ piwik_ mtm_ matomo_"
+# A session id by the parameter's name, and what the value of one looks like.
+_SESSIONS = {
+    "phpsessid": "[0-9a-zA-Z,-]{16,128}",
+    "jsessionid": "[0-9A-Za-z.$!_-]{10,}",
+    "sid": "[0-9a-fA-F]{15,}",
+    "session_?id": "[0-9A-Za-z-]{16,}",
+    "s": "[0-9a-fA-F]{32}",
+    "cfid|cftoken": "[0-9a-fA-F-]+",
+    "zenid|oscsid": "[0-9a-zA-Z]{26,}",
+    "aspsessionid[a-z]{8}": "[0-9A-Za-z]+",
+}
+_IDLE = re.compile(
+    "&(?:(?:{}|(?:{})[^=&]*)(?:=[^&]*)?|{})(?=&|\\Z)".format(
+        "|".join(_TRACKING.split()),
+        "|".join(_PREFIXES.split()),
+        "|".join(f"(?:{name})=(?:{value})" for name, value in _SESSIONS.items()),
+    ),
+    re.IGNORECASE,
+)
+# `/(S(4hqa0555fwsecu455xqckv45))/`, `/(4hqa0555fwsecu455xqckv45)/` of ASP.NET; `;jsessionid=...` of Java
+_IN_PATH = re.compile(r"/\((?:[a-z]\([0-9a-z]{24}\))+\)(?=/)|/\([0-9a-z]{24}\)(?=/)|;jsessionid=[^/?;]*", re.IGNORECASE)
+
+
+def without_idle(query: str) -> str:
+    """A query without its idle parameters; what is left stands as it was."""
+    return _IDLE.sub("", "&" + query)[1:]
+
+
+def without_sessions(path: str) -> str:
+    """A path without the session ids that stand in it."""
+    return _IN_PATH.sub("", path) if "(" in path or ";" in path else path
+
+
+def without(query: str, names: frozenset[str]) -> str:
+    """A query without the parameters of these names."""
+    return "&".join(part for part in query.split("&") if part.partition("=")[0] not in names)

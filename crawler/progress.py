@@ -1,0 +1,91 @@
+"""How far a crawl has come, as it tells while it runs, and its report at the end."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from docstore.errors import PlumblineError
+from docstore.model import Outcome, Reason, Stage, StageReport
+
+GOOD = frozenset((Reason.FETCHED, Reason.UNCHANGED))
+_SEED_GOOD = GOOD | {Reason.DUPLICATE}
+_SEED_ADVICE = {
+    Reason.ROBOTS_FORBIDDEN: "robots.txt forbids us these pages; name others in crawl.seeds",
+    Reason.INSIDE_ADDRESS: "if they are yours, name them in crawl.inside_hosts",
+}
+
+
+@dataclass(frozen=True)
+class HostProgress:
+    """One host in this run: pages and errors so far, addresses waiting in memory, seconds between requests now."""
+
+    pages: int = 0
+    errors: int = 0
+    waiting: int = 0
+    gap: float = 0.0
+    answers_in: float = 0.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come: visits by reason, addresses added, fetches under way, seconds since the start, hosts."""
+
+    counts: Mapping[Reason, int]
+    added: int
+    under_way: int
+    seconds: float
+    hosts: Mapping[str, HostProgress] = field(default_factory=dict)
+
+
+Tell = Callable[[Progress], None]
+
+
+@dataclass
+class Tally:
+    """What a run counts, and whatever is worth a line at its end."""
+
+    counts: Counter[Reason] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)  # links, not addresses of the table
+    added: int = 0
+    fetched: int = 0
+    seeds: dict[str, Outcome] = field(default_factory=dict)
+    rested: set[str] = field(default_factory=set)
+    notes: dict[str, None] = field(default_factory=dict)
+    pages_of: Counter[str] = field(default_factory=Counter)
+    errors_of: Counter[str] = field(default_factory=Counter)
+
+    def visited(self, host: str, reason: Reason) -> None:
+        """A visit is over."""
+        self.counts[reason] += 1
+        (self.pages_of if reason in GOOD else self.errors_of)[host] += 1
+
+    def merge(self, other: "Tally") -> None:
+        """Add what another process counted."""
+        for mine, theirs in ((self.counts, other.counts), (self.pages_of, other.pages_of)):
+            mine.update(theirs)  # type: ignore[arg-type]
+        self.refused.update(other.refused)
+        self.errors_of.update(other.errors_of)
+        self.added += other.added
+        self.fetched += other.fetched
+        self.seeds |= other.seeds
+        self.rested |= other.rested
+        self.notes |= other.notes
+
+    def report(self, seconds: float) -> StageReport:
+        """What the run did. Raises PlumblineError if no seed and no other page could be fetched."""
+        bad = [f"{url}: {_shown(outcome)}" for url, outcome in self.seeds.items() if outcome.reason not in _SEED_GOOD]
+        if bad and not self.fetched:
+            first = next(outcome.reason for outcome in self.seeds.values() if outcome.reason not in _SEED_GOOD)
+            advice = _SEED_ADVICE.get(first, "see that crawl.seeds is right and that the sites answer, then run again")
+            raise PlumblineError(f"none of the seeds could be fetched ({'; '.join(bad[:3])}): {advice}")
+        notes = [f"seed not fetched: {line}" for line in bad]
+        notes += [f"host left alone after repeated failures: {host}" for host in sorted(self.rested)]
+        notes += self.notes
+        if self.refused:
+            counted = ", ".join(f"{count} {reason}" for reason, count in self.refused.most_common())
+            notes.append(f"links not followed: {counted}")
+        return StageReport(Stage.CRAWL, dict(self.counts), seconds, tuple(notes))
+
+
+def _shown(outcome: Outcome) -> str:
+    return f"{outcome.reason}, {outcome.detail}" if outcome.detail else str(outcome.reason)

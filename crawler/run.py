@@ -1,0 +1,363 @@
+"""The loop of a crawl: take, fetch, keep, follow.
+
+    frontier.take -> robots, sitemaps -> fetch + links (workers) -> judged -> Visit -> recorder -> frontier
+
+One thread decides; worker threads fetch and read pages, another one records. What is recorded is recorded whole (page,
+outcome, links and next visit of a batch in one transaction), so a kill loses at most the fetches since the last batch,
+which the next run repeats.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler.company import Company
+from crawler.declared import Lastmods
+from crawler.errands import SiteFiles
+from crawler.fetch import Fetcher
+from crawler.frontier import CrawlTable, Frontier
+from crawler.judging import Judge
+from crawler.plan import CrawlPlan
+from crawler.politeness import HostGate
+from crawler.progress import GOOD, HostProgress, Progress, Tally, Tell
+from crawler.quiet import quiet_hours, seconds_of_quiet
+from crawler.recorder import Recorder
+from crawler.retries import Retries
+from crawler.revisit import policy_of
+from crawler.robots import Robots, product_token
+from crawler.seen import Seen
+from crawler.settings import CrawlSettings
+from crawler.strategies import STRATEGIES
+from crawler.urls import host_of, origin_of
+from crawler.workers import Done, Job, PageDone, Reader, RobotsDone, SitemapDone, Workers
+from crawler.workers import Kind as JobKind
+from docstore.errors import PlumblineError
+from docstore.frontier import NewUrl, Visit
+from docstore.model import FrontierEntry, Kind, Outcome, Reason
+
+BATCH = 64  # visits recorded at once
+_BATCH_AGE = 0.25  # seconds a visit waits to be recorded at most
+_TICK = 0.5  # seconds without looking up at most
+_TELL_EVERY = 0.5  # seconds
+_MOST_UNEXPECTED = 20
+_SEED_PRIORITY = 1.0
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a run is made of. `now` gives epoch seconds, `clock` those that never go back; `state` is the file for
+    what is learned of the lastmods of sites."""
+
+    table: CrawlTable
+    fetcher: Fetcher
+    settings: CrawlSettings
+    plan: CrawlPlan
+    seen: Seen
+    company: Company
+    state: Path
+    tell: Tell | None = None
+    now: Callable[[], float] = time.time
+    clock: Callable[[], float] = time.monotonic
+
+
+def seed_rows(plan: CrawlPlan) -> list[NewUrl]:
+    """The seeds as addresses of the table."""
+    return [NewUrl(url, host_of(url), plan.queue_of(url), 0, Kind.SEED, _SEED_PRIORITY) for url in plan.seeds]
+
+
+class Run:
+    """One run of the crawl over a table, or over one process's share of it."""
+
+    def __init__(self, parts: Parts) -> None:
+        settings = parts.settings
+        self.parts, self.settings, self.table = parts, settings, parts.table
+        self.clock = parts.clock
+        self.started = self.clock()
+        self.until = self.started + settings.minutes * 60
+        self.before = parts.now()
+        self.tally = Tally()
+        self.gate = HostGate(settings.delay, settings.per_host, settings.delay_factor, settings.per_ip)
+        self.robots = Robots(parts.table, settings, parts.now)
+        self.judge = Judge(
+            parts.plan,
+            policy_of(settings),
+            STRATEGIES[settings.strategy](),
+            parts.seen,
+            self.tally,
+            parts.now,
+            self.before,
+            settings.max_redirects,
+        )
+        self.lastmods_file = parts.state
+        self.lastmods = Lastmods.load(parts.state)
+        self.quiet = quiet_hours(settings.quiet_hours)
+        self.pending: list[Visit] = []
+        self.pending_since = self.started
+        self.told_at = self.started
+        self.asking: dict[str, list[FrontierEntry]] = {}  # origin of which a file is under way -> who waits for it
+        self.files = SiteFiles(
+            parts.table, parts.plan, self.judge, self.lastmods, self.before, wanted=settings.sitemaps
+        )
+        self.retries = Retries()
+        reader = Reader(parts.fetcher, parts.plan.rules, product_token(settings.user_agent), parts.now, settings.delay)
+        self.workers = Workers(settings.threads, reader.work)
+        self.recorder = Recorder(parts.table.record)
+
+    def add_seeds(self) -> None:
+        """Put the seeds into the table."""
+        new = self.parts.seen.new_among(self.parts.plan.seeds)
+        self.tally.added += self.table.add(seed_rows(self.parts.plan))
+        self.parts.seen.add(new)
+
+    def work(self) -> None:
+        """Crawl until nothing is due, or time or pages are up. After Ctrl-C everything fetched is recorded before the
+        exception goes on."""
+        self.frontier = Frontier(self.table, self.gate, self.before, self.parts.company.mine)
+        try:
+            self._loop()
+        except BaseException:
+            if not self.recorder.has_failed:
+                self._flush()
+                self._take_recorded(wait=True)
+            raise
+        finally:
+            self.workers.close()
+            self.recorder.close()
+        self.lastmods.save(self.lastmods_file)
+
+    def _loop(self) -> None:
+        while True:
+            wait = self._start_what_may()
+            if wait is None and not self.workers.under_way and self._is_over():
+                break
+            longest = _BATCH_AGE if self.pending or self.recorder.under_way else _TICK
+            done = self.workers.next(longest if wait is None else min(wait, longest))
+            while done is not None:
+                self._finish(done)
+                done = self.workers.next(0)
+            if self.pending and self.clock() - self.pending_since >= _BATCH_AGE:
+                self._flush()
+            self._take_recorded()
+
+    def _is_over(self) -> bool:
+        """Nothing is under way and nothing may start: is that the end?"""
+        stopped = self.clock() >= self.until or bool(self.tally.notes)
+        if self.retries and not stopped:
+            return False
+        for done in self.retries.give_up():
+            self._keep(self.judge.judged(done))
+        self._flush()
+        self._take_recorded(wait=True)
+        if stopped or not self.parts.company.has_room():
+            return True
+        if self._add(self.judge.released()):
+            return False
+        if self.parts.company.all_done():
+            return True
+        self.frontier.look_again()
+        return False
+
+    # -- starting
+
+    def _start_what_may(self) -> float | None:
+        """Give idle workers what may be fetched now. Seconds until more may be, None if only results can bring more."""
+        while self.workers.idle and self._has_time():
+            self._ask_again()
+            taken = self.frontier.take(self.clock())
+            if isinstance(taken, FrontierEntry):
+                self._start(taken)
+                continue
+            if self.pending and not self.workers.under_way:
+                self._flush()  # its links may be all there is
+            if self.recorder.under_way and not self.workers.under_way:
+                self._take_recorded(wait=True)
+                continue
+            seconds = min(taken.seconds if taken else _TICK, self.retries.seconds(self.clock()))
+            if taken is None and not self.retries:
+                return None
+            if self.clock() + seconds < self.until:
+                return seconds
+            if not self.workers.under_way:
+                self._note("stopped early: every host left asks to wait longer than this run may last")
+            return None
+        return None
+
+    def _has_time(self) -> bool:
+        if self.clock() >= self.until:
+            self._note(f"stopped after {self.settings.minutes:g} minutes")
+            return False
+        if self.quiet and seconds_of_quiet(self.quiet, self.parts.now()):
+            self._note(f"stopped for the quiet hours {self.settings.quiet_hours}")
+            return False
+        return self._has_room()
+
+    def _has_room(self) -> bool:
+        if self.parts.company.has_room():
+            return True
+        if self.settings.max_pages and not self.workers.under_way:
+            self._note(f"stopped after {self.settings.max_pages} pages")
+        return False
+
+    def _note(self, text: str) -> None:
+        self.tally.notes[text] = None
+
+    def _start(self, entry: FrontierEntry) -> None:
+        """Send an entry to the workers, or record why it is not fetched."""
+        self.parts.company.is_busy()
+        outcome = self.judge.refused(entry)
+        if outcome is not None:
+            self._skip(entry, outcome)
+        elif self.gate.is_resting(entry.host):
+            self.tally.rested.add(entry.host)
+            self._skip(entry, Outcome(Reason.UNREACHABLE, "the host failed repeatedly in this run"))
+        else:
+            self._start_by_robots(entry)
+
+    def _start_by_robots(self, entry: FrontierEntry) -> None:
+        origin = origin_of(entry.url)
+        rules = self.robots.rules(origin)
+        if origin in self.asking:
+            self.asking[origin].append(entry)
+        elif rules is None:
+            self.asking[origin] = []
+            self.workers.submit(Job(entry, JobKind.ROBOTS, origin))
+        elif (outcome := rules.refuse(entry.url)) is not None:
+            self._skip(entry, outcome)
+        else:
+            self.gate.slow_down(entry.host, rules.delay)
+            file = self.files.next(origin, rules, self.frontier)
+            if file is None:
+                self._start_page(entry)
+            else:
+                self.asking[origin] = []
+                self.workers.submit(Job(entry, *file))
+
+    def _start_page(self, entry: FrontierEntry) -> None:
+        if self.parts.company.may_start():
+            self.workers.submit(Job(entry))
+            return
+        self.gate.withdrawn(entry.host)
+        self.frontier.put_back(entry)
+
+    def _skip(self, entry: FrontierEntry, outcome: Outcome) -> None:
+        self.gate.withdrawn(entry.host)
+        self.frontier.done(entry)
+        self._keep(self.judge.visit(entry, outcome))
+
+    # -- finishing
+
+    def _finish(self, done: Done) -> None:
+        if isinstance(done, RobotsDone):
+            self._finish_robots(done)
+        elif isinstance(done, SitemapDone):
+            self._finish_sitemap(done)
+        elif done.job.kind is not JobKind.PAGE:  # an unexpected failure
+            self.gate.finished(done.job.entry.host, self.clock())
+            self.frontier.done(done.job.entry)
+            self._keep(self.judge.visit(done.job.entry, done.result.outcome))
+            self._wake(origin_of(done.job.entry.url))
+        else:
+            self._finish_page(done)
+
+    def _finish_robots(self, done: RobotsDone) -> None:
+        answer, entry = done.answer, done.job.entry
+        rules = self.robots.learn(answer)
+        self.gate.slow_down(entry.host, rules.delay)
+        self.gate.finished(entry.host, self.clock(), answer.answered_at, answer.host_failed)
+        outcome = rules.refuse(entry.url)
+        if outcome is None:
+            self.frontier.put_back(entry)
+        else:
+            self.frontier.done(entry)
+            self._keep(self.judge.visit(entry, outcome))
+        self._wake(done.job.url)
+
+    def _finish_sitemap(self, done: SitemapDone) -> None:
+        entry, origin = done.job.entry, origin_of(done.job.entry.url)
+        self.gate.finished(entry.host, self.clock(), done.answered_at, done.host_failed)
+        self._add(self.files.take(done, self.frontier))
+        self.frontier.put_back(entry)
+        self._wake(origin)
+
+    def _wake(self, origin: str) -> None:
+        for entry in self.asking.pop(origin, []):
+            self.gate.finished(entry.host, self.clock())
+            self.frontier.put_back(entry)
+
+    def _finish_page(self, done: PageDone) -> None:
+        entry, result = done.job.entry, done.result
+        self.gate.lives_at(entry.host, self.parts.fetcher.ip_of(entry.host))
+        self.gate.finished(entry.host, self.clock(), result.answered_at, result.host_failed, result.retry_after)
+        self.frontier.done(entry)
+        good = result.outcome.reason in GOOD
+        self.parts.company.ended(good)
+        if not good and self.gate.has_answered(entry.host) and self.retries.take(done, self.clock()):
+            return
+        self.retries.over(entry.url_id)
+        self.tally.fetched += good
+        self.tally.refused.update(done.refused)
+        if good:
+            self.lastmods.visited(entry.host, entry.url, result.outcome.reason is Reason.FETCHED)
+        if done.feeds and entry.kind in (Kind.SEED, Kind.HUB):
+            self.files.add_feeds(origin_of(entry.url), done.feeds)
+        self._keep(self.judge.judged(done))
+        if self.tally.counts[Reason.FAILED] >= _MOST_UNEXPECTED:
+            raise PlumblineError(f"{_MOST_UNEXPECTED} pages failed in unexpected ways; see the log for the tracebacks")
+
+    def _ask_again(self) -> None:
+        while (done := self.retries.due(self.clock())) is not None:
+            if self.gate.is_resting(done.job.entry.host):
+                self._keep(self.judge.judged(done))
+            else:
+                self.frontier.again(done.job.entry)
+
+    # -- keeping
+
+    def _add(self, new: list[NewUrl]) -> bool:
+        """Put addresses into the table that no visit has led to; are there any?"""
+        if new:
+            self.table.add(new)
+            self.frontier.expect({one.queue for one in new if self.parts.company.mine(one.queue)})
+        return bool(new)
+
+    def _keep(self, visit: Visit) -> None:
+        if not self.pending:
+            self.pending_since = self.clock()
+        self.pending.append(visit)
+        self.tally.visited(visit.entry.host, visit.outcome.reason)
+        if visit.entry.kind is Kind.SEED:
+            self.tally.seeds[visit.entry.url] = visit.outcome
+        if len(self.pending) >= BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Hand the pending visits to the recorder."""
+        if self.pending:
+            batch, self.pending = self.pending, []
+            self.recorder.submit(batch)
+
+    def _take_recorded(self, wait: bool = False) -> None:
+        for batch in self.recorder.recorded(wait):
+            self.frontier.recorded(batch)
+            self._tell()
+
+    def _tell(self) -> None:
+        """Say how far the run has come, not too often; hosts only now and then."""
+        if self.parts.tell is None:
+            return
+        at = self.clock()
+        hosts = {}
+        if at - self.told_at >= _TELL_EVERY:
+            self.told_at, hosts = at, self._hosts()
+        tally = self.tally
+        self.parts.tell(Progress(dict(tally.counts), tally.added, self.workers.under_way, at - self.started, hosts))
+
+    def _hosts(self) -> dict[str, HostProgress]:
+        waiting = self.frontier.waiting()
+        return {
+            host: HostProgress(
+                self.tally.pages_of[host], self.tally.errors_of[host], waiting.get(host, 0), how.gap, how.seconds
+            )
+            for host, how in self.gate.manners().items()
+        }

@@ -1,0 +1,270 @@
+"""The commands of the crawl: `plumb crawl` with a live view, `plumb frontier`, `plumb fetch URL`, `plumb sites`."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.live import Live
+from rich.table import Table
+
+from crawler.fetch import Fetcher
+from crawler.plan import plan_of
+from crawler.progress import Progress
+from crawler.robots import fetch_robots, product_token, rules_of
+from crawler.traps import shape_trap
+from crawler.urls import canonical, host_of, origin_of, refuse
+from crawler.workers import Job, PageDone, Reader
+from docstore.errors import PlumblineError
+from docstore.frontier import NewUrl
+from docstore.frontier_desk import FrontierRow, SiteHealth
+from docstore.model import FrontierEntry, Kind, Reason
+from pipeline import stages
+from pipeline.cli_shared import err, opened, out, say, say_or_json, say_reports, settings_of, with_config
+from pipeline.engine import Engine
+
+_SHOWN_HOSTS = 15
+_ADDED_PRIORITY = 1.0
+_DUE = "due"
+
+# -- crawl
+
+
+@click.command()
+@with_config
+@click.option("--max-pages", "crawl__max_pages", type=int, help="Stop after so many pages.")
+@click.option("--minutes", "crawl__minutes", type=float, help="Stop after so many minutes.")
+@click.option("--processes", "crawl__processes", type=int, help="Share the hosts among so many processes.")
+@click.option("--strategy", "crawl__strategy", help="Which links come first.")
+def crawl(context: click.Context, config_file: Path | None, **flags: Any) -> None:
+    """Fetch what is due: new addresses, and known ones by the revisit rule."""
+    with opened(settings_of(context, config_file, **flags)) as engine, live_view() as tell:
+        done = stages.crawl(engine, tell)
+    say_reports([done])
+
+
+@contextmanager
+def live_view() -> Iterator[Callable[[Progress], None]]:
+    """A table that changes while the crawl runs; nothing where standard error is no terminal."""
+    if not err.is_terminal:
+        yield lambda progress: None
+        return
+    last: list[Progress] = []
+    with Live(console=err, transient=True, refresh_per_second=2) as live:
+
+        def tell(progress: Progress) -> None:
+            if progress.hosts:  # only now and then
+                live.update(progress_table(progress, last[-1] if last else None))
+                last[:] = [progress]
+
+        yield tell
+
+
+def progress_table(progress: Progress, before: Progress | None) -> Table:
+    """All hosts that are busy, the busiest first, with what they did since `before`; the whole in the title."""
+    table = Table(title=headline(progress, before), title_justify="left")
+    for name in ("host", "pages/s", "pages", "errors", "queue", "delay s", "answers in s"):
+        table.add_column(name, justify="left" if name == "host" else "right")
+    seconds = progress.seconds - before.seconds if before else progress.seconds
+    busiest = sorted(progress.hosts.items(), key=lambda item: -item[1].waiting)[:_SHOWN_HOSTS]
+    for host, one in busiest:
+        old = before.hosts.get(host) if before else None
+        rate = (one.pages - (old.pages if old else 0)) / max(seconds, 0.001)
+        numbers = (f"{rate:.1f}", str(one.pages), str(one.errors), str(one.waiting))
+        table.add_row(host, *numbers, f"{one.gap:.1f}", f"{one.answers_in:.2f}")
+    if len(progress.hosts) > _SHOWN_HOSTS:
+        table.caption = f"and {len(progress.hosts) - _SHOWN_HOSTS} hosts more"
+    return table
+
+
+def headline(progress: Progress, before: Progress | None) -> str:
+    """Pages a second, what came of them, and how long what waits in memory will take at this rate."""
+    done = sum(progress.counts.values())
+    earlier = sum(before.counts.values()) if before else 0
+    rate = (done - earlier) / max(progress.seconds - (before.seconds if before else 0.0), 0.001)
+    waiting = sum(one.waiting for one in progress.hosts.values())
+    left = f"{waiting / rate / 60:.0f} min for the {waiting} at hand" if rate else "waiting"
+    counts = progress.counts
+    failed = done - sum(counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED, Reason.GONE))
+    return (
+        f"{rate:.1f} pages/s; {counts.get(Reason.FETCHED, 0)} new or changed, {counts.get(Reason.UNCHANGED, 0)} "
+        f"unchanged, {counts.get(Reason.GONE, 0)} gone, {failed} other; {progress.added} addresses found; {left}"
+    )
+
+
+# -- fetch
+
+
+@click.command()
+@click.argument("url")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def fetch(context: click.Context, url: str, as_json: bool) -> None:
+    """Fetch one page as the crawl would, and print every decision on the way. Nothing is kept."""
+    with opened(settings_of(context)) as engine:
+        say_or_json(decisions(engine, url), decision_lines, as_json)
+
+
+def decisions(engine: Engine, url: str) -> dict[str, Any]:
+    """What the crawl thinks of an address: scope, traps, robots.txt, the answer, its links. Ends where it would."""
+    settings = engine.settings.crawl
+    plan = plan_of(settings)
+    address = canonical(url)
+    if isinstance(address, Reason):
+        return {"url": url, "refused": address}
+    found: dict[str, Any] = {"url": address, "queue": plan.queue_of(address)}
+    entry = engine.store.frontier.entries([address]).get(address)
+    found["known"] = {"depth": entry.depth, "kind": entry.kind, "attempts": entry.attempts} if entry else None
+    found["scope"] = refuse(address, plan.rules) or "allowed"
+    found["trap"] = shape_trap(address, time.gmtime().tm_year) or "none"
+    with closing(Fetcher(settings, engine.addresses)) as fetcher:
+        answer = fetch_robots(fetcher, origin_of(address), time.time, lambda: time.sleep(settings.delay))
+        rules = rules_of(answer.stored, product_token(settings.user_agent))
+        refusal = answer.failure or rules.refuse(address)
+        found["robots"] = {"status": answer.stored.status, "crawl_delay": rules.delay, "sitemaps": rules.sitemaps}
+        if refusal is not None:
+            return found | {"refused": f"{refusal.reason} {refusal.detail}".strip()}
+        time.sleep(max(settings.delay, rules.delay))
+        fresh = FrontierEntry(0, address, host_of(address), 0, 0, Kind.UNKNOWN, 0.0)
+        reader = Reader(fetcher, plan.rules, product_token(settings.user_agent), time.time)
+        return found | answered(reader.work(Job(fresh)))
+
+
+def answered(done: Any) -> dict[str, Any]:
+    """What came back."""
+    if not isinstance(done, PageDone):
+        raise PlumblineError("asked for a page and got something else")
+    result, page = done.result, done.result.page
+    found: dict[str, Any] = {"outcome": f"{result.outcome.reason} {result.outcome.detail}".strip()}
+    if result.redirect:
+        found["redirect"] = result.redirect
+    if page is not None:
+        found["page"] = {"status": page.status, "content_type": page.content_type, "bytes": len(page.body)}
+        found["page"] |= {"etag": page.etag, "last_modified": page.last_modified, "sha256": page.digest}
+        found["links"] = {"followed": len(done.links), **done.refused}
+        found["feeds"] = list(done.feeds)
+        found["noindex"] = done.noindex
+    return found
+
+
+def decision_lines(found: dict[str, Any]) -> list[str]:
+    """One line a decision."""
+    return [f"{name:<9} {line(value)}" for name, value in found.items()]
+
+
+def line(value: Any) -> str:
+    """A value, dictionaries as `name value`."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {line(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value in (None, "") else str(value)
+
+
+# -- sites
+
+
+@click.command()
+@with_config
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def sites(context: click.Context, config_file: Path | None, as_json: bool) -> None:
+    """Health of each site: what is known, due, kept, and how many of the last visits ended badly."""
+    with opened(settings_of(context, config_file)) as engine:
+        found = engine.store.frontier.desk.sites(time.time())
+    if as_json:
+        click.echo(json.dumps([asdict(site) for site in found], ensure_ascii=False, indent=1))
+    else:
+        out.print(site_table(found))
+
+
+def site_table(found: list[SiteHealth]) -> Table:
+    """One row a host."""
+    table = Table()
+    for name in ("host", "known", "new", "due", "kept", "bad", "last visit"):
+        table.add_column(name, justify="left" if name == "host" else "right")
+    for site in found:
+        numbers = (str(number) for number in (site.known, site.new, site.due, site.kept, site.bad))
+        table.add_row(site.host, *numbers, moment(site.last_visit))
+    return table
+
+
+def moment(at: float | None) -> str:
+    """Local time to the minute."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) if at else "never"
+
+
+# -- frontier
+
+
+@click.group()
+def frontier() -> None:
+    """Look at the addresses that are known, and change when they are asked.
+
+    A PART is an address, or the beginning of some with * at the end: http://news.example.com/oil/*
+    """
+
+
+@frontier.command()
+@click.argument("part", default="*")
+@click.option("--limit", default=50, show_default=True, help="So many at most.")
+@click.pass_context
+def show(context: click.Context, part: str, limit: int) -> None:
+    """Print addresses with when they are due and how their last visit ended."""
+    with opened(settings_of(context)) as engine:
+        say(row_line(row) for row in engine.store.frontier.desk.rows(part, limit))
+
+
+def row_line(row: FrontierRow) -> str:
+    """An address in one line."""
+    due = "never" if row.due_at is None else _DUE if row.due_at <= time.time() else moment(row.due_at)
+    return f"{due:<16} {row.kind:<8} {row.depth} {row.reason or 'not asked yet':<20} {row.url}"
+
+
+@frontier.command()
+@click.argument("urls", nargs=-1, required=True)
+@click.pass_context
+def add(context: click.Context, urls: tuple[str, ...]) -> None:
+    """Put addresses into the frontier, to be asked first in the next crawl."""
+    with opened(settings_of(context)) as engine:
+        plan = plan_of(engine.settings.crawl)
+        new: list[NewUrl] = []
+        for text in urls:
+            url = canonical(text)
+            reason = url if isinstance(url, Reason) else refuse(url, plan.rules)
+            if reason is not None:
+                raise PlumblineError(f"{text[:200]}: {reason}; nothing was added")
+            new.append(NewUrl(url, host_of(url), plan.queue_of(url), 0, Kind.UNKNOWN, _ADDED_PRIORITY))
+        added = engine.store.frontier.add(new)
+    say([f"{added} added, {len(new) - added} known already"])
+
+
+@frontier.command()
+@click.argument("part")
+@click.pass_context
+def block(context: click.Context, part: str) -> None:
+    """Do not ask the known addresses of PART any more. (What new ones are taken is up to crawl.scope.)"""
+    with opened(settings_of(context)) as engine:
+        say([f"{engine.store.frontier.desk.block(part)} blocked"])
+
+
+@frontier.command()
+@click.argument("part")
+@click.pass_context
+def requeue(context: click.Context, part: str) -> None:
+    """Ask the addresses of PART in the next crawl, whenever they were due, blocked ones too."""
+    with opened(settings_of(context)) as engine:
+        say([f"{engine.store.frontier.desk.requeue(part)} due now"])
+
+
+@frontier.command()
+@click.argument("part", default="*")
+@click.pass_context
+def export(context: click.Context, part: str) -> None:
+    """Print all that is known of addresses, one JSON object a line."""
+    with opened(settings_of(context)) as engine:
+        for row in engine.store.frontier.desk.rows(part):
+            click.echo(json.dumps(asdict(row), ensure_ascii=False))
