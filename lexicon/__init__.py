@@ -1,14 +1,26 @@
-"""The lexicon stage: find the words of the domain in its articles (Wang Du 2019, WD-F4, WD-A5).
+"""The lexicon stage: find the words of the domain in its articles.
 
 In: titles and bodies of articles. Out: `Term`s for an administrator to judge, and from the accepted ones the
 `LexiconEntry`s of the next lexicon version, in the format of a jieba user dictionary.
 
-    build.py       open this first: `mine_terms`, the paper's algorithm as its steps
-    rules.py       the tag sequences that make a candidate (data/pos_rules.tsv)
+    build.py       open this first: `mine_terms`, by the learned scorer or by the paper's rules
+    review.py      from accepted terms to the next version; what a new version changes
+    dictionary.py  jieba dictionary lines, read and written, all or nothing
+    contexts.py    the sentences that show a term in use
+
+The learned scorer, in the order of the data (docs/terms.md):
+
+    counting.py    the corpus by chunks, and by blocks that are remembered
+    tokens.py      text -> numbered words            words.py     what is known of a word beforehand
+    boundaries.py  gaps between words, judged        occurrences.py  spans of words, with what is judged of them
+    ngrams.py      the table of all spans: counts that add up and outlast a process
+    features.py    the numbers of a row              learned.py   the models at work: counting, ranking
+    training.py    how their weights are made (`python -m lexicon.training DATA`)
+
+The paper's way (Wang Du 2019, WD-F4, WD-A5):
+
+    rules.py       the tag sequences that make a candidate (data/pos_rules*.tsv)   derive.py  where they come from
     candidates.py  sentences -> tagged words -> spans -> counted candidates
     filters.py     noise: what has the right tags and is no term all the same
     scorers.py     `TermScorer` and the name table; C-value
-    contexts.py    the sentences that show a term in use
-    dictionary.py  jieba dictionary lines, read and written, all or nothing
-    review.py      from accepted terms to the next version; what a new version changes
 """

@@ -1,48 +1,93 @@
-"""Mine the terms of a corpus (Wang Du 2019, WD-A5)."""
+"""Mine the terms of a corpus: ours by a learned judgement, or the paper's way (Wang Du 2019, WD-A5)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
 from docstore.batches import batched
+from docstore.errors import SettingsError
 from docstore.model import Term
 from lexicon.candidates import Candidate, CandidateCounts, readable, spans
 from lexicon.contexts import find_context
+from lexicon.counting import count_again, count_texts
+from lexicon.dictionary import check_term
 from lexicon.filters import general_words, is_noise
+from lexicon.learned import TermMiner, shipped_models, spelt, tags_of
+from lexicon.ngrams import AT
 from lexicon.rules import TagRules, load_rules
 from lexicon.scorers import make_scorer
 from lexicon.settings import LexiconSettings
+from semantics.folding import word_key
 from semantics.segment import Segmenter, base_segmenter
 
 Texts = Iterable[tuple[str, str]]
 """Title and body of each article. Read twice: an iterator is first copied into memory, a re-iterable is not."""
+Scored = list[tuple[Candidate, float]]
+Progress = Callable[[int], None] | None
 
-BATCH = 100  # documents counted at a time: all their spans are held at once
+BATCH = 100  # documents counted at a time by the paper's rules: all their spans are held at once
 
 
 def mine_terms(
     texts: Texts,
     settings: LexiconSettings,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
     segmenter: Segmenter | None = None,
+    counts: Path | None = None,
 ) -> list[Term]:
     """The terms of `texts`, best first, with counts and contexts; equal scores by frequency, then text.
 
-    `progress` is told the number of articles read so far, once a batch. `segmenter` is the plain dictionary unless
-    given. Raises SettingsError for an unknown name in the settings, LexiconError for a faulty rule file.
+    `progress` is told the number of articles read so far. `segmenter` is the plain dictionary unless given; `counts` is
+    a folder in which the learned scorer remembers what it has counted: the next call with it counts only what is new.
+    Raises SettingsError for an unknown name in the settings, LexiconError for a faulty rule file.
     """
+    if settings.scorer not in SCORERS:
+        raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORERS)}")
     texts = texts if iter(texts) is not texts else list(texts)
+    if settings.scorer == LEARNED:
+        scored = learned_terms(texts, settings, progress, counts)
+    else:
+        scored = rule_terms(texts, settings, progress, segmenter or base_segmenter())
+    contexts = _contexts(texts, [candidate for candidate, _ in scored], settings)
+    return [_term(candidate, score, contexts.get(word_key(candidate.text), [])) for candidate, score in scored]
+
+
+LEARNED = "learned"
+SCORERS = (LEARNED, "c_value")
+"""Names that `LexiconSettings.scorer` may have."""
+
+
+def learned_terms(
+    texts: Texts, settings: LexiconSettings, progress: Progress = None, counts: Path | None = None
+) -> Scored:
+    """The candidates of which it is likely enough that they are terms, likeliest first, and their probabilities."""
+    models, documents = shipped_models(), _documents(texts)
+    table = count_again(documents, models, counts, progress) if counts else count_texts(documents, models, progress)
+    rows, scores = TermMiner(models, table).ranked(settings.min_frequency)
+    rows = rows.take(scores > settings.probability)
+    found: dict[str, tuple[Candidate, float]] = {}
+    for number, (text, tags) in enumerate(zip(spelt(table, rows), tags_of(table, rows), strict=True)):
+        if check_term(text) is None:
+            seen_in = tuple(document for document in rows.seen_in[number].tolist() if document >= 0)
+            frequency, documents_with = rows.counts[number, [AT["frequency"], AT["documents"]]].tolist()
+            candidate = Candidate(text, tags.count(" ") + 1, tags, frequency, documents_with, seen_in)
+            found.setdefault(word_key(text), (candidate, float(scores[number])))
+    return list(found.values())
+
+
+def rule_terms(texts: Texts, settings: LexiconSettings, progress: Progress, segmenter: Segmenter) -> Scored:
+    """The paper's algorithm as its steps (WD-A5)."""
     scorer = make_scorer(settings)
     rules = TagRules(load_rules(settings.rules), settings.tag_matching)
     counts = CandidateCounts(is_noise, settings.max_contexts)
     done = 0
     for batch in batched(_documents(texts), BATCH):
-        counts.add([spans(readable(text), segmenter or base_segmenter(), rules) for text in batch], done)
+        counts.add([spans(readable(text), segmenter, rules) for text in batch], done)
         done += len(batch)
         if progress:
             progress(done)
     candidates = counts.candidates()
     best = choose(candidates, scorer.scores(candidates), settings)
-    contexts = _contexts(texts, candidates, best, settings)
-    return [_term(candidates[key], score, contexts.get(key, [])) for key, score in best.items()]
+    return [(candidates[key], score) for key, score in best.items()]
 
 
 def choose(
@@ -63,13 +108,11 @@ def _documents(texts: Texts) -> Iterator[str]:
     return (f"{title}\n{body}" for title, body in texts)
 
 
-def _contexts(
-    texts: Texts, candidates: Mapping[str, Candidate], keys: Iterable[str], settings: LexiconSettings
-) -> dict[str, list[str]]:
+def _contexts(texts: Texts, candidates: Iterable[Candidate], settings: LexiconSettings) -> dict[str, list[str]]:
     wanted: dict[int, list[str]] = {}
-    for key in keys:
-        for number in candidates[key].seen_in:
-            wanted.setdefault(number, []).append(key)
+    for candidate in candidates:
+        for number in candidate.seen_in[: settings.max_contexts]:
+            wanted.setdefault(number, []).append(word_key(candidate.text))
     found: dict[str, list[str]] = {}
     for number, text in enumerate(_documents(texts)):
         for key in wanted.get(number, ()):

@@ -5,7 +5,9 @@ import re
 from semantics.folding import ALPHABETIC, fold_term
 from semantics.mixed_terms import MixedTerms
 
-_SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.(?=\s)")
+_CLOSING = "”’」』）)】》〉］]"
+# A quotation or a bracket that closes after the end still belongs to the sentence.
+_SENTENCE_END = re.compile(rf"(?:[。！？!?；;\n]|\.(?=[\s{re.escape(_CLOSING)}]))[{re.escape(_CLOSING)}]*")
 
 _INSIDE_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
 
@@ -36,7 +38,8 @@ def _sentence(text: str, start: int, end: int, longest: int) -> str:
         left = max(left, start - max(0, longest - (end - start)) // 2)
         right = min(right, left + longest)
         left, right = _whole_words(text, left, start, end, right)
-    return text[left:right].strip()
+    opening = text[left:start].lstrip(_CLOSING + ",，、。.;； \t\u3000")
+    return (opening + text[start:right]).strip()
 
 
 def _whole_words(text: str, left: int, start: int, end: int, right: int) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """Decisions on terms, and from the accepted ones the next lexicon version. Pure: the store keeps what comes out."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
@@ -18,7 +19,8 @@ def check_acceptable(texts: Iterable[str]) -> None:
 def next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
     """The lexicon of just these terms, one version on, entries in the order of their words; it bears no times yet.
 
-    A word of `previous` keeps its frequency and tag. `previous` itself comes back when the words are the same.
+    A word of `previous` keeps its frequency and tag; its synonyms are the term's. `previous` itself comes back when
+    words and synonyms are the same.
     Raises LexiconError that names every term that is not accepted or not fit to be a dictionary line.
     """
     terms = list(accepted)
@@ -29,8 +31,8 @@ def next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
     by_key: dict[str, LexiconEntry] = {}
     for term in terms:
         key = word_key(term.text)
-        by_key.setdefault(key, kept.get(key) or _entry(term))
-    if by_key.keys() == kept.keys():
+        by_key.setdefault(key, replace(kept.get(key) or _entry(term), synonyms=term.synonyms))
+    if by_key == kept:
         return previous
     entries = tuple(sorted(by_key.values(), key=lambda entry: entry.text))
     return Lexicon(version=previous.version + 1, entries=entries)

@@ -14,13 +14,13 @@ from docstore.errors import LexiconError, SettingsError
 
 Tags = tuple[str, ...]
 
-RULE_FILES = {"improved": "pos_rules.tsv", "plain": "pos_rules_plain.tsv"}
+RULE_FILES = {"improved": "pos_rules.tsv", "derived": "pos_rules_derived.tsv", "plain": "pos_rules_plain.tsv"}
 LONGEST_RULE = 8
 _TAG = re.compile(r"[a-z]{1,4}")
 
 
 def load_rules(name: str) -> tuple[Tags, ...]:
-    """The rules of a shipped file (`improved`, `plain`) or of the file at path `name`.
+    """The rules of a shipped file (`improved`, `derived`, `plain`) or of the file at path `name`.
 
     Raises SettingsError if there is no such file and LexiconError if a line of it is no rule.
     """
@@ -31,7 +31,7 @@ def load_rules(name: str) -> tuple[Tags, ...]:
             text = Path(name).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise SettingsError(
-            f"lexicon.rules: {name!r} is not {' or '.join(RULE_FILES)}, nor a text file: {error}"
+            f"lexicon.rules: {name!r} is not {', '.join(RULE_FILES)}, nor a text file: {error}"
         ) from error
     return parse_rules(text)
 

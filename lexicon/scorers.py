@@ -1,4 +1,4 @@
-"""How candidates are scored: the `TermScorer` contract, the name table, and C-value."""
+"""How the candidates of the paper's rules are scored: the `TermScorer` contract, the name table, and C-value."""
 
 import math
 import re

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from lexicon.settings import LexiconSettings
 from semantics.segment import RjiebaSegmenter
 from tests.conftest import SHARED
 
+PAPER = LexiconSettings(scorer="c_value")
 ARTICLES = [
     ("碳酸盐储层特征研究", "碳酸盐储层特征复杂。采用PDC钻头钻进。\n进行勘探。"),
     ("储层的评价", "碳酸盐储层特征与PDC 钻头的选型；Shale gas and shale gas wells."),
@@ -29,7 +31,7 @@ def by_text(terms: list[Term]) -> dict[str, Term]:
 
 
 def test_terms_of_a_small_corpus() -> None:
-    terms = by_text(mine_terms(ARTICLES, LexiconSettings()))
+    terms = by_text(mine_terms(ARTICLES, PAPER))
     drill = terms["PDC钻头"]
     assert (drill.frequency, drill.documents, drill.tags) == (3, 3, "eng n")
     assert drill.score == pytest.approx(3 * math.log2(5))
@@ -45,21 +47,28 @@ def test_terms_of_a_small_corpus() -> None:
 
 
 def test_terms_come_best_first() -> None:
-    scores = [term.score for term in mine_terms(ARTICLES, LexiconSettings(threshold=-99.0, min_frequency=1))]
+    scores = [
+        term.score for term in mine_terms(ARTICLES, LexiconSettings(scorer="c_value", threshold=-99.0, min_frequency=1))
+    ]
     assert len(scores) > 5
     assert scores == sorted(scores, reverse=True)
 
 
 def test_threshold_is_to_be_exceeded_and_frequency_to_be_reached() -> None:
     exact = 3 * math.log2(5)
-    assert "PDC钻头" in by_text(mine_terms(ARTICLES, LexiconSettings(threshold=exact - 1e-9)))
-    assert "PDC钻头" not in by_text(mine_terms(ARTICLES, LexiconSettings(threshold=exact)))
-    assert "PDC钻头" in by_text(mine_terms(ARTICLES, LexiconSettings(min_frequency=3)))
-    assert "PDC钻头" not in by_text(mine_terms(ARTICLES, LexiconSettings(min_frequency=4)))
+    assert "PDC钻头" in by_text(mine_terms(ARTICLES, LexiconSettings(scorer="c_value", threshold=exact - 1e-9)))
+    assert "PDC钻头" not in by_text(mine_terms(ARTICLES, LexiconSettings(scorer="c_value", threshold=exact)))
+    assert "PDC钻头" in by_text(mine_terms(ARTICLES, LexiconSettings(scorer="c_value", min_frequency=3)))
+    assert "PDC钻头" not in by_text(mine_terms(ARTICLES, LexiconSettings(scorer="c_value", min_frequency=4)))
 
 
 def test_length_unit_changes_the_score() -> None:
-    assert by_text(mine_terms(ARTICLES, LexiconSettings(length_unit="token", threshold=2.0)))["PDC钻头"].score == 3.0
+    assert (
+        by_text(mine_terms(ARTICLES, LexiconSettings(scorer="c_value", length_unit="token", threshold=2.0)))[
+            "PDC钻头"
+        ].score
+        == 3.0
+    )
 
 
 def test_words_of_the_general_language_are_dropped() -> None:
@@ -67,29 +76,29 @@ def test_words_of_the_general_language_are_dropped() -> None:
     # A lexicon that tears a word of the dictionary apart would offer it as a term.
     torn = RjiebaSegmenter([("人工智", 1_000_000, "n"), ("能", 1_000_000, "n")])
     assert torn.cut("人工智能") == ["人工智", "能"]
-    assert mine_terms([("", "人工智能。" * 9)], LexiconSettings(), segmenter=torn) == []
+    assert mine_terms([("", "人工智能。" * 9)], PAPER, segmenter=torn) == []
 
 
 def test_an_iterator_and_small_batches_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = mine_terms(ARTICLES, LexiconSettings())
+    expected = mine_terms(ARTICLES, PAPER)
     monkeypatch.setattr(build, "BATCH", 1)
     seen: list[int] = []
-    assert mine_terms(iter(ARTICLES), LexiconSettings(), progress=seen.append) == expected
+    assert mine_terms(iter(ARTICLES), PAPER, progress=seen.append) == expected
     assert seen == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("articles", [[], [("", "")], [("\ud800\x00", "。" * 1000)], [("a b", "1 2 3")]], ids=ascii)
 def test_a_corpus_without_terms(articles: list[tuple[str, str]]) -> None:
-    assert mine_terms(articles, LexiconSettings()) == []
+    assert mine_terms(articles, PAPER) == []
 
 
 @pytest.mark.parametrize(
     "settings",
     [
+        LexiconSettings(scorer="c_value", length_unit="?"),
+        LexiconSettings(scorer="c_value", rules="?"),
         LexiconSettings(scorer="?"),
-        LexiconSettings(length_unit="?"),
-        LexiconSettings(rules="?"),
-        LexiconSettings(tag_matching="?"),
+        LexiconSettings(scorer="c_value", tag_matching="?"),
     ],
     ids=str,
 )
@@ -105,6 +114,8 @@ def test_unknown_names_in_the_settings(settings: LexiconSettings) -> None:
         ("没有", "页岩气", None),
         ("用 PDC 钻头\n好", "pdc钻头", "用 PDC 钻头"),
         ("One. A Shale  Gas now. Two", "shale gas", "A Shale  Gas now."),
+        ("他说：“好。”页岩气多。", "页岩气", "页岩气多。"),
+        ("「好！」）页岩气多。」丙", "页岩气", "页岩气多。」"),
         ("前" * 50 + "页岩气" + "后" * 50, "页岩气", "前" * 8 + "页岩气" + "后" * 9),
         ("extraordinary circumstances of shale gas exploration", "shale gas", "of shale gas"),
     ],
@@ -118,7 +129,7 @@ def test_contexts(text: str, key: str, context: str | None) -> None:
 def test_contexts_and_counts_on_a_real_corpus() -> None:
     with gzip.open(SHARED / "data/terms/petro/docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [("", json.loads(line)["text"]) for line in lines]
-    terms = mine_terms(texts, LexiconSettings())
+    terms = mine_terms(texts, PAPER)
     assert len(terms) > 300
     assert len({term.text.casefold() for term in terms}) == len(terms)
     for term in terms:
@@ -126,3 +137,32 @@ def test_contexts_and_counts_on_a_real_corpus() -> None:
         assert term.frequency >= max(2, term.documents)
         assert 1 <= len(term.contexts) <= 3
         assert all(len(context) <= 80 for context in term.contexts)
+
+
+def test_the_learned_scorer_finds_one_word_and_mixed_terms() -> None:
+    english = ("Shale gas wells", "A shale gas reservoir is tight. We describe how shale gas wells are drilled.")
+    terms = by_text(mine_terms([*ARTICLES * 3, english], LexiconSettings(probability=0.1)))
+    drill = terms["PDC钻头"]
+    assert (drill.frequency, drill.documents, drill.tags) == (9, 9, "eng n")
+    assert 0.1 < drill.score < 1
+    assert drill.contexts == ("采用PDC钻头钻进。", "碳酸盐储层特征与PDC 钻头的选型；", "使用 PDC钻头，shale gas。")
+    assert "储层" in terms
+    assert "shale gas wells" in {text.lower() for text in terms}
+    assert "进行勘探" not in terms
+    scores = [term.score for term in terms.values()]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_probability_is_to_be_exceeded_and_frequency_to_be_reached() -> None:
+    likely = mine_terms(ARTICLES * 3, LexiconSettings(probability=0.3))
+    assert likely
+    assert all(term.score > 0.3 and term.frequency >= 2 for term in likely)
+    assert not mine_terms(ARTICLES * 3, LexiconSettings(probability=1.0))
+    once = mine_terms(ARTICLES[:1], LexiconSettings(probability=0.0, min_frequency=1))
+    assert min(term.frequency for term in once) == 1
+
+
+def test_remembered_counts_give_the_same_terms(tmp_path: Path) -> None:
+    expected = mine_terms(ARTICLES, LexiconSettings(probability=0.1))
+    for _ in range(2):
+        assert mine_terms(ARTICLES, LexiconSettings(probability=0.1), counts=tmp_path) == expected

@@ -1,5 +1,7 @@
 """Decisions on terms and the next lexicon version."""
 
+from dataclasses import replace
+
 import pytest
 
 from docstore.errors import LexiconError
@@ -31,6 +33,15 @@ def test_no_change_is_no_new_version() -> None:
     assert next_version([term("shale gas")], previous) is previous
     assert next_version([], Lexicon()) == Lexicon()
     assert previous.changed_since(previous) == []
+
+
+def test_other_synonyms_are_a_new_version_that_changes_no_document() -> None:
+    previous = Lexicon(4, (LexiconEntry("页岩气", 77, "nz", ("shale gas",)),), 1.0)
+    same, more = (replace(term("页岩气"), synonyms=names) for names in (("shale gas",), ("shale gas", "页岩瓦斯")))
+    assert next_version([same], previous) is previous
+    new = next_version([more], previous)
+    assert new == Lexicon(5, (LexiconEntry("页岩气", 77, "nz", ("shale gas", "页岩瓦斯")),))
+    assert new.changed_since(previous) == []
 
 
 def test_the_last_term_can_be_taken_back() -> None:

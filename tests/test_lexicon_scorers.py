@@ -91,7 +91,9 @@ def test_the_order_of_candidates_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [LexiconSettings(scorer="tf_idf"), LexiconSettings(length_unit="syllable")], ids=["scorer", "unit"]
+    "settings",
+    [LexiconSettings(scorer="tf_idf"), LexiconSettings(scorer="c_value", length_unit="syllable")],
+    ids=["scorer", "unit"],
 )
 def test_unknown_names_are_refused(settings: LexiconSettings) -> None:
     with pytest.raises(SettingsError, match=r"lexicon\.(scorer|length_unit)"):
@@ -99,5 +101,5 @@ def test_unknown_names_are_refused(settings: LexiconSettings) -> None:
 
 
 def test_settings_choose_the_scorer() -> None:
-    assert make_scorer(LexiconSettings()) == CValue(by_words=False)
-    assert make_scorer(LexiconSettings(length_unit="token")) == CValue(by_words=True)
+    assert make_scorer(LexiconSettings(scorer="c_value")) == CValue(by_words=False)
+    assert make_scorer(LexiconSettings(scorer="c_value", length_unit="token")) == CValue(by_words=True)

@@ -1,0 +1,134 @@
+"""The term miners that `benchmarks.terms` compares, each as a function (texts, language) -> terms, best first.
+
+A peer is imported where it is made: it lives in .venv-peers-terms. Each is set up as its documentation advises and
+reads the corpus as it can: those that rank the words of one text are given the documents one by one, and a term has the
+sum of its scores.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+Mine = Callable[[Iterable[str], str], list[str]]
+KEPT = 60  # phrases asked of a peer for one document
+
+
+@dataclass(frozen=True)
+class System:
+    """One contestant. `make` imports and sets up (its argument is the folder of a model, where one is used)."""
+
+    name: str
+    make: Callable[[Path | None], Mine]
+    languages: tuple[str, ...] = ("zh", "en")
+    is_ours: bool = False
+
+
+def ours(model: Path | None) -> Mine:
+    """Ours: every row of the table ranked, however unlikely."""
+    learned, counting = import_module("lexicon.learned"), import_module("lexicon.counting")
+    models = learned.shipped_models()
+    if model:
+        trained = learned.load_model(model)
+        models = {**models, trained.boundaries.language: trained}
+
+    def run(texts: Iterable[str], language: str) -> list[str]:
+        table = counting.count_texts(texts, models)
+        rows, _ = learned.TermMiner(models, table).ranked()
+        return list(learned.spelt(table, rows))
+
+    return run
+
+
+def as_shipped(_: Path | None) -> Mine:
+    """Ours with the default settings, as `plumb` mines: what occurs twice and is likely enough."""
+    build, settings = import_module("lexicon.build"), import_module("lexicon.settings").LexiconSettings()
+    return lambda texts, language: [
+        candidate.text for candidate, _ in build.learned_terms((("", text) for text in texts), settings)
+    ]
+
+
+def by_rules(rules: str) -> Callable[[Path | None], Mine]:
+    """The paper's C-value with these rules, all candidates ranked."""
+
+    def make(_: Path | None) -> Mine:
+        build = import_module("lexicon.build")
+        settings = import_module("lexicon.settings").LexiconSettings(
+            scorer="c_value", rules=rules, threshold=-1e9, min_frequency=1, max_contexts=1
+        )
+        return lambda texts, language: [
+            term.text for term in build.mine_terms([("", text) for text in texts], settings)
+        ]
+
+    return make
+
+
+def summed(phrases_of: Callable[[str], Iterable[tuple[str, float]]], texts: Iterable[str]) -> list[str]:
+    """The phrases of all documents by the sum of their scores."""
+    scores: defaultdict[str, float] = defaultdict(float)
+    for text in texts:
+        for phrase, score in phrases_of(text):
+            scores[phrase] += score
+    return sorted(scores, key=lambda phrase: (-scores[phrase], phrase))
+
+
+def jieba_analyse(method: str) -> Callable[[Path | None], Mine]:
+    """https://github.com/fxsjy/jieba: extract_tags or textrank."""
+
+    def make(_: Path | None) -> Mine:
+        function = getattr(import_module("jieba.analyse"), method)
+        return lambda texts, language: summed(lambda text: function(text, topK=KEPT, withWeight=True), texts)
+
+    return make
+
+
+def yake(_: Path | None) -> Mine:
+    """https://github.com/INESCTEC/yake; Chinese is given with blanks between jieba's words. Low scores are good."""
+    extractor, jieba = import_module("yake").KeywordExtractor, import_module("jieba")
+
+    def run(texts: Iterable[str], language: str) -> list[str]:
+        made = extractor(lan=language, n=3, top=KEPT)
+
+        def phrases(text: str) -> Iterable[tuple[str, float]]:
+            words = " ".join(jieba.cut(text)) if language == "zh" else text
+            found = made.extract_keywords(words)
+            return [(join(phrase, language), 1 / (0.01 + score)) for phrase, score in found]
+
+        return summed(phrases, texts)
+
+    return run
+
+
+def join(phrase: str, language: str) -> str:
+    """A phrase as it is written."""
+    return phrase.replace(" ", "") if language == "zh" else phrase
+
+
+def jionlp(_: Path | None) -> Mine:
+    """https://github.com/dongrixinyu/JioNLP: key phrases of a text, in their order."""
+    extract = import_module("jionlp").keyphrase.extract_keyphrase
+
+    def phrases(text: str) -> Iterable[tuple[str, float]]:
+        return [(phrase, 1.0) for phrase in extract(text, top_k=KEPT)] if text.strip() else []
+
+    return lambda texts, language: summed(phrases, texts)
+
+
+OURS = "plumbline"
+UNSEEN = "plumbline-unseen"
+SHIPPED = "plumbline-default"
+SYSTEMS = {
+    system.name: system
+    for system in (
+        System(OURS, ours, is_ours=True),
+        System(UNSEEN, ours, is_ours=True),
+        System(SHIPPED, as_shipped, is_ours=True),
+        System("c_value", by_rules("improved"), is_ours=True),
+        System("c_value_plain", by_rules("plain"), is_ours=True),
+        System("jieba_tfidf", jieba_analyse("extract_tags"), ("zh",), is_ours=True),
+        System("jieba_textrank", jieba_analyse("textrank"), ("zh",), is_ours=True),
+        System("yake", yake),
+        System("jionlp", jionlp, ("zh",)),
+    )
+}

@@ -1,0 +1,173 @@
+"""The numbers by which a row of the table is judged a term: one column each, in the order of `feature_names`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexicon.ngrams import AT, NgramTable, Rows
+from lexicon.occurrences import JUDGED, MOST_WORDS, PROBABILITY_STEP, STEP
+from lexicon.tokens import Hashes, word_hash
+from lexicon.words import NUMBERS, TAGS, TermPriors
+
+Floats = NDArray[np.float32]
+Column = NDArray[np.floating]
+GENERAL = NUMBERS.index("general frequency")
+
+
+@dataclass(frozen=True)
+class WordFacts:
+    """What the features need to know of each word of the vocabulary; one more row at the end, of zeros, for no word."""
+
+    language: str
+    numbers: Floats
+    tags: NDArray[np.int64]
+    general: Floats
+    lengths: Floats
+    rarity: Floats
+    counts: Floats
+    hashes: Hashes
+
+    @classmethod
+    def of(cls, table: NgramTable, language: str) -> "WordFacts":
+        """Those of the words of a table, as words of `language`."""
+        words = table.vocabulary.words
+        numbers = table.vocabulary.about.numbers
+        counts = table.spellings + 1.0
+        rarity = np.log(counts / counts.sum())
+        return cls(
+            language,
+            np.vstack([numbers, np.zeros((1, len(NUMBERS)), np.float32)]),
+            np.append(table.vocabulary.about.tags(language), 0),
+            np.append(numbers[:, GENERAL] * 5, 0).astype(np.float32),
+            np.array([*(len(word.strip(" ")) for word in words), 0], dtype=np.float32),
+            np.append(rarity, 0).astype(np.float32),
+            np.append(counts, np.inf).astype(np.float32),
+            np.vstack([table.vocabulary.hashes, np.zeros((1, 2), np.uint64)]),
+        )
+
+
+def features(rows: Rows, facts: WordFacts, words_read: int) -> Floats:
+    """(rows, features): see `feature_names`. `words_read` is the size of the corpus."""
+    columns = [column for part in _parts(rows, facts, words_read) for column in part]
+    return np.stack(columns, dtype=np.float32).T
+
+
+@cache
+def feature_names(language: str) -> tuple[str, ...]:
+    """The names of the columns."""
+    tags = TAGS[language]
+    return (
+        "log frequency", "log documents", "burst", "independent",
+        "entropy left", "entropy right", "most left", "most right", "break left", "break right",
+        "characters", "words", "characters a word", "association", "share of rarest word",
+        "general", "is general", "mean general", "most general", "least general", "specific",
+        *(f"mean {name}" for name in JUDGED), "likeliest", "log expected", "log expected + 1",
+        "pairs of terms", "weakest pair",
+        *(f"first: {name}" for name in NUMBERS), *(f"last: {name}" for name in NUMBERS),
+        *(f"mean: {name}" for name in NUMBERS),
+        *(f"first tag {tag}" for tag in tags), *(f"last tag {tag}" for tag in tags),
+        *(f"number of {tag}" for tag in tags),
+    )  # fmt: skip
+
+
+def _parts(rows: Rows, facts: WordFacts, words_read: int) -> Iterator[list[Column]]:
+    frequency = rows.counts[:, AT["frequency"]].astype(np.float32)
+    size = (rows.words >= 0).sum(axis=1)
+    yield list(_counts(rows, frequency))
+    yield list(_shape(rows, facts, frequency, size, words_read))
+    yield list(_judgements(rows, frequency))
+    yield list(_pairs(rows, facts, size))
+    last = rows.words[np.arange(len(rows)), size - 1]
+    yield list(facts.numbers[rows.words[:, 0]].T)
+    yield list(facts.numbers[last].T)
+    yield list((_over_words(facts.numbers, rows) / size[:, None]).T)
+    tags = np.eye(len(TAGS[facts.language]), dtype=np.float32)
+    yield list(tags[facts.tags[rows.words[:, 0]]].T)
+    yield list(tags[facts.tags[last]].T)
+    yield list(_over_words(np.vstack([tags[facts.tags[:-1]], np.zeros((1, len(tags)), np.float32)]), rows).T)
+
+
+def _counts(rows: Rows, frequency: Floats) -> Iterator[Column]:
+    documents = rows.counts[:, AT["documents"]].astype(np.float32)
+    yield np.log(frequency)
+    yield np.log(documents)
+    yield np.log(frequency / documents)
+    sides = [rows.counts[:, AT[f"{side} 0"] : AT[f"{side} break"]].astype(np.float32) for side in ("left", "right")]
+    ends = [rows.counts[:, AT[f"{side} break"]].astype(np.float32) for side in ("left", "right")]
+    most = [side.max(axis=1) for side in sides]
+    yield np.log(frequency + 0.5 - np.maximum(*most))
+    for side, end in zip(sides, ends, strict=True):
+        share = side / frequency[:, None]
+        yield -(share * np.log(share + 1e-9)).sum(axis=1) + end / frequency * np.log(frequency)
+    yield from (one / frequency for one in (*most, *ends))
+
+
+def _shape(
+    rows: Rows, facts: WordFacts, frequency: Floats, size: NDArray[np.int64], words_read: int
+) -> Iterator[Column]:
+    characters = _over_words(facts.lengths, rows)
+    yield characters
+    yield size.astype(np.float32)
+    yield characters / size
+    yield (np.log(frequency / words_read) - _over_words(facts.rarity, rows)) / size
+    yield np.log(frequency / facts.counts[rows.words].min(axis=1))
+    whole = np.where(size == 1, facts.general[rows.words[:, 0]], 0)
+    yield whole
+    yield (whole > 0).astype(np.float32)
+    yield _over_words(facts.general, rows) / size
+    each = facts.general[rows.words]
+    yield each.max(axis=1)
+    yield np.where(rows.words < 0, np.inf, each).min(axis=1)
+    yield np.log(frequency / words_read * 1e6) - whole
+
+
+def _judgements(rows: Rows, frequency: Floats) -> Iterator[Column]:
+    for name in JUDGED:
+        yield rows.counts[:, AT[name]] / (frequency * STEP)
+    yield rows.likeliest / np.float32(STEP)
+    expected = rows.expected / PROBABILITY_STEP
+    yield np.log(expected + 1e-6)
+    yield np.log1p(expected)
+
+
+def _pairs(rows: Rows, facts: WordFacts, size: NDArray[np.int64]) -> Iterator[Column]:
+    """How common the neighbours inside are as neighbours inside public terms: on average, and the least common ones."""
+    total, least = np.zeros(len(rows), np.float32), np.full(len(rows), 9.0, np.float32)
+    keys, weights = pair_weights()
+    for place in range(1, MOST_WORDS):
+        here = np.flatnonzero(size > place)
+        left, right = (facts.hashes[rows.words[here, at], 0] for at in (place - 1, place))
+        wanted = pair_key(left, right)
+        spot = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        weight = np.where(keys[spot] == wanted, weights[spot], np.float32(0))
+        total[here] += weight
+        least[here] = np.minimum(least[here], weight)
+    yield total / np.maximum(size - 1, 1)
+    yield least
+
+
+def pair_key(left: Hashes, right: Hashes) -> Hashes:
+    """One hash for two words."""
+    return left * np.uint64(0x9E3779B97F4A7C15) + right
+
+
+@cache
+def pair_weights() -> tuple[Hashes, Floats]:
+    """Keys of the pairs of the shipped priors, sorted, and their weights."""
+    priors = TermPriors.shipped().pairs
+    both = [(pair.split(" "), times) for pair, times in priors.items()]
+    keys = pair_key(*(np.array([word_hash(pair[side]) for pair, _ in both], dtype=np.uint64) for side in (0, 1)))
+    order = np.argsort(keys)
+    return keys[order], np.log1p(np.array([times - 2 for _, times in both], dtype=np.float32))[order]
+
+
+def _over_words(values: Floats, rows: Rows) -> Floats:
+    """The sum of `values` over the words of each row; the last of `values` is for no word and must be 0."""
+    result = values[rows.words[:, 0]].copy()
+    for place in range(1, MOST_WORDS):
+        here = np.flatnonzero(rows.words[:, place] >= 0)
+        result[here] += values[rows.words[here, place]]
+    return result

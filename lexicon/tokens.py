@@ -1,0 +1,149 @@
+"""Text as arrays of word numbers: what the counting works on.
+
+"用PDC 钻头。" -> 用 | PDC | 钻头 | 。     words numbered by a Vocabulary; a blank is part of the Latin word after it
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexicon.words import WordTable, is_han
+from semantics.folding import fold_term
+from semantics.segment import cut_finely
+
+Ids = NDArray[np.int32]
+Hashes = NDArray[np.uint64]
+
+LANGUAGE_CHARACTERS = 200  # of a text that are looked at
+BREAK = "\n"
+_LATIN = re.compile(r"[^\W_]+(?:[-'’./&+#_][^\W_]+)*[+#]*|\n|[^\w\s]|[^\S\n]+|_")
+_HAN_CHAR = re.compile("[\u4e00-\u9fff]")
+_LETTER = re.compile(r"[A-Za-z]")
+BLANK, HAN, LATIN, OTHER = range(4)  # kinds of words
+ENGLISH_SHARE = 20  # letters to a Chinese character from which on a text is read as English
+
+
+class Vocabulary:
+    """Numbers words as they come; a word's hash is that of its folded spelling, the same in every vocabulary."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.about = WordTable(self.words)
+        self._numbers = _Numbers(self.words)
+        self._hashes = np.zeros((0, 2), dtype=np.uint64)
+        self._kinds = np.zeros(0, dtype=np.int8)
+        self.number(BREAK)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def number(self, word: str) -> int:
+        """The number of `word`, a new one if it is new."""
+        return self._numbers[word]
+
+    def numbers(self, words: Iterable[str]) -> list[int]:
+        """The numbers of many words."""
+        return list(map(self._numbers.__getitem__, words))
+
+    @property
+    def hashes(self) -> Hashes:
+        """Two hashes a word: as the first of a term (a blank before it does not count), and as a later one."""
+        done = len(self._hashes)
+        if done < len(self.words):
+            new = [hashes_of(word) for word in self.words[done:]]
+            self._hashes = np.concatenate([self._hashes, np.array(new, dtype=np.uint64)])
+        return self._hashes
+
+    @property
+    def kinds(self) -> NDArray[np.int8]:
+        """BLANK, HAN, LATIN or OTHER for each word."""
+        new = [_kind(word) for word in self.words[len(self._kinds) :]]
+        self._kinds = np.concatenate([self._kinds, np.array(new, dtype=np.int8)])
+        return self._kinds
+
+
+class _Numbers(dict[str, int]):
+    def __init__(self, words: list[str]) -> None:
+        super().__init__()
+        self._words = words
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self._words)
+        self._words.append(word)
+        return number
+
+
+def hashes_of(word: str) -> tuple[int, int]:
+    """The hash of a word without the blank before it, and with it."""
+    own = word_hash(word)
+    return (word_hash(word.strip(" ") or word), own) if word[0] == " " else (own, own)
+
+
+def word_hash(word: str) -> int:
+    """64 bits of the folded word, the same on every machine."""
+    folded = word if is_han(word) else fold_term(word)
+    return int.from_bytes(hashlib.blake2b(folded.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The words of some documents of one language, two breaks after each document.
+
+    `ids` numbers in the vocabulary, `documents` the number of the document that each word is of.
+    """
+
+    language: str
+    ids: Ids
+    documents: Ids
+
+
+def language_of(text: str) -> str:
+    """`en` for a text nearly without Chinese characters, else `zh`."""
+    beginning = text[:LANGUAGE_CHARACTERS]
+    han = len(_HAN_CHAR.findall(beginning))
+    return "en" if len(_LETTER.findall(beginning)) > ENGLISH_SHARE * han else "zh"
+
+
+def tokens_of(texts: Sequence[str], language: str, first_number: int, vocabulary: Vocabulary) -> Tokens:
+    """The words of `texts` (`readable` text of one language), documents numbered from `first_number` on."""
+    cut = cut_finely if language == "zh" else _LATIN.findall
+    words: list[str] = []
+    sizes = []
+    for text in texts:
+        before = len(words)
+        words += cut(text)
+        words += (BREAK, BREAK)  # two, so that no gap of one document sees a word of another
+        sizes.append(len(words) - before)
+    ids = np.array(vocabulary.numbers(words), dtype=np.int32)
+    documents = np.repeat(np.arange(first_number, first_number + len(texts), dtype=np.int32), sizes)
+    return _without_blanks(language, ids, documents, vocabulary)
+
+
+def _without_blanks(language: str, ids: Ids, documents: Ids, vocabulary: Vocabulary) -> Tokens:
+    """Blanks taken out: one between Latin words becomes part of the later word, one between Chinese words a break."""
+    kinds = vocabulary.kinds[ids]
+    kept = kinds != BLANK
+    blank = np.zeros(len(ids), dtype=bool)
+    blank[1:] = ~kept[:-1]
+    ids, documents, kinds, blank = ids[kept].copy(), documents[kept], kinds[kept], blank[kept]
+    left = np.concatenate([[OTHER], kinds[:-1]])
+    latin = blank & (kinds == LATIN) & (left == LATIN)
+    spaced = {number: vocabulary.number(f" {vocabulary.words[number]}") for number in np.unique(ids[latin]).tolist()}
+    if spaced:
+        table = np.arange(len(vocabulary), dtype=np.int32)
+        table[list(spaced)] = list(spaced.values())
+        ids[latin] = table[ids[latin]]
+    apart = np.flatnonzero(blank & (kinds == HAN) & (left == HAN))
+    return Tokens(language, np.insert(ids, apart, 0), np.insert(documents, apart, documents[apart]))
+
+
+def _kind(word: str) -> int:
+    if word.isspace() and "\n" not in word:
+        return BLANK
+    if is_han(word):
+        return HAN
+    return LATIN if word.strip(" ")[:1].isalnum() else OTHER
