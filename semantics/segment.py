@@ -56,14 +56,14 @@ class RjiebaSegmenter:
         for word in self._words:
             _check(word)
         self._jieba = rjieba.Jieba()
-        self._han_tags = {text: tag for text, _, tag in self._words if _HAN_WORD.fullmatch(text)}
-        others = [(text, tag) for text, _, tag in self._words if text not in self._han_tags]
+        self._han_tags = {fold_width(text): tag for text, _, tag in self._words if _HAN_WORD.fullmatch(text)}
+        others = [(text, tag) for text, _, tag in self._words if not _HAN_WORD.fullmatch(text)]
         self._mixed_tags = {word_key(text): tag for text, tag in others}
         self._mixed = MixedTerms(self._mixed_tags)
         # Short words first: the frequency of a long one is chosen against its parts as they will be.
         for text, frequency, tag in sorted(self._words, key=lambda word: (len(word[0]), word)):
-            if text in self._han_tags:
-                self._jieba.add_word(text, frequency or None, tag)
+            if _HAN_WORD.fullmatch(text):
+                self._jieba.add_word(fold_width(text), frequency or None, tag)
 
     def __reduce__(self) -> tuple[type["RjiebaSegmenter"], tuple[tuple[Word, ...]]]:
         return (type(self), (self._words,))
@@ -128,6 +128,20 @@ class RjiebaSegmenter:
 def base_segmenter() -> RjiebaSegmenter:
     """The plain dictionary, without any lexicon: one instance for the process."""
     return RjiebaSegmenter()
+
+
+def cut_finely(text: str) -> list[str]:
+    """The words of `text` by the dictionary alone, no new ones guessed: `"".join` of them is `fold_width(text)`.
+
+    What the dictionary does not know falls into characters, so that the parts of new words can be counted.
+    """
+    words: list[str] = _plain_jieba().cut(fold_width(text), False)
+    return words
+
+
+@cache
+def _plain_jieba() -> "rjieba.Jieba":
+    return rjieba.Jieba()
 
 
 def _check(word: Word) -> None:

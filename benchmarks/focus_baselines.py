@@ -1,0 +1,148 @@
+"""What the strategies are measured against: the table of ../shared/data/webgraph/README.md, and what cannot be beaten.
+
+Best first by the topic's example pages: each link as the cosine of its anchor, its context or its page with their mean
+(tf.idf, idf of the whole graph: these are references, and may know more than a crawl does).
+"""
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.focus_graph import Graph
+from crawler.strategies.contract import Judgement
+from crawler.strategies.focus import LinkWords, PageWords, Topic
+from semantics.sparse import cosine
+
+DECAY = 0.5  # of what is inherited (Shark-search)
+ANCHOR_SHARE = 0.8  # of the anchor in a link's neighbourhood (Shark-search)
+LEAST = 0.05  # a page below it hands on what it inherited
+
+
+class BreadthFirst:
+    """Links in the order in which they were found."""
+
+    def keep(self, page: PageWords) -> Judgement:
+        """Always."""
+        return Judgement(keep=True, score=1.0)
+
+    def link_priorities(
+        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+    ) -> Sequence[float | None]:
+        """All alike: the frontier has what was found first first."""
+        return [0.0] * len(links)
+
+    def learn(self, page: PageWords, judgement: Judgement) -> None:
+        """Nothing."""
+
+    def rescored(self) -> Mapping[str, float]:
+        """None."""
+        return {}
+
+
+class BestFirst(BreadthFirst):
+    """Weights of the page, the anchor and the context in a link's priority."""
+
+    def __init__(self, topic: Topic, idf: Callable[[str], float], page: float, anchor: float, context: float) -> None:
+        self._weights = (page, anchor, context)
+        self._idf = idf
+        self._topic: Counter[str] = Counter()
+        for example in topic.examples:
+            self._topic.update(self.vector(example.counts))
+
+    def keep(self, page: PageWords) -> Judgement:
+        """All pages; the score is the cosine."""
+        return Judgement(keep=True, score=cosine(self._topic, self.vector(page.counts)))
+
+    def link_priorities(
+        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+    ) -> Sequence[float | None]:
+        """The weighted sum."""
+        of_page, of_anchor, of_context = self._weights
+        return [
+            of_page * judgement.score + of_anchor * self.like(link.anchor) + of_context * self.like(link.context)
+            for link in links
+        ]
+
+    def like(self, words: Sequence[str]) -> float:
+        """Cosine of some words with the topic."""
+        return cosine(self._topic, self.vector(Counter(set(words)))) if words else 0.0
+
+    def vector(self, counts: Mapping[str, int]) -> dict[str, float]:
+        """(1 + ln tf) * idf, a unit vector."""
+        raw = {word: (1 + math.log(count)) * self._idf(word) for word, count in counts.items()}
+        length = math.sqrt(sum(value**2 for value in raw.values()))
+        return {word: value / length for word, value in raw.items()} if length else {}
+
+
+class Shark(BestFirst):
+    """Shark-search: a link inherits from its page, and from what led there; the context counts where the anchor says
+    nothing."""
+
+    def __init__(self, topic: Topic, idf: Callable[[str], float]) -> None:
+        super().__init__(topic, idf, 0.0, 0.0, 0.0)
+        self._inherited: dict[str, float] = {}
+
+    def link_priorities(
+        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+    ) -> Sequence[float | None]:
+        """Half inherited, half by the link's own neighbourhood."""
+        own = judgement.score if judgement.score > LEAST else self._inherited.get(page.url, 0.0)
+        inherited = DECAY * own
+        found: list[float | None] = []
+        for link in links:
+            self._inherited[link.url] = max(self._inherited.get(link.url, 0.0), inherited)
+            anchor, context = self.like(link.anchor), self.like(link.context)
+            near = ANCHOR_SHARE * anchor + (1 - ANCHOR_SHARE) * (1.0 if anchor > 0 else context)
+            found.append(0.5 * inherited + 0.5 * near)
+        return found
+
+
+class Oracle(BreadthFirst):
+    """Knows the labels, and how far each page is from the nearest page of the topic."""
+
+    def __init__(self, distance: Mapping[str, int]) -> None:
+        self._distance = distance
+
+    def link_priorities(
+        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+    ) -> Sequence[float | None]:
+        """The nearer the sooner."""
+        return [-float(self._distance.get(link.url, len(self._distance))) for link in links]
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """idf over all pages of a graph."""
+
+    pages: int
+    holding: Mapping[str, int]
+
+    def __call__(self, word: str) -> float:
+        """ln((N + 1) / (n + 1))."""
+        return math.log((self.pages + 1) / (self.holding.get(word, 0) + 1))
+
+
+def frequencies(graph: Graph) -> Frequencies:
+    """Count once for a graph."""
+    holding: Counter[str] = Counter()
+    for node in graph.nodes.values():
+        holding.update(node.page.counts.keys())
+    return Frequencies(len(graph.nodes), holding)
+
+
+def distances(graph: Graph, relevant: frozenset[str]) -> dict[str, int]:
+    """Steps from each page to the nearest page of the topic; pages that lead to none are not in it."""
+    back: dict[str, list[str]] = {}
+    for url, node in graph.nodes.items():
+        for link in node.links:
+            back.setdefault(link.url, []).append(url)
+    found = dict.fromkeys(relevant, 0)
+    waiting = deque(found)
+    while waiting:
+        url = waiting.popleft()
+        for source in back.get(url, ()):
+            if source not in found:
+                found[source] = found[url] + 1
+                waiting.append(source)
+    return found

@@ -1,0 +1,94 @@
+"""A crawl replayed over a stored graph: one fetch after another, the best address of the frontier first."""
+
+import heapq
+import itertools
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.focus_graph import Graph
+from crawler.strategies.focus import Focus
+
+NEVER = float("-inf")
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a replay fetched and kept, in order and without the seeds, and the seconds of its decisions."""
+
+    fetched: tuple[str, ...]
+    kept: frozenset[str]
+    page_seconds: tuple[float, ...]
+    link_seconds: tuple[float, ...]  # a page's, divided by its links
+
+
+class Queue:
+    """The frontier: addresses by priority; of equals the one found first. A priority may change."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, str]] = []
+        self._priority: dict[str, float] = {}
+        self._found: dict[str, int] = {}
+        self._order = itertools.count()
+        self._taken: set[str] = set()
+
+    def offer(self, url: str, priority: float | None) -> None:
+        """A link to `url` was seen: it counts where it is better than what is known. None: not to be followed."""
+        if priority is not None and url not in self._taken and priority > self._priority.get(url, NEVER):
+            self._put(url, priority)
+
+    def change(self, priorities: Mapping[str, float]) -> None:
+        """What the strategy thinks better of, whichever way."""
+        for url, priority in priorities.items():
+            if url in self._priority and url not in self._taken and self._priority[url] != priority:
+                self._put(url, priority)
+
+    def take(self) -> str | None:
+        """The best address, None if there is none."""
+        while self._heap:
+            negative, _, url = heapq.heappop(self._heap)
+            if url not in self._taken and -negative == self._priority[url]:
+                self._taken.add(url)
+                return url
+        return None
+
+    def _put(self, url: str, priority: float) -> None:
+        self._priority[url] = priority
+        heapq.heappush(self._heap, (-priority, self._found.setdefault(url, next(self._order)), url))
+
+
+def replay(graph: Graph, focus: Focus, seeds: Sequence[str], budget: int) -> Replay:
+    """Fetch the seeds, then so many pages, or all that the strategy lets be reached."""
+    queue = Queue()
+    for seed in seeds:
+        queue.offer(seed, 0.0)
+        queue.take()
+    fetched: list[str] = []
+    kept: list[str] = []
+    seconds: list[tuple[float, float]] = []
+    for seed in seeds:
+        visit(graph, focus, seed, queue)
+    while len(fetched) < budget and (url := queue.take()) is not None:
+        is_kept, *spent = visit(graph, focus, url, queue)
+        fetched.append(url)
+        kept += [url] * is_kept
+        seconds.append((spent[0], spent[1]))
+    return Replay(
+        tuple(fetched), frozenset(kept), tuple(page for page, _ in seconds), tuple(link for _, link in seconds)
+    )
+
+
+def visit(graph: Graph, focus: Focus, url: str, queue: Queue) -> tuple[bool, float, float]:
+    """Judge a page and queue its links: was it kept, seconds for the page, seconds for each of its links."""
+    node = graph.nodes[url]
+    start = time.perf_counter()
+    judgement = focus.keep(node.page)
+    judged = time.perf_counter()
+    priorities = focus.link_priorities(node.page, judgement, node.links)
+    focus.learn(node.page, judgement)
+    changed = focus.rescored()
+    end = time.perf_counter()
+    for link, priority in zip(node.links, priorities, strict=True):
+        queue.offer(link.url, priority)
+    queue.change(changed)
+    return judgement.keep, end - start, (end - judged) / max(len(node.links), 1)

@@ -1,0 +1,164 @@
+"""Which fetched pages are of the topic, by what `fused` has seen so far: no label, only the topic's definition.
+
+space     pages in a latent space (tf.idf of the pages fetched, singular value decomposition)
+query     the examples' mean, drawn toward the words of the topic's name, then toward the pages most like it
+refine    a logistic regression that takes the likely pages as such and all others as not, taught by itself twice
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from crawler.strategies.fused_memory import Floats, Ints, Memory
+
+DIMENSIONS = 100
+NAME_SHARE = 0.5  # of the name's words beside the examples
+FEEDBACK_ROUNDS = 3
+TAUGHT = 2  # times that the regression learns from its own answers
+STRENGTH = 0.1  # inverse regularisation: examples are few
+EXAMPLE_WEIGHT = 5.0
+
+
+@dataclass(frozen=True)
+class Space:
+    """The pages of a moment in a latent space, rows of unit length, and the words that span it.
+
+    `columns` are the words that stand in two pages at least, `place` their place in `words` (-1 for others), `words`
+    their vectors, `idf` of all words; `weights` pages x columns, rows of unit length.
+    """
+
+    pages: Floats
+    words: Floats
+    columns: Ints
+    place: Ints
+    idf: Floats
+    frequency: Floats
+    weights: sp.csr_matrix
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A direction of the space and the two marks on it between which relevance rises from 0 to 1."""
+
+    direction: Floats
+    low: float
+    high: float
+
+    def relevance(self, pages: Floats) -> Floats:
+        """0 to 1 for each row."""
+        return scaled(pages @ self.direction, self.low, self.high)
+
+
+def space_of(memory: Memory) -> Space:
+    """The latent space of the pages fetched so far."""
+    count = len(memory.pages)
+    frequency = memory.document_frequency()
+    idf = np.log((count + 1) / (frequency + 0.5))
+    columns = np.flatnonzero(frequency >= 2)
+    place = np.full(len(frequency), -1)
+    place[columns] = np.arange(len(columns))
+    weights = unit_rows(page_matrix(memory, place, idf, len(columns)))
+    values, vectors = np.linalg.eigh((weights @ weights.T).toarray())
+    keep = slice(-1, -1 - min(DIMENSIONS, max(count - 1, 1)), -1)
+    scale = np.sqrt(np.maximum(values[keep], 1e-9))
+    vectors = vectors[:, keep]
+    return Space(unit(vectors * scale), weights.T @ (vectors / scale), columns, place, idf, frequency, weights)
+
+
+def page_matrix(memory: Memory, place: Ints, idf: Floats, width: int) -> sp.csr_matrix:
+    """Pages x columns, (1 + ln count) * idf."""
+    rows, columns, values = [], [], []
+    for row, (ids, counts) in enumerate(memory.page_words):
+        shown = place[ids] >= 0
+        rows.append(np.full(int(shown.sum()), row))
+        columns.append(place[ids[shown]])
+        values.append(counts[shown] * idf[ids[shown]])
+    shape = (len(memory.page_words), width)
+    return sp.csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+
+
+def folded(space: Space, ids: Ints, counts: Floats) -> Floats:
+    """A page that came later, in the space: a unit vector."""
+    known = ids < len(space.place)
+    ids, counts = ids[known], counts[known]
+    shown = space.place[ids] >= 0
+    ids, counts = ids[shown], counts[shown]
+    vector: Floats = (counts * space.idf[ids]) @ space.words[space.place[ids]]
+    return vector / max(float(np.linalg.norm(vector)), 1e-9)
+
+
+def judge(space: Space, examples: Ints, name: Ints) -> tuple[Verdict, Floats]:
+    """The verdict, and the relevance of every page: 1 for an example. `examples` are pages, `name` words."""
+    verdict, relevance = by_feedback(space, examples, name)
+    if len(space.pages) <= len(examples) + 1:
+        return verdict, relevance
+    return by_regression(space, examples, relevance**2)
+
+
+def by_feedback(space: Space, examples: Ints, name: Ints) -> tuple[Verdict, Floats]:
+    """Rocchio: the query drawn toward what is most like it, some rounds."""
+    start = query_of(space, examples, name)
+    others = np.setdiff1d(np.arange(len(space.pages)), examples)
+    verdict, relevance = verdict_of(space, start, examples)
+    for _ in range(FEEDBACK_ROUNDS):
+        taken = relevance[others] ** 2
+        drawn = start + (taken @ space.pages[others]) / max(float(taken.sum()), 1.0)
+        verdict, relevance = verdict_of(space, drawn, examples)
+    return verdict, relevance
+
+
+def query_of(space: Space, examples: Ints, name: Ints) -> Floats:
+    """The mean of the examples, with the words of the name to a half."""
+    query: Floats = space.pages[examples].mean(axis=0)
+    known = name[(name >= 0) & (name < len(space.place))]
+    known = known[space.place[known] >= 0]
+    named = (space.idf[known][:, None] * space.words[space.place[known]]).sum(axis=0)
+    length = float(np.linalg.norm(named))
+    if length > 0:
+        query = query + NAME_SHARE * float(np.linalg.norm(query)) * named / length
+    return query
+
+
+def by_regression(space: Space, examples: Ints, taught: Floats) -> tuple[Verdict, Floats]:
+    """Each page is an example of both classes, as much as `taught` believes; both classes weigh the same."""
+    count = len(taught)
+    both = np.vstack((space.pages, space.pages))
+    classes = np.concatenate((np.ones(count), np.zeros(count)))
+    for _ in range(TAUGHT):
+        weight = np.concatenate((taught, 1 - taught)) + 1e-6
+        weight[examples] *= EXAMPLE_WEIGHT
+        weight[:count] *= (count - taught.sum()) / max(float(taught.sum()), 1.0)
+        model = LogisticRegression(C=STRENGTH, max_iter=100).fit(both, classes, sample_weight=weight)
+        verdict, relevance = verdict_of(space, model.coef_[0], examples)
+        taught = relevance**2
+    return verdict, relevance
+
+
+def verdict_of(space: Space, direction: Floats, examples: Ints) -> tuple[Verdict, Floats]:
+    """Relevance rises from the page in the middle (most pages are off topic) to the examples' mean."""
+    along = space.pages @ direction
+    verdict = Verdict(direction, float(np.median(along)), float(along[examples].mean()))
+    relevance = verdict.relevance(space.pages)
+    relevance[examples] = 1.0
+    return verdict, relevance
+
+
+def scaled(values: Floats, low: float, high: float) -> Floats:
+    """`low` is 0, `high` 1, what lies beyond is cut off."""
+    cut: Floats = np.clip((values - low) / max(high - low, 1e-6), 0.0, 1.0)
+    return cut
+
+
+def unit(rows: Floats) -> Floats:
+    """Rows of length 1."""
+    scaled_rows: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    return scaled_rows
+
+
+def unit_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    """The same for a sparse matrix."""
+    lengths: NDArray[np.float64] = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    return (sp.diags(1 / np.maximum(lengths, 1e-9)) @ matrix).tocsr()

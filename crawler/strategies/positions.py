@@ -1,0 +1,51 @@
+"""Words by where they stand on a page: Zhang's weighted frequency and Wu's position values."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from crawler.strategies.focus import ANCHOR, CONTENT, NAVIGATION, OTHER, TITLE, PageWords, WordBlock
+from semantics.word_weights import WordStatistics
+
+# ZJ-F3 [D]: title 3, anchor 1.5, text 1, meta words 0.5 (they can be faked)
+ZHANG = {TITLE: 3.0, ANCHOR: 1.5, CONTENT: 1.0, NAVIGATION: 1.0, OTHER: 1.0}
+META = 0.5
+# WY-F14 [D]
+WU = {TITLE: 1.0, CONTENT: 0.6, ANCHOR: 0.5, OTHER: 0.3, NAVIGATION: 0.1}
+
+
+def weighted_frequency(page: PageWords) -> dict[str, float]:
+    """ZJ-F3: wtf = sum of position weight * count, as a share of the page's total."""
+    found: Counter[str] = Counter()
+    for block in page.blocks:
+        for word, count in Counter(block.words).items():
+            found[word] += ZHANG[block.kind] * count  # type: ignore[assignment]
+    for word in page.description:
+        found[word] += META  # type: ignore[assignment]
+    total = sum(found.values())
+    return {word: value / total for word, value in found.items()}
+
+
+def term_weights(blocks: Sequence[WordBlock], most: int) -> dict[str, float]:
+    """WY-F6 and WY-A1: the `most` terms of a page that weigh most, their weights a share of all."""
+    found: Counter[str] = Counter()
+    for block in blocks:
+        for word, count in Counter(block.words).items():
+            found[word] += block.weight * count  # type: ignore[assignment]
+    total = sum(found.values())
+    return {word: value / total for word, value in found.most_common(most)} if total else {}
+
+
+def position_weights(
+    blocks: Sequence[WordBlock], statistics: WordStatistics, positions: Mapping[str, float] = WU
+) -> dict[str, float]:
+    """WY-F13: tf * idf * sum of the position values of the blocks that hold the term, made a unit vector."""
+    counts: Counter[str] = Counter()
+    values: Counter[str] = Counter()
+    for block in blocks:
+        counts.update(block.words)
+        for word in set(block.words):
+            values[word] += positions[block.kind]  # type: ignore[assignment]
+    raw = {word: count * statistics.idf(word) * values[word] for word, count in counts.items()}
+    length = math.sqrt(sum(value**2 for value in raw.values()))
+    return {word: value / length for word, value in raw.items()} if length else {}

@@ -1,0 +1,102 @@
+"""Do two addresses look as if they lay in the same place? (Zhou 2019: ZK-F4, ZK-A2, ZK-A3)"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+SAMPLE = 50
+
+
+@dataclass(frozen=True)
+class StructureSettings:
+    """The constants of ZK-A2, METHODS' [D]. `proper`: a host that is contained must be shorter (reading b)."""
+
+    first_host: float = 0.4  # a
+    host_step: float = 0.1  # b
+    www: float = 2.0  # d
+    first_path: float = 0.5  # a'
+    host: float = 0.4  # alpha
+    path: float = 0.6  # beta
+    threshold: float = 0.6
+    proper: bool = True
+
+
+DEFAULT = StructureSettings()
+
+
+def jaccard(one: str, other: str) -> float:
+    """ZK-F4 over the characters of two parts; 0 for two empty ones."""
+    union = set(one) | set(other)
+    return len(set(one) & set(other)) / len(union) if union else 0.0
+
+
+def likeness(one: str, other: str, settings: StructureSettings = DEFAULT) -> float:
+    """The weighted sum of ZK-A2, steps 3 to 7; 1 where one host contains the other (step 2)."""
+    (host, path), (other_host, other_path) = split(one), split(other)
+    if contained(host, other_host, settings.proper):
+        return 1.0
+    return settings.host * host_likeness(host, other_host, settings) + settings.path * path_likeness(
+        path, other_path, settings
+    )
+
+
+def same_structure(one: str, other: str, settings: StructureSettings = DEFAULT) -> bool:
+    """ZK-A2."""
+    return likeness(one, other, settings) > settings.threshold
+
+
+def contained(host: str, other: str, proper: bool) -> bool:
+    """Is one of them the other with labels in front; or, read literally, a part of it or the same?"""
+    if proper:
+        return host.endswith("." + other) or other.endswith("." + host)
+    return host in other or other in host
+
+
+def host_likeness(host: str, other: str, settings: StructureSettings) -> float:
+    """Steps 3 and 4: labels from the left, weights a, a - b, a - 2b ..., none below 0."""
+    total, weight = 0.0, settings.first_host
+    for one, two in zip(host.split("."), other.split("."), strict=False):
+        value = jaccard(one, two) / (settings.www if one == two == "www" else 1.0)
+        total += max(weight, 0.0) * value
+        weight -= settings.host_step
+    return total
+
+
+def path_likeness(path: Sequence[str], other: Sequence[str], settings: StructureSettings) -> float:
+    """Steps 5 and 6: parts from the left, weights a', a' / 2, a' / 4 ..."""
+    total, weight = 0.0, settings.first_path
+    for one, two in zip(path, other, strict=False):
+        total += weight * jaccard(one, two)
+        weight /= 2
+    return total
+
+
+def split(url: str) -> tuple[str, list[str]]:
+    """Host, and the parts of the path that are not empty."""
+    parts = urlsplit(url)
+    return parts.netloc, [part for part in parts.path.split("/") if part]
+
+
+class History:
+    """Addresses whose pages were kept. `struct` compares with a sample of them (ZK-A3); repeats for the same seed."""
+
+    def __init__(self, seed: int = 0, sample: int = SAMPLE, settings: StructureSettings = DEFAULT) -> None:
+        self._urls: list[str] = []
+        self._random = random.Random(seed)
+        self._sample = sample
+        self._settings = settings
+
+    def add(self, url: str) -> None:
+        """A page was kept."""
+        self._urls.append(url)
+
+    def drawn(self) -> list[str]:
+        """So many addresses at random, all of them if there are fewer."""
+        if len(self._urls) <= self._sample:
+            return list(self._urls)
+        return self._random.sample(self._urls, self._sample)
+
+    def struct(self, url: str, drawn: Sequence[str]) -> float:
+        """1 if more than half of those drawn are alike, else 0; 0 for none."""
+        return float(2 * sum(same_structure(url, other, self._settings) for other in drawn) > len(drawn))

@@ -1,0 +1,13 @@
+"""Vectors that are mappings from words to weights."""
+
+import math
+from collections.abc import Mapping
+
+
+def cosine(left: Mapping[str, float], right: Mapping[str, float]) -> float:
+    """Cosine of two vectors (ZJ-F4, ZK-F1); 0 where one of them is zero."""
+    if len(right) < len(left):
+        left, right = right, left
+    dot = sum(weight * right[word] for word, weight in left.items() if word in right)
+    lengths = math.sqrt(sum(weight**2 for weight in left.values()) * sum(weight**2 for weight in right.values()))
+    return dot / lengths if lengths else 0.0

@@ -1,0 +1,94 @@
+"""The semantic tree and its distances (Zhang 2017: ZJ-F5 to ZJ-F8). A word may stand at several places.
+
+地质            page 0, depth 0
+  岩石          depth 1
+    玄武岩      depth 2
+"""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+HALF = 1.6  # alpha: the distance at which similarity is one half [L]
+
+
+@dataclass(frozen=True)
+class TopicTree:
+    """`parents` has the place above each place (-1 for a root), `places` the places of each word."""
+
+    parents: tuple[int, ...]
+    places: Mapping[str, tuple[int, ...]]
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.places
+
+    def depth(self, place: int) -> int:
+        """Steps to the root."""
+        return len(self.above(place)) - 1
+
+    def above(self, place: int) -> list[int]:
+        """The place itself, then those above it up to the root."""
+        found = [place]
+        while self.parents[found[-1]] >= 0:
+            found.append(self.parents[found[-1]])
+        return found
+
+    def distance(self, one: str, other: str) -> float:
+        """ZJ-F6 with ZJ-F7: steps by way of the nearest common ancestor; the smallest where a word has several places.
+
+        Infinite where there is none, and for a word not in the tree (0 from itself).
+        """
+        if one == other:
+            return 0.0
+        ways = (self.steps(a, b) for a in self.places.get(one, ()) for b in self.places.get(other, ()))
+        return min(ways, default=math.inf)
+
+    def steps(self, one: int, other: int) -> float:
+        """dep(X, P) + dep(Y, P), P the nearest common ancestor; of depths where one is above the other."""
+        up = {place: steps for steps, place in enumerate(self.above(one))}
+        return next((up[place] + steps for steps, place in enumerate(self.above(other)) if place in up), math.inf)
+
+    def similarity(self, one: str, other: str) -> float:
+        """ZJ-F5: alpha / (distance + alpha), 0 to 1."""
+        return HALF / (self.distance(one, other) + HALF)
+
+    def semantic_similarity(self, features: Collection[str], words: Collection[str]) -> float:
+        """ZJ-F8: the mean over `features` of the best similarity that one of `words` has; 0 where there is none."""
+        if not features or not words:
+            return 0.0
+        shown = [word for word in words if word in self]
+        held = set(words)
+        best = (
+            1.0 if one in held else max((self.similarity(one, word) for word in shown), default=0.0) for one in features
+        )
+        return sum(best) / len(features)
+
+
+def tree_of(lines: Iterable[str]) -> TopicTree:
+    """The tree of an indented text: a line a place, its words separated by commas, below the last line less indented.
+
+    Empty lines do not count.
+    """
+    parents: list[int] = []
+    places: dict[str, tuple[int, ...]] = {}
+    open_lines: list[tuple[int, int]] = []  # indentation, place
+    for line in lines:
+        words = [word.strip().lower() for word in line.replace("，", ",").split(",") if word.strip()]
+        if not words:
+            continue
+        indent = len(line) - len(line.lstrip())
+        while open_lines and open_lines[-1][0] >= indent:
+            open_lines.pop()
+        parents.append(open_lines[-1][1] if open_lines else -1)
+        open_lines.append((indent, len(parents) - 1))
+        for word in words:
+            places[word] = (*places.get(word, ()), len(parents) - 1)
+    return TopicTree(tuple(parents), places)
+
+
+def grown_tree(topic: str, branches: Mapping[str, Sequence[str]]) -> TopicTree:
+    """A tree where nobody has given one: the topic, its terms below it, and below each term the words most like it."""
+    lines = [topic]
+    for term, near in branches.items():
+        lines += [f" {term}", *(f"  {word}" for word in near)]
+    return tree_of(lines)

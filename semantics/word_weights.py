@@ -1,0 +1,49 @@
+"""How much a word says, by the documents seen so far.
+
+ZK-F2   (f_i / N) * ln(N / N_i): Zhou's weight, words unseen get the mean, some are set by hand
+WY-F12  ln((N + 1) / (n_t + 1)) + 1: Wu's idf, smoothed for a small collection [D]
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass
+class WordStatistics:
+    """Counts over documents, which come one by one. `by_hand` are weights that the operator has set (ZK-F2)."""
+
+    by_hand: Mapping[str, float] = field(default_factory=dict)
+    documents: int = 0
+    occurrences: Counter[str] = field(default_factory=Counter)  # f_i
+    holding: Counter[str] = field(default_factory=Counter)  # N_i
+    _mean: float | None = None
+
+    def add(self, counts: Mapping[str, int]) -> None:
+        """Take a document's words."""
+        self.documents += 1
+        self.occurrences.update(counts)
+        self.holding.update(counts.keys())
+        self._mean = None
+
+    def weight(self, word: str) -> float:
+        """ZK-F2. The mean weight of all words for one that no document holds; 0 for one that every document holds."""
+        if word in self.by_hand:
+            return self.by_hand[word]
+        if word in self.holding:
+            return self._own_weight(word)
+        return self.mean_weight()
+
+    def mean_weight(self) -> float:
+        """The mean ZK-F2 weight of the words seen; 0 before any."""
+        if self._mean is None:
+            self._mean = sum(map(self._own_weight, self.holding)) / max(len(self.holding), 1)
+        return self._mean
+
+    def idf(self, word: str) -> float:
+        """WY-F12: ln((N + 1) / (n_t + 1)) + 1; 1 for a word that every document holds."""
+        return math.log((self.documents + 1) / (self.holding[word] + 1)) + 1
+
+    def _own_weight(self, word: str) -> float:
+        return self.occurrences[word] / self.documents * math.log(self.documents / self.holding[word])
