@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
+TERM_PEERS := .venv-peers-terms
+CRAWL_PEERS := .venv-crawlers
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
@@ -44,11 +46,25 @@ $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(VENV)/bin/python  # t
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
+bench-crawl: $(CRAWL_PEERS)/.installed
+
+$(CRAWL_PEERS)/.installed: benchmarks/peers/crawlers.txt | $(VENV)/bin/python  # the crawlers that ours is compared with
+	$(BIN)/python -m venv $(CRAWL_PEERS)
+	$(CRAWL_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+bench-terms: $(TERM_PEERS)/.installed
+
+$(TERM_PEERS)/.installed: benchmarks/peers/terms.txt | $(VENV)/bin/python  # the miners that ours is compared with
+	$(BIN)/python -m venv $(TERM_PEERS)
+	$(TERM_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
 browser:  ## Debian's chromium for the browser tests
 	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
 
 clean:
-	rm -rf $(VENV) $(PEERS) build demo-data *.egg-info benchmarks/out
+	rm -rf $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) build demo-data *.egg-info benchmarks/out
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'

@@ -43,3 +43,7 @@ class SolrUnavailableError(SolrError):
 
 class LexiconError(PlumblineError):
     """A dictionary or a decision on a term could not be accepted."""
+
+
+class AccountError(PlumblineError):
+    """An account could not be made or changed as asked."""

@@ -11,6 +11,7 @@ WORD_JOINT = "\u200b"
 ID = "id"  # docstore.model.document_id(url)
 URL = "url"
 SITE = "site"  # host[:port]
+DOMAINS = "domains"  # string, multivalued: the host and every domain it belongs to, as `site:` asks for them
 PUBLISHED = "published"  # pdate: day, or first of the month
 PUBLISHED_TEXT = "published_text"  # "2016-05-09" or "2016-05", as extracted
 FETCHED = "fetched"  # pdate
@@ -21,11 +22,12 @@ CLUSTER = "cluster"  # the id that near-duplicates have in common: of the articl
 SECTION = "section"  # the channel it stands in, as the page names it
 AUTHOR = "author"
 SOURCE = "source"  # whom it was taken over from
+WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex digits, the same for all its parts
 
 TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
 TITLE_CHARS = "title_chars"
-BODY_CHARS = "body_chars"
+BODY_CHARS = "body_chars"  # title and body together, as single characters
 TITLE_DOMAIN = "title_domain"  # words by the published lexicon, stored with joints
 BODY_DOMAIN = "body_domain"
 TITLE_BASE = "title_base"  # words by the base dictionary alone (the comparison of WD-S3)
@@ -33,10 +35,16 @@ BODY_BASE = "body_base"
 HEADINGS = "headings"  # bigrams of the headings in the body, not stored
 DOMAIN_TERMS = "domain_terms"  # string, multivalued: terms of the published lexicon that occur in the text
 
+TITLE_TYPED = "title_typed"  # Solr's copy of the title: matches what has been typed of it so far
+SPELLING = "spelling"  # Solr's copy of the text: its Latin words as they are spelt
+COPIED = (TITLE_TYPED, SPELLING)
+"""What Solr fills by itself."""
+
 ALL = (
     ID,
     URL,
     SITE,
+    DOMAINS,
     PUBLISHED,
     PUBLISHED_TEXT,
     FETCHED,
@@ -47,6 +55,7 @@ ALL = (
     SECTION,
     AUTHOR,
     SOURCE,
+    WORK,
     TITLE,
     BODY,
     TITLE_CHARS,

@@ -12,9 +12,11 @@ from docstore.database import Database
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.records import MINED_VERSION, TEXT_VERSION, Op, number, storable, write_changes, write_number
-from docstore.tables import lexicon_entries, lexicons, terms
+from docstore.tables import changes, lexicon_entries, lexicons, terms
 
 BATCH = 500
+MOST_SYNONYMS = 8  # of one term
+LONGEST_SYNONYM = 64  # characters
 EVIDENCE = ("score", "frequency", "documents", "tags", "contexts", "mined_at")
 
 
@@ -81,6 +83,23 @@ class LexiconTable:
                 chosen = terms.c.text.in_(batch)
                 connection.execute(update(terms).where(chosen).values(status=status, decided_at=self._clock()))
 
+    def set_synonyms(self, text: str, synonyms: Sequence[str]) -> None:
+        """Keep other words for a known term, instead of those it had; the next version has them if it has the term.
+
+        Blanks around a word, empty words and the term itself are left out. Raises LexiconError for an unknown term,
+        for more than `MOST_SYNONYMS` and for one of more than `LONGEST_SYNONYM` characters; nothing is kept then.
+        """
+        stripped = dict.fromkeys(storable(one).strip() for one in synonyms)
+        chosen = [other for other in stripped if other not in ("", text)]
+        if len(chosen) > MOST_SYNONYMS:
+            raise LexiconError(f"{text!r} can have {MOST_SYNONYMS} synonyms, not {len(chosen)}")
+        if long := [other[:40] for other in chosen if len(other) > LONGEST_SYNONYM]:
+            raise LexiconError(f"a synonym has at most {LONGEST_SYNONYM} characters: {', '.join(long)} ...")
+        kept = update(terms).where(terms.c.text == text).values(synonyms=json.dumps(chosen, ensure_ascii=False))
+        with self._database.write() as connection:
+            if connection.execute(kept).rowcount == 0:
+                raise LexiconError(f"no such term: {text} (add it first: plumb lexicon add TERM)")
+
     def add(self, texts: Sequence[str]) -> None:
         """Accept terms that people bring, mined or not. Their form was checked by the caller."""
         rows = [
@@ -89,6 +108,11 @@ class LexiconTable:
         ]
         with self._database.write() as connection:
             self._database.upsert(connection, terms, rows, update=("status", "decided_at"))
+
+    def propose(self, text: str) -> None:
+        """Make a candidate of a word that people bring; a known term stays as it is. Its form was checked before."""
+        with self._database.write() as connection:
+            self._database.upsert(connection, terms, [term_row(Term(text, 0.0, 0, 0), None)])
 
     def accepted(self) -> list[Term]:
         """Every accepted term, in the order of their text."""
@@ -109,10 +133,7 @@ class LexiconTable:
                 "note": published.note,
             }
             connection.execute(lexicons.insert(), [row])
-            rows = [
-                {"version": published.version, "text": e.text, "frequency": e.frequency, "tag": e.tag}
-                for e in published.entries
-            ]
+            rows = [entry_row(published.version, e) for e in published.entries]
             if rows:
                 connection.execute(lexicon_entries.insert(), rows)
         return published
@@ -133,6 +154,26 @@ class LexiconTable:
         newest = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
             return connection.scalar(newest) or 0
+
+    def versions_in_index(self) -> list[int]:
+        """The versions by which documents in the index may be cut, newest first: more than one while a newly applied
+        version still has documents in the change log.
+
+        A version is left behind when nothing is pending from the time in which it was followed by the next.
+        """
+        times = select(lexicons.c.version, lexicons.c.applied_at).where(lexicons.c.applied_at.is_not(None))
+        with self._database.read() as connection:
+            pending = connection.scalar(select(changes.c.at).order_by(changes.c.seq).limit(1))
+            applied = connection.execute(times.order_by(lexicons.c.version.desc())).all()
+        following = [row.applied_at for row in applied]  # when the version after each came; version 0 is the last
+        versions = [*(row.version for row in applied), 0]
+        held = [v for v, at in zip(versions[1:], following, strict=True) if pending is not None and pending <= at]
+        return [versions[0], *held]
+
+    def version(self, number: int) -> Lexicon:
+        """One published version; the empty one if there is none of this number."""
+        with self._database.read() as connection:
+            return self._load(connection, select(lexicons.c.version).where(lexicons.c.version == number))
 
     def latest_version(self) -> int:
         """The number of the newest published version (cheap to ask)."""
@@ -164,8 +205,24 @@ class LexiconTable:
         if row is None:
             return Lexicon()
         query = select(lexicon_entries).where(lexicon_entries.c.version == row.version).order_by(lexicon_entries.c.text)
-        entries = tuple(LexiconEntry(e.text, e.frequency, e.tag) for e in connection.execute(query))
+        entries = tuple(entry_of(e) for e in connection.execute(query))
         return lexicon_of(row, entries)
+
+
+def entry_row(version: int, entry: LexiconEntry) -> dict[str, Any]:
+    """The `lexicon_entries` row of one entry."""
+    return {
+        "version": version,
+        "text": entry.text,
+        "frequency": entry.frequency,
+        "tag": entry.tag,
+        "synonyms": json.dumps(entry.synonyms, ensure_ascii=False),
+    }
+
+
+def entry_of(row: Row[Any]) -> LexiconEntry:
+    """The entry in a `lexicon_entries` row."""
+    return LexiconEntry(row.text, row.frequency, row.tag, tuple(json.loads(row.synonyms)))
 
 
 def lexicon_of(row: Row[Any], entries: tuple[LexiconEntry, ...]) -> Lexicon:
@@ -183,6 +240,7 @@ def term_row(term: Term, mined_at: float | None) -> dict[str, Any]:
         "tags": term.tags[:200],
         "contexts": json.dumps([storable(c) for c in term.contexts], ensure_ascii=False),
         "status": term.status,
+        "synonyms": json.dumps([storable(synonym) for synonym in term.synonyms], ensure_ascii=False),
         "mined_at": mined_at,
     }
 
@@ -197,4 +255,5 @@ def term_of(row: Row[Any]) -> Term:
         tags=row.tags,
         contexts=tuple(json.loads(row.contexts)),
         status=TermStatus(row.status),
+        synonyms=tuple(json.loads(row.synonyms)),
     )

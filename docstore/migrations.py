@@ -23,7 +23,11 @@ TO_VERSION_2 = (
     "CREATE INDEX articles_by_text ON articles (text_key)",
     "CREATE INDEX articles_by_duplicate ON articles (duplicate_of)",
 )
-STEPS = {1: TO_VERSION_2}
+TO_VERSION_3 = (
+    "ALTER TABLE terms ADD COLUMN synonyms TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE lexicon_entries ADD COLUMN synonyms TEXT NOT NULL DEFAULT '[]'",
+)
+STEPS = {1: TO_VERSION_2, 2: TO_VERSION_3}
 
 
 def upgrade(connection: Connection, version: int) -> None:

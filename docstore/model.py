@@ -276,6 +276,7 @@ class Term:
 
     `score` is the scorer's value (C-value by default), `frequency` occurrences in the corpus, `documents` the
     articles it occurs in, `tags` its POS sequence ("n n"), `contexts` a few sentences that hold it.
+    `synonyms` are other words for the same, which the administrator has named.
     """
 
     text: str
@@ -285,15 +286,20 @@ class Term:
     tags: str = ""
     contexts: tuple[str, ...] = ()
     status: TermStatus = TermStatus.CANDIDATE
+    synonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class LexiconEntry:
-    """One line of a published lexicon, as a jieba dictionary has it. `frequency` 0: let the segmenter choose."""
+    """One line of a published lexicon, as a jieba dictionary has it. `frequency` 0: let the segmenter choose.
+
+    `synonyms` are looked for beside the word when somebody searches; documents are not cut by them.
+    """
 
     text: str
     frequency: int = 0
     tag: str = "n"
+    synonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -307,7 +313,10 @@ class Lexicon:
     note: str = ""
 
     def changed_since(self, previous: "Lexicon") -> list[str]:
-        """The terms that only one of the two has, or that they weigh differently: their documents change."""
+        """The terms that only one of the two has, or that they weigh differently: their documents change.
+
+        Synonyms change no document.
+        """
         before = {(entry.text, entry.frequency) for entry in previous.entries}
         after = {(entry.text, entry.frequency) for entry in self.entries}
         return sorted({text for text, _ in before ^ after})

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, func, select
+from sqlalchemy import Connection, Select, Table, case, func, select
 
 from docstore.database import Database
 from docstore.model import Reason, Stage, StageReport
 from docstore.tables import articles, changes, indexed, outcomes, pages, parts, runs, ties, urls
+
+MOST_SITES = 200
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,34 @@ class Run:
     started_at: float
     finished_at: float | None
     report: str
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """How far the index is behind the store. Times are epoch seconds, None where nothing has happened yet."""
+
+    articles: int
+    indexed: int
+    waiting: int
+    waiting_since: float | None
+    last_fetched: float | None
+    last_indexed: float | None
+
+
+@dataclass(frozen=True)
+class SiteHealth:
+    """One host: its addresses, those that are due, articles, and how the last visit to each of its pages ended.
+
+    `example` is one of its addresses, `last_visit` epoch seconds or None.
+    """
+
+    host: str
+    example: str
+    addresses: int
+    due: int
+    articles: int
+    last_visit: float | None
+    outcomes: Mapping[Reason, int]
 
 
 class StatusTable:
@@ -44,6 +74,37 @@ class StatusTable:
         """How many addresses are due."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).where(urls.c.due_at <= before)) or 0
+
+    def freshness(self) -> Freshness:
+        """How far the index is behind."""
+        with self._database.read() as connection:
+            waiting, since = connection.execute(select(func.count(), func.min(changes.c.at))).one()
+            return Freshness(
+                articles=connection.scalar(select(func.count()).select_from(articles)) or 0,
+                indexed=connection.scalar(select(func.count()).select_from(indexed)) or 0,
+                waiting=waiting,
+                waiting_since=since,
+                last_fetched=connection.scalar(select(func.max(pages.c.fetched_at))),
+                last_indexed=connection.scalar(select(func.max(indexed.c.indexed_at))),
+            )
+
+    def sites(self, limit: int = MOST_SITES) -> list[SiteHealth]:
+        """The `limit` hosts with the most addresses."""
+        due = func.sum(case((urls.c.due_at <= self._clock(), 1), else_=0))
+        hosts = (
+            select(urls.c.host, func.min(urls.c.url), func.count(), due, func.max(urls.c.visited_at))
+            .group_by(urls.c.host)
+            .order_by(func.count().desc(), urls.c.host)
+            .limit(limit)
+        )
+        counted = select(urls.c.host, func.count()).join(articles, articles.c.url_id == urls.c.url_id)
+        with self._database.read() as connection:
+            with_articles: dict[str, int] = dict(connection.execute(counted.group_by(urls.c.host)).tuples())
+            ends = crawl_outcomes(connection)
+            return [
+                SiteHealth(host, example, count, due, with_articles.get(host, 0), visit, ends.get(host, {}))
+                for host, example, count, due, visit in connection.execute(hosts)
+            ]
 
     def urls_with(self, stage: Stage, reason: Reason, limit: int = 20) -> list[tuple[str, str]]:
         """Some (URL, detail) that ended with `reason` in `stage`, newest first."""
@@ -90,6 +151,20 @@ class StatusTable:
         with self._database.read() as connection:
             rows = connection.execute(select(runs).order_by(runs.c.run_id.desc()).limit(limit))
             return [Run(row.run_id, row.command, row.started_at, row.finished_at, row.report) for row in rows]
+
+
+def crawl_outcomes(connection: Connection) -> dict[str, dict[Reason, int]]:
+    """Host -> how the last visits to its pages ended."""
+    query = (
+        select(urls.c.host, outcomes.c.reason, func.count())
+        .join(outcomes, outcomes.c.url_id == urls.c.url_id)
+        .where(outcomes.c.stage == Stage.CRAWL)
+        .group_by(urls.c.host, outcomes.c.reason)
+    )
+    found: dict[str, dict[Reason, int]] = {}
+    for host, reason, count in connection.execute(query):
+        found.setdefault(host, {})[Reason(reason)] = count
+    return found
 
 
 SHOWN = 20  # parts and near-duplicates of one article

@@ -5,6 +5,8 @@ store.articles   pages that wait for extraction, and articles         (docstore/
 store.lexicon    candidate terms, decisions, published versions       (docstore/lexicons.py)
 store.changes    the change log that drives the index                 (docstore/changes.py)
 store.status     counts, one URL's path, runs                         (docstore/status.py)
+store.accounts   who may sign in to the search site                   (docstore/accounts.py)
+store.searches   the search log, without personal data                (docstore/searches.py)
 """
 
 import time
@@ -12,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from docstore.accounts import AccountTable
 from docstore.archive import ROTATE_BYTES, Archive
 from docstore.articles import ArticleTable
 from docstore.changes import ChangeLog
@@ -19,6 +22,7 @@ from docstore.database import Database
 from docstore.errors import StoreError
 from docstore.frontier import FrontierTable
 from docstore.lexicons import LexiconTable
+from docstore.searches import SearchTable
 from docstore.status import StatusTable
 
 
@@ -42,6 +46,8 @@ class Store:
         self.lexicon = LexiconTable(self._database, clock)
         self.changes = ChangeLog(self._database, clock)
         self.status = StatusTable(self._database, clock)
+        self.accounts = AccountTable(self._database, clock)
+        self.searches = SearchTable(self._database, clock)
 
     def close(self) -> None:
         """Close files and connections."""

@@ -14,6 +14,8 @@ terms     candidate words with their evidence and the administrator's decision
 lexicons, lexicon_entries   published versions; never changed once written
 robots    robots.txt as fetched, one row an origin
 runs      one row a run of the pipeline, with its report
+accounts  who may sign in to the search site, and for what
+searches, clicks   what was searched for and opened; nothing that says by whom
 meta      schema version and other single values
 """
 
@@ -31,7 +33,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 
@@ -217,6 +219,7 @@ terms = Table(
     Column("status", String(16), nullable=False),
     Column("decided_at", Float),
     Column("mined_at", Float),  # NULL: added by hand
+    Column("synonyms", Text, nullable=False, server_default="[]"),  # JSON list of strings
     Index("terms_by_score", "status", "score"),
 )
 
@@ -236,6 +239,7 @@ lexicon_entries = Table(
     Column("text", String(200), primary_key=True),
     Column("frequency", Integer, nullable=False),
     Column("tag", String(16), nullable=False),
+    Column("synonyms", Text, nullable=False, server_default="[]"),  # JSON list of strings
 )
 
 robots = Table(
@@ -255,4 +259,36 @@ runs = Table(
     Column("started_at", Float, nullable=False),
     Column("finished_at", Float),
     Column("report", Text, nullable=False, default=""),  # JSON: one entry a stage
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("name", String(64), primary_key=True),  # folded, see docstore/accounts.py
+    Column("password_hash", Text, nullable=False),
+    Column("roles", String(100), nullable=False),  # names in order, with commas between
+    Column("created_at", Float, nullable=False),
+    Column("disabled_at", Float),
+)
+
+searches = Table(
+    "searches",
+    metadata,
+    Column("search_id", String(32), primary_key=True),  # random; no cookie holds it
+    Column("minute", Integer, nullable=False),  # since 1970-01-01 UTC: no more of the time is kept
+    Column("query", Text, nullable=False),  # folded, personal data masked
+    Column("masked", Integer, nullable=False),  # 1 where something was
+    Column("hits", BigInteger, nullable=False),
+    Column("page", Integer, nullable=False),
+    Column("filters", String(200), nullable=False),  # their names, with blanks between
+    Column("latency_ms", Integer, nullable=False),
+    Index("searches_by_minute", "minute"),
+)
+
+clicks = Table(
+    "clicks",
+    metadata,
+    Column("search_id", String(32), primary_key=True),  # of a row that may still be on its way
+    Column("doc_id", String(64), primary_key=True),
+    Column("rank", Integer, nullable=False),  # from 1
 )

@@ -1,12 +1,13 @@
 """Article -> Solr document. Pure: the segmenters are handed in."""
 
+import hashlib
 import re
 import time
 from dataclasses import dataclass
 
 from docstore import fields
 from docstore.model import Article, BlockKind, Lexicon, StoredArticle
-from semantics.folding import word_key
+from semantics.folding import fold_width, word_key
 from semantics.segment import Segmenter
 
 # What XML 1.0 cannot carry, and the joint that we put between words ourselves.
@@ -33,6 +34,7 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.ID: stored.doc_id,
         fields.URL: article.url,
         fields.SITE: stored.host,
+        fields.DOMAINS: domains(stored.host),
         fields.FETCHED: solr_time(stored.fetched_at),
         fields.LANGUAGE: article.language,
         fields.LEXICON_VERSION: analysis.lexicon.version,
@@ -41,18 +43,19 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.TITLE: title,
         fields.BODY: body,
         fields.TITLE_CHARS: title,
-        fields.BODY_CHARS: body,
+        fields.BODY_CHARS: [title, body],  # two values: no phrase spans both
         fields.TITLE_DOMAIN: fields.WORD_JOINT.join(title_words),
         fields.BODY_DOMAIN: fields.WORD_JOINT.join(body_words),
         fields.TITLE_BASE: fields.WORD_JOINT.join(analysis.base.cut(title)),
         fields.BODY_BASE: fields.WORD_JOINT.join(analysis.base.cut(body)),
         fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.lexicon),
     }
-    return document | _if_stated(article)
+    return document | _if_stated(stored)
 
 
-def _if_stated(article: Article) -> dict[str, object]:
+def _if_stated(stored: StoredArticle) -> dict[str, object]:
     """What not every page states: a field is left out where it would be empty."""
+    article = stored.article
     values: dict[str, object] = {
         fields.PUBLISHED: solr_day(article.published) if article.published else "",
         fields.PUBLISHED_TEXT: article.published,
@@ -60,8 +63,37 @@ def _if_stated(article: Article) -> dict[str, object]:
         fields.AUTHOR: indexable(article.author)[:LONGEST_NAME],
         fields.SOURCE: indexable(article.source)[:LONGEST_NAME],
         fields.HEADINGS: headings(article),
+        fields.WORK: work_id(stored.host, article.title),
     }
     return {name: value for name, value in values.items() if value}
+
+
+def domains(host: str) -> list[str]:
+    """`news.example.com:8080` -> itself, `news.example.com`, `example.com`, `com`."""
+    labels = host.partition(":")[0].split(".")
+    names = [".".join(labels[n:]) for n in range(len(labels))]
+    return list(dict.fromkeys([host, *names]))
+
+
+_NUMBER = "[0-9一二三四五六七八九十百千零〇两]+"
+_PART = re.compile(
+    rf"第\s*{_NUMBER}\s*(?:条|章|节|回|集|期|讲|篇|部分|卷|话|课|季|辑|编)(?:之{_NUMBER})?(?=\s|[:：]|$)"
+    rf"|[（(]\s*{_NUMBER}\s*[)）]$"
+    r"|(?<=\s)(?:part|chapter|section|episode)\s+[0-9ivxlc]+(?=\s|[:：]|$)",
+    re.IGNORECASE,
+)
+
+
+def work_id(host: str, title: str) -> str:
+    """An id for what this is a numbered part of, the same for all parts on `host`; "" if it is on its own.
+
+    `刑法 第九条` and `刑法 第一百三十三条之一` are parts of 刑法, `The wells, part 2` of `The wells,`; what stands
+    before the number is the name of the whole, and without one there is none.
+    """
+    folded = " ".join(fold_width(title).split())
+    part = _PART.search(folded)
+    name = folded[: part.start()].strip().lower() if part else ""
+    return hashlib.sha256(f"{host}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16] if name else ""
 
 
 def headings(article: Article) -> str:

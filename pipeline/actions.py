@@ -1,10 +1,21 @@
-"""What the search site may do: the implementation of `search_ui.actions.ReviewActions` on the store."""
+"""What the search site may do: the implementation of `search_ui.actions.SiteActions` on the store."""
 
+import json
+import time
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from crawler.robots import product_token, rules_of
 from docstore.model import Lexicon, Term, TermStatus
+from docstore.searches import SearchReport
+from docstore.status import Run, SiteHealth
 from lexicon.review import check_acceptable, next_version
 from pipeline import stages
 from pipeline.engine import Engine
+from search_ui.actions import CrawledSite, Overview, RunSummary
 from semantics.segment import Segmenter
+
+RUNS_SHOWN = 8
 
 
 class StoreActions:
@@ -22,6 +33,10 @@ class StoreActions:
         """Cuts by `lexicon()`."""
         return self._engine.analysis().domain
 
+    def segmenters(self) -> Sequence[Segmenter]:
+        """`segmenter()`, and those of older versions by which some documents are cut until a publish is through."""
+        return self._engine.segmenters()
+
     def base_segmenter(self) -> Segmenter:
         """Cuts by the base dictionary alone."""
         return self._engine.analysis().base
@@ -38,6 +53,16 @@ class StoreActions:
         """Keep a decision. LexiconError for a term that is not known or that no dictionary can hold."""
         decide(self._engine, [text], status)
 
+    def set_synonyms(self, text: str, synonyms: Sequence[str]) -> None:
+        """Keep other words for a term. LexiconError for a term that is not known, and for words no lexicon takes."""
+        check_acceptable(other for other in synonyms if other.strip())
+        self._lexicon.set_synonyms(text, synonyms)
+
+    def propose(self, text: str) -> None:
+        """Make a candidate of what was searched for. LexiconError for what no dictionary can hold."""
+        check_acceptable([text])
+        self._lexicon.propose(text)
+
     def publish(self) -> Lexicon:
         """Publish the accepted terms; documents follow within seconds."""
         return stages.publish(self._engine)
@@ -52,6 +77,40 @@ class StoreActions:
     def index_lag(self) -> int:
         """Documents that are still to be indexed."""
         return self._engine.store.changes.count()
+
+    def popular_queries(self, limit: int) -> list[str]:
+        """What was found often, on several days; see `docstore.searches.SearchTable.popular`."""
+        return self._engine.store.searches.popular(limit)
+
+    def overview(self) -> Overview:
+        """Index, lexicon and the last runs."""
+        store = self._engine.store
+        runs = tuple(run_summary(run) for run in store.status.runs(RUNS_SHOWN))
+        return Overview(store.status.freshness(), self._lexicon.latest_version(), self._lexicon.applied_version(), runs)
+
+    def sites(self) -> Sequence[CrawledSite]:
+        """The sites with the most addresses."""
+        return [CrawledSite(health, self._delay(health)) for health in self._engine.store.status.sites()]
+
+    def _delay(self, health: SiteHealth) -> float:
+        """Seconds between requests to a site: as set, or more where its robots.txt asks for more."""
+        settings = self._engine.settings.crawl
+        stored = self._engine.store.frontier.robots(f"{urlsplit(health.example).scheme}://{health.host}")
+        stated = rules_of(stored, product_token(settings.user_agent)).delay if stored else 0.0
+        return max(settings.delay, stated)
+
+    def searches(self, days: int) -> SearchReport:
+        """The search log of the last days, as the clock on the wall counts them."""
+        return self._engine.store.searches.report(days, time.localtime().tm_gmtoff // 60)
+
+
+def run_summary(run: Run) -> RunSummary:
+    """A run as the overview shows it: each stage with its outcomes, most frequent first."""
+    stages = tuple(
+        (str(stage["stage"]), tuple(sorted(stage["counts"].items(), key=lambda pair: (-pair[1], pair[0]))))
+        for stage in json.loads(run.report or "[]")
+    )
+    return RunSummary(run.started_at, run.finished_at, stages)
 
 
 def decide(engine: Engine, texts: list[str], status: TermStatus) -> None:

@@ -5,7 +5,6 @@ Exit status: 0 done, 1 failed (one line on standard error says what to do), 2 mi
 
 import json
 import logging
-import os
 import signal
 import sys
 from pathlib import Path
@@ -16,6 +15,8 @@ import click
 from docstore.errors import PlumblineError
 from docstore.model import StageReport
 from pipeline import report, stages
+from pipeline.cli_accounts import account
+from pipeline.cli_crawl import crawl, fetch, frontier, sites
 from pipeline.cli_lexicon import lexicon
 from pipeline.cli_page import explain, extract
 from pipeline.cli_shared import CONFIG, err, opened, out, say, say_or_json, say_reports, settings_of, with_config
@@ -71,17 +72,6 @@ def run(context: click.Context, config_file: Path | None, until: str) -> None:
         say_reports(stages.run(engine, until))
 
 
-@cli.command()
-@with_config
-@click.option("--max-pages", "crawl__max_pages", type=int, help="Stop after so many pages.")
-@click.option("--minutes", "crawl__minutes", type=float, help="Stop after so many minutes.")
-@click.option("--strategy", "crawl__strategy", help="Which links come first.")
-def crawl(context: click.Context, config_file: Path | None, **flags: Any) -> None:
-    """Fetch what is due: new addresses, and known ones by the revisit rule."""
-    with opened(settings_of(context, config_file, **flags)) as engine:
-        say_reports([stages.crawl(engine)])
-
-
 @cli.command("index")
 @with_config
 @click.option("--full", is_flag=True, help="Write every article again.")
@@ -103,11 +93,9 @@ def serve(context: click.Context, config_file: Path | None, **flags: Any) -> Non
         site = SearchSite(engine)  # first: a port that is taken is said at once
         stages.index(engine)
         with site:
-            out.print(f"search page: {site.url}\nlexicon review: {site.url}admin/lexicon", highlight=False)
-            if not os.environ.get("PLUMB_ADMIN_PASSWORD"):
-                out.print(
-                    f"administrator's password: in {engine.settings.data_dir / 'admin.password'}", highlight=False
-                )
+            out.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
+            if engine.store.accounts.is_empty():
+                out.print("nobody can sign in yet: plumb account add NAME --role operator", highlight=False)
             site.wait()
 
 
@@ -182,7 +170,7 @@ def demo(folder: Path, port: int, site_port: int, check: bool, change: bool) -> 
     run_demo(DemoOptions(folder, port, site_port, check, change), Terminal(err), out, log_to)
 
 
-for command in (extract, explain, lexicon):
+for command in (account, crawl, explain, extract, fetch, frontier, lexicon, sites):
     cli.add_command(command)
 
 

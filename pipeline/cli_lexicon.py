@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from docstore.model import TermStatus
+from lexicon.derive import derive_rules, format_rules
 from lexicon.dictionary import decode_dictionary, format_dictionary, parse_dictionary
 from lexicon.review import check_acceptable
 from pipeline import report, stages
@@ -13,6 +14,7 @@ from pipeline.actions import decide
 from pipeline.cli_shared import opened, out, read_bytes, say_reports, settings_of, with_config
 from pipeline.engine import Engine
 from pipeline.serve import is_behind
+from semantics.segment import base_segmenter
 
 
 @click.group()
@@ -87,6 +89,14 @@ def add(context: click.Context, terms: tuple[str, ...], file: Path | None) -> No
         check_acceptable(chosen)
         engine.store.lexicon.add(chosen)
         out.print(f"added {len(chosen)}: `plumb lexicon publish` makes them count", highlight=False)
+
+
+@lexicon.command()
+@click.argument("lists", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+def rules(lists: tuple[Path, ...]) -> None:
+    """Derive the tag sequences of a term from word lists (one word a line), as a file for lexicon.rules."""
+    lines = (line for path in lists for line in decode_dictionary(read_bytes(path)).splitlines())
+    click.echo(format_rules(derive_rules(lines, base_segmenter())), nl=False)
 
 
 @lexicon.command("publish")

@@ -5,6 +5,8 @@ run is incremental.
 """
 
 import json
+import os
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from typing import Any
 import requests
 from rich.console import Console
 
+from docstore.accounts import Role
 from docstore.errors import PlumblineError, PortInUseError
 from docstore.model import Reason, StageReport, TermStatus
 from pipeline import report, stages
@@ -27,9 +30,12 @@ from pipeline.serve import SearchSite, search_client
 from pipeline.settings import Settings, load_settings
 from pipeline.template import toml_value
 from search_ui.compare import compare
+from search_ui.passwords import hash_password
 
 ACCEPTED = 120  # candidates that the demo accepts in the administrator's place
 QUERY = "世界石油大会"
+ACCOUNT = "demo"
+PASSWORD_VARIABLE = "PLUMB_ADMIN_PASSWORD"  # a password of one's own for the demo's account
 ENOUGH = 0.95  # share of the written articles that has to arrive in the index
 
 
@@ -134,12 +140,23 @@ def invite(engine: Engine, options: DemoOptions, site: SearchSite, out: Console)
     """Tell the person where to look, and wait for Ctrl-C."""
     config = options.folder / "vertical.toml"
     out.print(f"\nsearch page:      {site.url}search?q={QUERY}")
-    out.print(
-        f"lexicon review:   {site.url}admin/lexicon   (password in {engine.settings.data_dir / 'admin.password'})"
-    )
+    out.print(f"administration:   {site.url}admin/   ({sign_in_hint(engine, config)})", markup=False, highlight=False)
     out.print(f"the paper's comparison:  plumb -c {config} compare {QUERY}")
     out.print("Ctrl-C stops everything; the next run is incremental.")
     site.wait()
+
+
+def sign_in_hint(engine: Engine, config: Path) -> str:
+    """How to sign in. The demo makes its account itself, with a password that is shown this once."""
+    given, accounts = os.environ.get(PASSWORD_VARIABLE, ""), engine.store.accounts
+    if accounts.find(ACCOUNT) is None:
+        password = given or secrets.token_urlsafe(9)
+        accounts.add(ACCOUNT, hash_password(password), [Role.OPERATOR])
+        return f"account {ACCOUNT}, password {f'from {PASSWORD_VARIABLE}' if given else password}"
+    if given:
+        accounts.reset(ACCOUNT, hash_password(given))
+        return f"account {ACCOUNT}, password from {PASSWORD_VARIABLE}"
+    return f"account {ACCOUNT}; a new password: plumb -c {config} account password {ACCOUNT}"
 
 
 def show_freshness(engine: Engine, options: DemoOptions, out: Console) -> None:

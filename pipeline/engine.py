@@ -14,6 +14,7 @@ from docstore.store import Store
 from indexer.mapping import Analysis
 from indexer.solr import SolrIndex
 from indexer.solr_node import open_solr
+from pipeline.cuts import IndexCuts
 from pipeline.locks import stage_lock
 from pipeline.progress import Progress
 from pipeline.settings import Settings
@@ -31,18 +32,25 @@ class Engine:
         self.addresses = addresses or PublicAddresses(settings.crawl.inside_hosts)
         self._stack = ExitStack()
         self._guard = threading.RLock()
+        self._index_guard = threading.RLock()  # of its own: a query is cut while Solr is still being waited for
         self._index: SolrIndex | None = None
         self._base: Segmenter | None = None
         self._analysis: Analysis | None = None
         self.store = self._stack.enter_context(open_store(settings))
+        self._cuts = IndexCuts(self.store.lexicon, domain_segmenter)
 
     @property
     def index(self) -> SolrIndex:
         """The index in a Solr that answers, its collection present."""
-        with self._guard:
+        with self._index_guard:
             if self._index is None:
                 self._index = self._open_index()
             return self._index
+
+    @property
+    def has_index(self) -> bool:
+        """Has Solr answered, so that `index` will not have to wait for it?"""
+        return self._index is not None
 
     def _open_index(self) -> SolrIndex:
         settings, home = self.settings.index, self.settings.data_dir / "solr"
@@ -64,6 +72,11 @@ class Engine:
                 lexicon = self.store.lexicon.applied()
                 self._analysis = Analysis(lexicon, domain_segmenter(lexicon), self._base)
             return self._analysis
+
+    def segmenters(self) -> tuple[Segmenter, ...]:
+        """Cuts for queries: by `analysis`, and by the older lexicon versions that documents in the index have yet."""
+        with self._guard:
+            return self._cuts.segmenters(self.analysis())
 
     def lock(self, stage: str, wait: float = 0.0) -> AbstractContextManager[None]:
         """One process at a time in `stage`."""

@@ -8,6 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from crawler.urls import canonical
+from docstore.accounts import Account, Role
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Reason, StageReport, Term
 from docstore.store import Store
@@ -150,6 +151,15 @@ def term_table(terms: Sequence[Term], total: int) -> Table:
             context,
         )
         table.add_row(*(cell.replace("[", "\\[") for cell in cells))
+    return table
+
+
+def account_table(accounts: Sequence[Account]) -> Table:
+    """Accounts, by name."""
+    table = Table("account", "roles", "made", "")
+    for one in accounts:
+        roles = ", ".join(role for role in Role if role in one.roles)
+        table.add_row(one.name, roles, local_time(one.created_at), "disabled" if one.disabled_at else "")
     return table
 
 

@@ -1,43 +1,53 @@
-"""The search site: Flask behind waitress, and a follower that keeps the index in step while it runs."""
+"""The search site: gunicorn in a process of its own, and a follower that keeps the index in step while it runs."""
 
 import logging
 import os
+import pickle
 import secrets
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+import requests
 from flask import Flask
-from waitress import wasyncore
-from waitress.server import create_server
-from werkzeug.security import generate_password_hash
 
-from docstore.errors import PlumblineError, PortInUseError, StoreError
+from docstore.errors import PlumblineError, PortInUseError, SolrUnavailableError, StoreError
 from pipeline import stages
 from pipeline.actions import StoreActions
 from pipeline.engine import Engine
 from search_ui.app import create_app
 from search_ui.ranking import Params
 from search_ui.search import Answer, SearchClient
+from search_ui.search_log import SearchLog
 
 log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 1.0
-STOP_SECONDS = 0.5
-THREADS = 8
+START_SECONDS = 120.0
+STOP_SECONDS = 20.0  # for requests under way; whatever still runs then is killed
+BACKLOG = 1024  # connections that wait while a worker starts
 
 
 class EngineSearch:
-    """The search side of whichever Solr the engine has: one that was killed comes back at another address."""
+    """The search side of whichever Solr the engine has: one that was killed comes back at another address.
 
-    def __init__(self, engine: Engine) -> None:
+    With `waits` a search opens Solr where nothing has yet; without, it fails at once until something else has.
+    """
+
+    def __init__(self, engine: Engine, waits: bool = True) -> None:
         self._engine = engine
+        self._waits = waits
         self._client: SearchClient | None = None
         self._url = ""
 
     def select(self, params: Params) -> Answer:
         """See `search_ui.search.Search`."""
+        if not (self._waits or self._engine.has_index):
+            raise SolrUnavailableError("Solr has not answered yet since the site was started")
         url = self._engine.index.base_url
         if self._client is None or url != self._url:
             self._client, self._url = search_client(self._engine), url
@@ -49,24 +59,16 @@ def search_client(engine: Engine) -> SearchClient:
     return SearchClient(engine.index.base_url, engine.settings.index.collection, engine.settings.search.timeout)
 
 
-def search_app(engine: Engine) -> Flask:
-    """The search site on this engine."""
-    settings, folder = engine.settings.search, engine.settings.data_dir
+def search_app(engine: Engine, log_of_searches: SearchLog | None = None, waits: bool = True) -> Flask:
+    """The search site on this engine. Close the log after the last request; without one nothing is logged."""
     return create_app(
-        settings,
-        EngineSearch(engine),
+        engine.settings.search,
+        EngineSearch(engine, waits),
         StoreActions(engine),
-        secret_key=secret(folder / "session.key"),
-        admin_password_hash=generate_password_hash(admin_password(folder)),
+        engine.store.accounts,
+        log_of_searches or SearchLog(engine.store.searches.keep, most=0),
+        secret_key=secret(engine.settings.data_dir / "session.key"),
     )
-
-
-def admin_password(folder: Path) -> str:
-    """The administrator's password: PLUMB_ADMIN_PASSWORD, or one made once and kept in `admin.password`."""
-    given = os.environ.get("PLUMB_ADMIN_PASSWORD", "")
-    if given:
-        return given
-    return private_text(folder / "admin.password", lambda: secrets.token_urlsafe(12))
 
 
 def secret(path: Path) -> bytes:
@@ -86,14 +88,22 @@ def private_text(path: Path, make: Callable[[], str]) -> str:
         raise StoreError(f"cannot read or make {path}: {error.strerror}") from error
 
 
-class Follower:
-    """Indexes what other processes change in the store, within a second or so, and revives a Solr that was killed.
+def follow(engine: Engine) -> None:
+    """Revive a Solr that was killed, and index what is new."""
+    engine.revive_solr()
+    if is_behind(engine):
+        stages.index(engine)
 
-    Use with `with`.
+
+class Follower:
+    """Does `step` about once a second, by default `follow`: what other processes change in the store is indexed.
+
+    Errors are logged, and it goes on after a while. Use with `with`.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, step: Callable[[Engine], object] = follow) -> None:
         self._engine = engine
+        self._step = step
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
 
@@ -110,9 +120,7 @@ class Follower:
     def _follow(self) -> None:
         while not self._stop.wait(FOLLOW_SECONDS):
             try:
-                self._engine.revive_solr()
-                if is_behind(self._engine):
-                    stages.index(self._engine)
+                self._step(self._engine)
             except PlumblineError as error:
                 log.warning("the index could not follow: %s", error)
                 self._stop.wait(10 * FOLLOW_SECONDS)
@@ -128,46 +136,94 @@ def is_behind(engine: Engine) -> bool:
 
 
 class SearchSite:
-    """The search site on its port. Use with `with`; `wait` returns when it is stopped."""
+    """The search site on its port. Use with `with`; `wait` returns when it is stopped.
+
+    This process takes the port and holds the follower; gunicorn (pipeline/web_server.py) answers in another, since its
+    workers are forked, and nothing that has a store open or threads may be. Raises PortInUseError.
+    """
 
     def __init__(self, engine: Engine) -> None:
         settings = engine.settings.search
+        self._engine = engine
         self._follower = Follower(engine)
-        self._sockets: dict[int, object] = {}
-        self._stop = threading.Event()
-        app = search_app(engine)
-        try:
-            self._server = create_server(
-                app, self._sockets, host=settings.host, port=settings.port, threads=THREADS, ident="plumbline"
-            )
-        except (OSError, ValueError) as error:  # ValueError: no such host
-            raise PortInUseError(
-                f"cannot listen on {settings.host}:{settings.port} ({error}): stop the program that does, "
-                "or set search.host and search.port"
-            ) from error
-        self.url = f"http://{settings.host}:{self._server.effective_port}/"
-        self._thread = threading.Thread(target=self._serve, name="search site", daemon=True)
+        self._socket = listening_socket(settings.host, settings.port)
+        self._server: subprocess.Popen[bytes] | None = None
+        self.url = f"http://{settings.host}:{self._socket.getsockname()[1]}/"
 
     def __enter__(self) -> "SearchSite":
+        self._server = start_server(self._engine, self._socket)
+        self._socket.close()  # the server has it now; should that die, nobody is left waiting
         self._follower.__enter__()
-        self._thread.start()
+        try:
+            wait_for_answer(self.url)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def wait(self) -> None:
-        """Until Ctrl-C."""
-        while self._thread.is_alive():
-            self._thread.join(timeout=1)
+        """Until Ctrl-C. PlumblineError if the server ends by itself."""
+        while self._server is not None:
+            try:
+                status = self._server.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                continue
+            raise PlumblineError(
+                f"the search site ended by itself (status {status}): see logs/plumb.log, start it anew"
+            )
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._server is not None:
+            self._server.terminate()  # it lets requests under way end
         self._follower.__exit__(kind, error, trace)
-        self._stop.set()
-        self._thread.join(timeout=10)
+        if self._server is not None:
+            end(self._server)
 
-    def _serve(self) -> None:
-        """Waitress's own loop cannot be ended from another thread without a traceback; this one looks at a flag."""
-        while not self._stop.is_set():
-            wasyncore.loop(timeout=STOP_SECONDS, map=self._sockets, count=1)
-        self._server.task_dispatcher.shutdown()
-        self._server.close()
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens there; connections wait in it until somebody accepts them."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except (OSError, ValueError, OverflowError) as error:  # ValueError: a name that cannot be a host's
+        raise PortInUseError(
+            f"cannot listen on {host}:{port} ({error}): stop the program that does, or set search.host and search.port"
+        ) from error
+
+
+def start_server(engine: Engine, listening: socket.socket) -> "subprocess.Popen[bytes]":
+    """gunicorn on this socket. It ends when it is terminated, and when this process dies."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "pipeline.web_server", str(listening.fileno()), str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        pass_fds=[listening.fileno()],
+        process_group=0,  # a terminal's Ctrl-C is for this process, which then stops the server in good order
+        cwd=Path(__file__).parents[1],
+    )
+    assert server.stdin is not None
+    with server.stdin as pipe:
+        pickle.dump(engine.settings, pipe)
+    return server
+
+
+def wait_for_answer(url: str) -> None:
+    """Return once the site answers; PlumblineError if its server ends instead, or takes too long."""
+    with requests.Session() as session:
+        session.trust_env = False  # a proxy meant for the crawl is not meant for ourselves
+        try:
+            session.get(f"{url}robots.txt", timeout=START_SECONDS).raise_for_status()
+        except requests.RequestException as error:
+            raise PlumblineError(f"the search site did not start ({error}): see logs/plumb.log") from error
+
+
+def end(server: "subprocess.Popen[bytes]") -> None:
+    """Wait for a terminated server; kill it if it takes too long."""
+    try:
+        server.wait(timeout=STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        log.warning("the search site did not stop in %g s and was killed", STOP_SECONDS)
+        server.kill()
+        server.wait()

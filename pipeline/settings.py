@@ -23,7 +23,7 @@ from docstore.errors import SettingsError
 from extractor.methods import METHODS
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
-from lexicon.scorers import SCORERS
+from lexicon.build import SCORERS
 from lexicon.settings import LexiconSettings
 from search_ui.ranking import PROFILES
 from search_ui.settings import SearchSettings
@@ -107,13 +107,18 @@ HIGHEST_PORT = 65535
 MAY_BE_ZERO = frozenset(
     {
         "crawl.delay",
+        "crawl.delay_factor",
         "crawl.depth",
         "crawl.hub_gap",
         "crawl.max_pages",
         "crawl.max_redirects",
+        "crawl.per_ip",
         "crawl.revisit_shortest",
         "index.solr_port",
+        "search.log_days",
         "search.port",
+        "search.trusted_proxies",
+        "lexicon.probability",
         "lexicon.threshold",
         "schedule.grace_hours",
     }

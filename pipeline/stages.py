@@ -19,6 +19,7 @@ from contextlib import closing
 
 from crawler.crawl import crawl as run_crawl
 from crawler.fetch import Fetcher
+from crawler.progress import Progress
 from docstore.articles import ArticleTable
 from docstore.batches import batched
 from docstore.errors import LexiconError, PlumblineError
@@ -36,12 +37,14 @@ INDEX_WAIT = 120.0  # seconds to wait while another process indexes
 FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
 
 
-def crawl(engine: Engine) -> StageReport:
-    """Ask every address that is due, follow what is worth following."""
+def crawl(engine: Engine, watch: Callable[[Progress], None] | None = None) -> StageReport:
+    """Ask every address that is due, follow what is worth following; `watch` is told now and then how far it is."""
     settings = engine.settings.crawl
     with engine.lock("crawl"), closing(Fetcher(settings, engine.addresses)) as fetcher:
         seen = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.trust_clock(time.time())
+        if watch is not None:
+            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=watch)
         with engine.progress.task("crawl") as advance:
             tell = by_difference(advance)
             return run_crawl(
@@ -87,7 +90,9 @@ def mine(engine: Engine) -> StageReport:
     with engine.lock("lexicon"):
         total, version = engine.store.articles.count(), engine.store.articles.text_version()
         with engine.progress.task("lexicon", total) as advance:
-            terms = mine_terms(Corpus(engine.store.articles), engine.settings.lexicon, by_difference(advance))
+            counts = engine.settings.data_dir / "lexicon"
+            corpus = Corpus(engine.store.articles)
+            terms = mine_terms(corpus, engine.settings.lexicon, by_difference(advance), counts=counts)
         new = engine.store.lexicon.replace_candidates(terms, version)
     notes = (f"{len(terms)} candidate terms, {new} of them new",)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
@@ -128,6 +133,7 @@ def run(engine: Engine, until: str = "index") -> list[StageReport]:
     """The stages once, in order, as the nightly run does."""
     reports: list[StageReport] = []
     with engine.lock("run"):
+        engine.store.searches.purge(engine.settings.search.log_days)  # first: whatever fails below, it is done
         run_id = engine.store.status.start_run("run")
         for name, stage in FLOW.items():
             if stage is mine and not engine.store.lexicon.is_outdated():

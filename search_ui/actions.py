@@ -1,19 +1,27 @@
-"""What the review pages may do to the lexicon. `pipeline` hands in the implementation."""
+"""What the search site may do beyond asking Solr. `pipeline` hands in the implementations."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
+from docstore.accounts import Account
 from docstore.model import Lexicon, Term, TermStatus
+from docstore.searches import SearchReport
+from docstore.status import Freshness, SiteHealth
 from semantics.segment import Segmenter
 
 
 class ReviewActions(Protocol):
-    """The lexicon as the search site sees it: read for searching, changed only by the administrator."""
+    """The lexicon as the search site sees it: read for searching, changed only by reviewers."""
 
     def lexicon(self) -> Lexicon:
         """The version that the documents in the index were built with; queries are cut with the same."""
 
     def segmenter(self) -> Segmenter:
         """Cuts by `lexicon()`."""
+
+    def segmenters(self) -> Sequence[Segmenter]:
+        """`segmenter()`, and those of older versions by which some documents are cut until a publish is through."""
 
     def base_segmenter(self) -> Segmenter:
         """Cuts by the base dictionary alone: the other side of the comparison search."""
@@ -27,6 +35,12 @@ class ReviewActions(Protocol):
     def decide(self, text: str, status: TermStatus) -> None:
         """Say what is thought of a term. Raise `LexiconError` for a term that does not exist or cannot be used."""
 
+    def set_synonyms(self, text: str, synonyms: Sequence[str]) -> None:
+        """Name the other words for a term, for the next version. `LexiconError` for an unknown term, unfit words."""
+
+    def propose(self, text: str) -> None:
+        """Make a candidate of what readers search for; one that is known stays as it is. `LexiconError` if unfit."""
+
     def publish(self) -> Lexicon:
         """Make a new version of all accepted terms. Raise `LexiconError` where there is nothing to change."""
 
@@ -35,3 +49,66 @@ class ReviewActions(Protocol):
 
     def index_lag(self) -> int:
         """Documents that are still to be indexed, or indexed again with a newer lexicon."""
+
+    def popular_queries(self, limit: int) -> list[str]:
+        """What readers found often, most frequent first; never what only a few asked."""
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One run of the pipeline, times in epoch seconds: its stages, each with its outcomes by reason, and notes.
+
+    `finished_at` is None for a run that goes on or was killed.
+    """
+
+    started_at: float
+    finished_at: float | None
+    stages: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How the vertical is. `published` and `applied` are lexicon versions, `applied` the one in the index."""
+
+    freshness: Freshness
+    published: int
+    applied: int
+    runs: tuple[RunSummary, ...]
+
+
+@dataclass(frozen=True)
+class CrawledSite:
+    """A site with the seconds that the crawler leaves between requests to it."""
+
+    health: SiteHealth
+    delay: float
+
+
+class Reports(Protocol):
+    """What those who run the vertical want to know."""
+
+    def overview(self) -> Overview:
+        """Index, lexicon and the last runs."""
+
+    def sites(self) -> Sequence[CrawledSite]:
+        """The sites with the most addresses."""
+
+    def searches(self, days: int) -> SearchReport:
+        """The search log of the last `days` days, days as the server's clock counts them."""
+
+
+class SiteActions(ReviewActions, Reports, Protocol):
+    """All of it."""
+
+
+class Accounts(Protocol):
+    """Who may sign in; `docstore.accounts.AccountTable`, as far as the site uses it."""
+
+    def find(self, name: str) -> Account | None:
+        """The account of this name, disabled or not."""
+
+    def is_empty(self) -> bool:
+        """Can nobody sign in?"""
+
+    def set_password(self, name: str, password_hash: str) -> None:
+        """Change a password. `AccountError` if there is no such account in use."""

@@ -3,17 +3,22 @@
 import logging
 import time
 from collections.abc import Callable
+from typing import cast
 
 from flask import Flask, Response
+from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.errors import PlumblineError, SolrError, SolrUnavailableError
-from search_ui import public, review
-from search_ui.actions import ReviewActions
+from search_ui import admin, api, clicks, feeds, public, review, suggestions
+from search_ui.accounts import use_accounts
+from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import say, use_babel
 from search_ui.request import BadQueryError
 from search_ui.search import Search
-from search_ui.security import LoginBrake, protect
+from search_ui.search_log import SearchLog
+from search_ui.security import protect
 from search_ui.settings import SearchSettings
 from search_ui.site import Site, attach, error_answer
 
@@ -24,27 +29,30 @@ _STATIC_SECONDS = 3600
 def create_app(
     settings: SearchSettings,
     search: Search,
-    actions: ReviewActions,
+    actions: SiteActions,
+    accounts: Accounts,
+    log: SearchLog,
     secret_key: bytes,
-    admin_password_hash: str,
     *,
-    clock: Callable[[], float] = time.monotonic,
+    clock: Callable[[], float] = time.time,
 ) -> Flask:
     """The site as a WSGI application.
 
-    `secret_key` signs sessions (32 random bytes, kept between starts), `admin_password_hash` is made by
-    `werkzeug.security.generate_password_hash`; "" closes the review pages. `clock` counts seconds for the brake on
-    guessed passwords.
+    `secret_key` signs sessions and results (32 random bytes, kept between starts); `clock` tells epoch seconds. Close
+    `log` when the site is closed.
     """
     app = Flask(__name__)
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     use_babel(app)
-    protect(app, secret_key)
-    attach(app, Site(settings, search, actions, LoginBrake(clock), admin_password_hash))
-    app.register_blueprint(public.pages)
-    app.register_blueprint(review.pages)
+    attach(app, Site(settings, search, actions, accounts, log, clock))
+    tokens = protect(app, secret_key, settings.trusted_proxies)
+    use_accounts(app)
+    for blueprint in (public.pages, feeds.pages, api.pages, clicks.pages, suggestions.pages, review.pages, admin.pages):
+        app.register_blueprint(blueprint)
+    tokens.exempt(clicks.pages)  # what it takes is signed
+    app.jinja_env.globals["ping"] = clicks.ping
     _register_errors(app)
     return app
 
@@ -58,36 +66,35 @@ def _register_errors(app: Flask) -> None:
 
 
 def _bad_query(error: BadQueryError) -> Response:
-    return error_answer(400, say(str(error)))
+    return error_answer(400, say(str(error)), str(error).removeprefix("error."))
 
 
 def _unavailable(error: SolrUnavailableError) -> Response:
     _log.warning("%s", error)
-    response = error_answer(503, say("error.unavailable"), advice=say("error.unavailable_advice"))
+    response = error_answer(503, say("error.unavailable"), "unavailable", advice=say("error.unavailable_advice"))
     response.headers["Retry-After"] = "10"
     return response
 
 
 def _refused(error: SolrError) -> Response:
     _log.warning("%s", error)
-    return error_answer(400, say("error.refused"))
+    return error_answer(400, say("error.refused"), "refused")
 
 
 def _failed(error: PlumblineError) -> Response:
     """The store, or whatever else stands behind an action; what is said is for the operator."""
     _log.error("%s", error)
-    return error_answer(503, say("error.failed"), advice=say("error.failed_advice"))
+    return error_answer(503, say("error.failed"), "failed", advice=say("error.failed_advice"))
 
 
-def _http_error(error: HTTPException) -> Response:
+def _http_error(error: HTTPException) -> BaseResponse:
     """Flask's own errors, and the unexpected (500), which Flask has logged with its traceback."""
+    if error.response is not None:
+        return cast(BaseResponse, error.response)
     status = error.code or 500
-    key = error.description if error.description == "error.token" else f"error.http_{status}"
-    return error_answer(status, say(key) if _is_said(key) else say("error.http_other", status=status))
+    key = "error.token" if isinstance(error, CSRFError) else str(error.description)
+    known = next((name for name in (key, f"error.http_{status}") if name in _SAID), None)
+    return error_answer(status, say(known) if known else say("error.http_other", status=status))
 
 
-def _is_said(key: str) -> bool:
-    return key in _SAID
-
-
-_SAID = frozenset({"error.token", *(f"error.http_{status}" for status in (400, 404, 405, 413, 500))})
+_SAID = frozenset({"error.token", "error.role", *(f"error.http_{status}" for status in (400, 404, 405, 413, 500))})

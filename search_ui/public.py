@@ -1,19 +1,25 @@
-"""The pages anyone may see: home, results, comparison, and what programs ask for."""
+"""The pages anyone may see: home, results, an article, comparison, help, and what programs ask for."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, current_app, jsonify, request, url_for
+from babel import Locale, UnknownLocaleError
+from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 
 from docstore.errors import PlumblineError, SolrError
-from search_ui.compare import Side, compare
-from search_ui.query import phrases, search_params, site_params, words_of
+from search_ui import api
+from search_ui.article import is_id
+from search_ui.clicks import log_search
+from search_ui.compare import compare
+from search_ui.finding import Words, finder
+from search_ui.query import site_params
 from search_ui.ranking import PROFILES, Form
 from search_ui.request import SearchRequest, Sort, parse_request
-from search_ui.results import NOTHING, SearchPage, SiteCounts, as_json, search_page, site_counts
+from search_ui.results import SearchPage, SiteCounts, site_counts, site_name
 from search_ui.site import current_site, page, wants_json
 from search_ui.texts import searchable, shown
+from search_ui.thesaurus import synonyms_in
 
 pages = Blueprint("public", __name__)
 
@@ -37,43 +43,68 @@ def _counts() -> SiteCounts | None:
 @pages.get("/search")
 def search() -> Response:
     """One result page, as HTML or JSON."""
-    site = current_site()
-    asked = parse_request(request.args, site.settings, PROFILES)
-    words = _words(asked)
-    params = search_params(asked, words, site.settings.page_size) if asked.text else []
-    found = search_page(site.search.select(params), asked, site.settings) if params else NOTHING
+    asked = parse_request(request.args, current_site().settings, PROFILES)
+    finding = finder()
+    words = finding.words(asked)
+    found = finding.page_of(asked, words)
+    if asked.text:
+        log_search(asked.typed, found.total, found.page, asked.filters())
     if wants_json():
-        return jsonify(as_json(found, asked, site.settings))
+        return jsonify(api.search_json(found, asked))
     return page("search.html", **_search_values(asked, found, words))
 
 
-def _words(asked: SearchRequest) -> Mapping[Form, tuple[str, ...]]:
-    """The query cut as the documents were: by the indexed lexicon, and by the base dictionary where that ranks."""
-    actions = current_site().actions
-    words = {Form.DOMAIN: words_of(asked.text, actions.segmenter())}
-    if any(clause.form is Form.BASE for clause in PROFILES[asked.profile].clauses):
-        words[Form.BASE] = words_of(asked.text, actions.base_segmenter())
-    return words
-
-
-def _search_values(asked: SearchRequest, found: SearchPage, words: Mapping[Form, tuple[str, ...]]) -> dict[str, Any]:
+def _search_values(asked: SearchRequest, found: SearchPage, words: Words) -> dict[str, Any]:
+    settings = current_site().settings
     return {
         "asked": asked,
         "found": found,
         "query_box": asked.typed,
-        "query_shown": shown(asked.typed[: current_site().settings.longest_query]),
-        "is_shortened": len(asked.typed) > current_site().settings.longest_query,
-        "is_quoted": bool(phrases(asked.text)),
-        "words": list(dict.fromkeys(words[Form.DOMAIN])),
+        "query_shown": shown(asked.typed[: settings.longest_query]),
+        "is_shortened": len(asked.typed) > settings.longest_query,
+        "offers": finder().offers(asked, found),
+        "also": synonyms_in(words.get(Form.SYNONYMS, ())),
+        "exactly": asked.changed(typed=str(asked.query.quoted())),
         "link": _link,
+        "chips": _chips(asked),
         "sorts": list(Sort),
         "profiles": list(PROFILES),
         "numbers": page_numbers(found.page, found.pages),
+        "feeds": {kind: _address("feeds.feed", asked.changed(sort=Sort.RELEVANCE), kind=kind) for kind in FEEDS},
     }
 
 
+FEEDS = ("atom", "rss")
+
+
 def _link(asked: SearchRequest) -> str:
-    return url_for("public.search") + "?" + urlencode(asked.arguments(current_site().settings))
+    return _address("public.search", asked)
+
+
+def _address(endpoint: str, asked: SearchRequest, **values: Any) -> str:
+    return url_for(endpoint, **values) + "?" + urlencode(asked.arguments(current_site().settings))
+
+
+@dataclass(frozen=True)
+class Chip:
+    """Something that narrows the results: a `kind` (key of the translations), what of it, the search without it."""
+
+    kind: str
+    label: str
+    without: SearchRequest
+
+
+def _chips(asked: SearchRequest) -> list[Chip]:
+    """What is typed as a condition, then what was chosen beside the results."""
+    query, settings = asked.query, current_site().settings
+    chips = [Chip("typed", str(part), asked.changed(typed=str(query.without(part)))) for part in query.conditions]
+    chips += [Chip("site", site_name(site, settings), asked.toggled("sites", site)) for site in asked.sites]
+    chips += [Chip("section", shown(name), asked.toggled("sections", name)) for name in asked.sections]
+    chips += [Chip("term", shown(term), asked.toggled("terms", term)) for term in asked.terms]
+    if asked.since or asked.until:
+        span = asked.since if asked.since == asked.until else f"{asked.since} – {asked.until}"
+        chips.append(Chip("date", span.strip(), asked.changed(since="", until="")))
+    return chips + ([Chip("cluster", "", asked.changed(cluster=""))] if asked.cluster else [])
 
 
 def page_numbers(present: int, last: int) -> list[int]:
@@ -83,30 +114,50 @@ def page_numbers(present: int, last: int) -> list[int]:
     return list(range(first, min(last, first + wanted - 1) + 1))
 
 
+@pages.get("/article/<doc_id>")
+def article(doc_id: str) -> Response:
+    """What is known of one article, and the text that was kept of it; with `q`, why that finds it."""
+    site = current_site()
+    asked = parse_request(request.args, site.settings, PROFILES)
+    found = finder().article(doc_id, asked) if is_id(doc_id) else None
+    if found is None:
+        abort(404)
+    return page(
+        "article.html",
+        found=found,
+        one=found.article,
+        language=_language_name(found.article.language),
+        asked=asked,
+        query_box=asked.typed,
+        query_shown=shown(asked.typed[: site.settings.longest_query]),
+        link=_link,
+    )
+
+
+def _language_name(code: str) -> str:
+    """`en` -> 英语, in the reader's language; the code itself if it names none."""
+    try:
+        return Locale.parse(code, sep="-").get_display_name(g.language) or code
+    except (UnknownLocaleError, ValueError):
+        return code
+
+
+@pages.get("/help")
+def search_help() -> Response:
+    """How to search."""
+    return page("help.html", query_box="", last=current_site().settings.deepest_result)
+
+
 @pages.get("/compare")
 def comparison() -> Response:
     """One term against the base dictionary and the domain lexicon (Wang Du 2019, WD-S3)."""
-    site = current_site()
-    typed = request.args.get("q", "")
+    if wants_json():
+        return api.comparison()
+    site, typed = current_site(), request.args.get("q", "")
     term = searchable(typed, site.settings.longest_query)
     segmenters = {"base": site.actions.base_segmenter(), "domain": site.actions.segmenter()}
-    sides = compare(site.search, segmenters, term) if term else ()
-    if wants_json():
-        return jsonify(query=typed, sides=[_side_json(side) for side in sides])
+    sides = compare(site.search, segmenters, term) if term else ()  # an empty page, not a table of nothing
     return page("compare.html", query_box=typed, term=term, typed=bool(typed), sides=sides)
-
-
-def _side_json(side: Side) -> Mapping[str, object]:
-    measures = side.measures
-    return {
-        "lexicon": side.name,
-        "words": side.words,
-        "total": side.total,
-        "first_rank": measures.first_rank,
-        "reciprocal_rank": measures.reciprocal_rank,
-        "precision_at_10": measures.precision_at_10,
-        "whole": measures.whole,
-    }
 
 
 @pages.get("/healthz")
@@ -122,7 +173,8 @@ def health() -> Response:
         return response
 
 
-_ROBOTS = "User-agent: *\nDisallow: /search\nDisallow: /compare\nDisallow: /admin\n"
+_CLOSED = ("search", "article", "compare", "feed", "suggest", "api", "admin")
+_ROBOTS = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _CLOSED)
 
 
 @pages.get("/robots.txt")

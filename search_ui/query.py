@@ -5,18 +5,20 @@ here. As there, a reader's words are only ever values of parameters that fixed q
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 from docstore import fields
-from search_ui.ranking import BIGRAMS, FIXED, QUOTED, Clause, Form, Params, as_phrase, rank_params, run_of_characters
+from search_ui.cursors import FIRST
+from search_ui.filters import filter_params
+from search_ui.ranking import BIGRAMS, FIXED, PROFILES, Clause, Form, Params, rank_params, run_of_characters
 from search_ui.request import SearchRequest, Sort
 from search_ui.texts import has_word
+from search_ui.thesaurus import spellings_in
 from semantics.segment import Segmenter
 
 MARK_ON, MARK_OFF = "\U0010fffc", "\U0010fffd"  # private use, plane 16: what Solr puts around a match
-MOST_PHRASES = 5
 FIRST_YEAR = 1990  # of the date histogram
-
 
 _SORTS: Mapping[Sort, str] = {
     Sort.RELEVANCE: f"score desc,{fields.PUBLISHED} desc,{fields.ID} asc",
@@ -29,58 +31,88 @@ def words_of(text: str, segmenter: Segmenter) -> tuple[str, ...]:
     return tuple(word for word in segmenter.cut(text) if has_word(word))
 
 
-def search_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], page_size: int) -> Params:
-    """Solr parameters of one result page.
+def search_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], page_size: int, mark: str = "") -> Params:
+    """Solr parameters of one result page: the hits alone, `count_params` has what is said about all of them.
 
-    `words` holds the query cut by the published lexicon (`Form.DOMAIN`, always: it highlights and filters) and, for
-    the profile `base`, by the base dictionary.
+    `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`Form.DOMAIN`, always: it
+    highlights and filters) and, for the profile `base`, by the base dictionary. With `mark` the page begins after
+    what Solr has marked so (`*`: at the beginning), else where its number says.
     """
     return [
-        *rank_params(asked.text, words, asked.profile),
-        *_filters(asked, words),
-        *_paging(asked, page_size),
+        *_ordered(asked, words, page_size),
+        *enough(asked, words),
+        ("fl", ",".join((*_SHOWN, "enough:query($enough,0)"))),
+        ("cursorMark", mark) if mark else ("start", str((asked.page - 1) * page_size)),
         *_highlighting(),
-        ("json.facet", json.dumps(_facets(asked))),
     ]
 
 
-def phrases(text: str) -> tuple[str, ...]:
-    """The quoted parts of a query: `"世界石油大会" 2016` -> `世界石油大会`. At most five; an open quote is none."""
-    found = (match.strip() for match in QUOTED.findall(text))
-    return tuple(phrase for phrase in found if has_word(phrase))[:MOST_PHRASES]
+def mark_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], hits: int) -> Params:
+    """What finds Solr's mark after the first `hits` hits: where the pages without number begin."""
+    return [*_ordered(asked, words, hits), ("fl", fields.ID), ("cursorMark", FIRST)]
 
 
-def _filters(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
-    filters: Params = []
-    for n, text in enumerate(_required(asked, words)):
-        filters += _holds(f"held{n}", text)
-    if asked.sites:
-        filters += [("fq", f"{{!terms tag=site f={fields.SITE} v=$sites}}"), ("sites", ",".join(asked.sites))]
-    if span := asked.span():
-        filters.append(("fq", f"{{!tag=date}}{fields.PUBLISHED}:[{span[0]} TO {span[1]}}}"))
-    return filters
+_SHOWN = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER)
 
 
-def _required(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> list[str]:
-    """What a document must hold: quoted phrases; by date also every word, as no score sinks a poor match then."""
-    by_date = words[Form.DOMAIN] if asked.sort is Sort.DATE else ()
-    return list(dict.fromkeys([*phrases(asked.text), *by_date]))
+def _ordered(asked: SearchRequest, words: Mapping[Form, Sequence[str]], rows: int) -> Params:
+    """What is found in its order, of near-duplicates the first alone."""
+    order = _SORTS[asked.sort]
+    alike = [] if asked.cluster else [("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand sort='{order}'}}")]
+    return [*ranked(asked, words), *_filtered(asked, words), *alike, ("sort", order), ("rows", str(rows))]
 
 
-def _holds(name: str, text: str) -> Params:
-    """Title or body holds `text` as a run of characters, whatever lexicon the document was cut with."""
-    either = run_of_characters(f"{fields.TITLE_CHARS} {fields.BODY_CHARS}", name)
-    return [("fq", either), (name, as_phrase(text))]
+def ranked(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+    """The ranking; all documents alike where the query names conditions alone, as `site:news.example`."""
+    params = rank_params(asked.query.text, words, asked.profile)
+    return params if asked.query.text else [("q", "*:*"), *(pair for pair in params if pair[0] != "q")]
 
 
-def _paging(asked: SearchRequest, page_size: int) -> Params:
-    shown = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT)
-    return [
-        ("start", str((asked.page - 1) * page_size)),
-        ("rows", str(page_size)),
-        ("fl", ",".join(shown)),
-        ("sort", _SORTS[asked.sort]),
-    ]
+def _filtered(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+    spellings = spellings_in(words.get(Form.SYNONYMS, ()))
+    return filter_params(asked, asked.query, words[Form.DOMAIN], spellings)
+
+
+def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+    """The query `enough`, which is what is counted: documents that hold a good share of what is asked for.
+
+    Terms are OR-ed, so nearly every document matches a long query somehow, and a count of those says nothing. The
+    share is one of pairs of characters, or of what the profile ranks by. By date every word is required anyway.
+    """
+    if asked.sort is Sort.DATE or not asked.query.text:
+        return [("enough", "*:*")]
+    form, looked_in = _counted(asked)
+    pieces = [asked.query.text] if form is Form.TEXT else words[form]
+    bare = fields.WORD_JOINT.join(_BETWEEN_WORDS.sub(" ", piece) for piece in pieces).lower()
+    if not bare.strip(" " + fields.WORD_JOINT):  # signs and pictures, which are found one by one
+        return [("enough", Clause(Form.TEXT, ((fields.TITLE_CHARS, 1.0), (fields.BODY_CHARS, 1.0))).query())]
+    query = f"{{!edismax qf='{looked_in}' mm='{SHARE}' sow=false uf='-*' v=$enough_text}}"
+    text = ("enough_text", bare)  # in small letters: AND, OR and NOT are words here
+    if not (PROFILES[asked.profile].synonyms and words.get(Form.SYNONYMS)):
+        return [("enough", query), text]
+    other = run_of_characters(f"{fields.TITLE_CHARS} {fields.BODY_CHARS}", Form.SYNONYMS)
+    either = "{!bool should=$enough_own should=$enough_also}"
+    return [("enough", either), ("enough_own", query), ("enough_also", other), text]
+
+
+SHARE = "2<-50% 6<-66%"  # of two parts both, of up to six at least half, of more at least a third: docs/decisions.md
+_BETWEEN_WORDS = re.compile(r"[\W_]+")  # and with it all that edismax takes for syntax
+_ALONE = re.compile(r"(?<![\u2e80-\U0003ffff])[\u2e80-\U0003ffff](?![\u2e80-\U0003ffff])")
+
+
+def _counted(asked: SearchRequest) -> tuple[Form, str]:
+    """By which form and in which fields a profile's matches are counted."""
+    clauses = PROFILES[asked.profile].clauses
+    forms = {clause.form for clause in clauses}
+    if forms == {Form.DOMAIN}:
+        return Form.DOMAIN, f"{fields.TITLE_DOMAIN} {fields.BODY_DOMAIN}"
+    if forms == {Form.BASE}:
+        return Form.BASE, f"{fields.TITLE_BASE} {fields.BODY_BASE}"
+    searched = {name for clause in clauses for name, _ in clause.weights}
+    bare = _BETWEEN_WORDS.sub(" ", asked.query.text)
+    if fields.BODY_CHARS in searched and _ALONE.search(bare):  # a character on its own makes no pair
+        return Form.TEXT, f"{fields.TITLE_CHARS} {fields.BODY_CHARS}"
+    return Form.TEXT, f"{fields.TITLE} {fields.BODY}"
 
 
 _HIGHLIGHTED = (fields.TITLE, fields.BODY, fields.TITLE_DOMAIN, fields.BODY_DOMAIN)
@@ -88,18 +120,10 @@ _HIGHLIGHTED = (fields.TITLE, fields.BODY, fields.TITLE_DOMAIN, fields.BODY_DOMA
 
 def _highlighting() -> Params:
     """Whole titles and the best sentences, by bigrams and by words; `results` picks. All texts are stored."""
-    by_words = Clause(Form.DOMAIN, ((fields.TITLE_DOMAIN, 1.0), (fields.BODY_DOMAIN, 1.0)))
     whole = [(f"f.{name}.hl.fragsize", "0") for name in (fields.TITLE, fields.TITLE_DOMAIN)]
     return [
-        ("hl", "true"),
-        ("hl.method", "unified"),
-        ("hl.q", "{!bool should=$hl_text should=$hl_words}"),
-        ("hl_text", BIGRAMS.query()),
-        ("hl_words", by_words.query()),
+        *mark_terms(),
         ("hl.fl", ",".join(_HIGHLIGHTED)),
-        ("hl.requireFieldMatch", "true"),
-        ("hl.tag.pre", MARK_ON),
-        ("hl.tag.post", MARK_OFF),
         ("hl.snippets", "2"),
         ("hl.fragsize", "80"),
         ("hl.defaultSummary", "true"),
@@ -107,22 +131,74 @@ def _highlighting() -> Params:
     ]
 
 
+def mark_terms() -> Params:
+    """How the terms of the query (of `ranked`) are marked in what `hl.fl` names."""
+    by_words = Clause(Form.DOMAIN, ((fields.TITLE_DOMAIN, 1.0), (fields.BODY_DOMAIN, 1.0)))
+    return [
+        ("hl", "true"),
+        ("hl.method", "unified"),
+        ("hl.q", "{!bool should=$hl_text should=$hl_words should=$hl_also}"),
+        ("hl_text", BIGRAMS.query()),
+        ("hl_words", by_words.query()),
+        ("hl_also", run_of_characters(f"{fields.TITLE} {fields.BODY}", Form.SYNONYMS)),
+        ("hl.requireFieldMatch", "true"),
+        ("hl.tag.pre", MARK_ON),
+        ("hl.tag.post", MARK_OFF),
+    ]
+
+
+def count_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], shown: Sequence[str]) -> Params:
+    """What is said about all that was found: how much, by site, section, term and time; and how many copies there are
+    of what is `shown` (ids of clusters), filters or not.
+
+    A question of its own: what holds enough of the query is some hundred documents, where some of it is in nearly all.
+    """
+    return [
+        ("q", "{!v=$enough}"),
+        *enough(asked, words),
+        *(pair for pair in ranked(asked, words) if pair[0] != "q"),
+        *_filtered(asked, words),
+        ("rows", "0"),
+        ("shown", ",".join(shown)),
+        ("copies", f"{{!terms f={fields.CLUSTER} v=$shown}}"),
+        ("json.facet", json.dumps(_facets(asked))),
+    ]
+
+
 def _facets(asked: SearchRequest) -> Mapping[str, object]:
-    """Sites, and years or the months of the one year asked for. A facet ignores its own filter."""
+    """A facet of which several values can be chosen ignores its own filter. Near-duplicates count once."""
+    once = "unique(id)" if asked.cluster else f"unique({fields.CLUSTER})"
+    return {
+        "total": once,
+        "sites": _values(fields.SITE, once, 20, "site"),
+        "sections": _values(fields.SECTION, once, 12, "section"),
+        "terms": _values(fields.DOMAIN_TERMS, once, 12),
+        "dates": _dates(asked, once),
+        "copies": {"type": "terms", "field": fields.CLUSTER, "limit": -1, "domain": {"query": "{!v=$copies}"}},
+    }
+
+
+def _values(name: str, once: str, limit: int, tag: str = "") -> Mapping[str, object]:
+    domain = {"domain": {"excludeTags": tag}} if tag else {}
+    return {"type": "terms", "field": name, "limit": limit, "facet": {"n": once}, **domain}
+
+
+def _dates(asked: SearchRequest, once: str) -> Mapping[str, object]:
+    """Years, or the months of the one year asked for."""
     year = asked.only_year()
     start, end, gap = f"{FIRST_YEAR}-01-01T00:00:00Z", "NOW/YEAR+1YEAR", "+1YEAR"
     if year:
         start, end, gap = f"{year:04}-01-01T00:00:00Z", f"{year + 1:04}-01-01T00:00:00Z", "+1MONTH"
-    return {
-        "sites": {"type": "terms", "field": fields.SITE, "limit": 20, "domain": {"excludeTags": "site"}},
-        "dates": {
-            "type": "range", "field": fields.PUBLISHED, "start": start, "end": end, "gap": gap,
-            "mincount": 0, "domain": {"excludeTags": "date"},
-        },
-    }  # fmt: skip
+    span = {"start": start, "end": end, "gap": gap, "mincount": 0}
+    counted = {"facet": {"n": once}, "domain": {"excludeTags": "date"}}
+    return {"type": "range", "field": fields.PUBLISHED, **span, **counted}
 
 
 def site_params() -> Params:
-    """What the home page counts: documents, sites, newest day."""
-    facets = {"sites": f"unique({fields.SITE})", "newest": f"max({fields.PUBLISHED})"}
+    """What the home page counts: documents, sites, newest day, and the domain terms that most documents hold."""
+    facets = {
+        "sites": f"unique({fields.SITE})",
+        "newest": f"max({fields.PUBLISHED})",
+        "terms": {"type": "terms", "field": fields.DOMAIN_TERMS, "limit": 8},
+    }
     return [("q", "*:*"), ("rows", "0"), ("json.facet", json.dumps(facets)), *FIXED]

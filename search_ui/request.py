@@ -1,17 +1,21 @@
 """What a reader asked for, read from an address and written back into one. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
+from functools import cached_property
 from typing import Protocol, Self
 
 from docstore.errors import PlumblineError
+from search_ui.query_language import Query, parse
 from search_ui.settings import SearchSettings
 from search_ui.texts import searchable
 
-MOST_SITES = 50
+MOST_CHOSEN = 50  # values of one filter
+LONGEST_VALUE = 200  # characters; no section or term of the index is longer
+NUMBERED_PAGES = 10  # these have numbers; further ones follow each other by cursors
 
 
 class BadQueryError(PlumblineError):
@@ -36,18 +40,29 @@ class Arguments(Protocol):
 class SearchRequest:
     """One result page.
 
-    `typed` is the query as it came, `text` what is searched for ("" if nothing can be). `since` and `until` are a
-    year, a month or a day (`2016`, `2016-05`, `2016-05-09`) or ""; the whole of `until` is meant.
+    `typed` is the query as it came, `text` what is searched for ("" if nothing can be). Documents of any of `sites`,
+    in any of `sections` and with all of the domain's `terms` are meant; with `cluster`, the near-duplicates that have
+    it in common. `since` and `until` are a year, a month or a day (`2016`, `2016-05`, `2016-05-09`) or ""; the whole
+    of `until` is meant. `cursor` is where a page beyond the numbered ones begins (`search_ui.cursors`).
     """
 
     typed: str = ""
     text: str = ""
     page: int = 1
+    cursor: str = ""
     sites: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    cluster: str = ""
     since: str = ""
     until: str = ""
     sort: Sort = Sort.RELEVANCE
     profile: str = "plumbline"
+
+    @cached_property
+    def query(self) -> Query:
+        """What `text` means."""
+        return parse(self.text)
 
     def span(self) -> tuple[str, str] | None:
         """The dates asked for as Solr writes them, first inclusive and last exclusive; None for all dates."""
@@ -62,26 +77,42 @@ class SearchRequest:
         return int(years.pop()) if len(years) == 1 and self.since else None
 
     def is_filtered(self) -> bool:
-        """True if a site or a date narrows the results."""
-        return bool(self.sites or self.since or self.until)
+        """True if anything but the words narrows the results."""
+        return self != self.unfiltered()
+
+    def filters(self) -> tuple[str, ...]:
+        """The names of what narrows the results, as addresses have them."""
+        chosen = {
+            "site": self.sites, "section": self.sections, "term": self.terms, "cluster": self.cluster,
+            "from": self.since, "to": self.until,
+        }  # fmt: skip
+        return tuple(name for name, values in chosen.items() if values)
+
+    def unfiltered(self) -> Self:
+        """The same words in the same order, wherever they are found."""
+        return replace(self, sites=(), sections=(), terms=(), cluster="", since="", until="")
 
     def changed(self, **changes: object) -> Self:
         """The same request with some parts changed, from its first page unless a page is named."""
-        return replace(self, **{"page": 1, **changes})  # type: ignore[arg-type]
+        return replace(self, **{"page": 1, "cursor": "", **changes})  # type: ignore[arg-type]
 
-    def toggled(self, site: str) -> Self:
-        """The same request with `site` added to the sites asked for, or taken from them."""
-        rest = tuple(other for other in self.sites if other != site)
-        return self.changed(sites=rest if site in self.sites else (*self.sites, site))
+    def toggled(self, name: str, value: str) -> Self:
+        """The same request with `value` added to the `sites`, `sections` or `terms` asked for, or taken from them."""
+        chosen: tuple[str, ...] = getattr(self, name)
+        rest = tuple(other for other in chosen if other != value)
+        return self.changed(**{name: rest if value in chosen else (*chosen, value)})
 
     def arguments(self, settings: SearchSettings) -> list[tuple[str, str]]:
         """The request as parameters of an address; what is at its default is left out."""
         pairs = [("q", self.typed[: settings.longest_query])]
-        pairs += [("site", site) for site in self.sites]
-        pairs += [(name, value) for name, value in (("from", self.since), ("to", self.until)) if value]
+        for name, values in (("site", self.sites), ("section", self.sections), ("term", self.terms)):
+            pairs += [(name, value) for value in values]
+        pairs += [("cluster", self.cluster), ("from", self.since), ("to", self.until)]
         pairs += [("sort", self.sort)] if self.sort is not Sort.RELEVANCE else []
         pairs += [("profile", self.profile)] if self.profile != settings.profile else []
-        return pairs + ([("page", str(self.page))] if self.page > 1 else [])
+        pairs += [("page", str(self.page))] if self.page > 1 and not self.cursor else []
+        pairs += [("cursor", self.cursor)]
+        return [(name, value) for name, value in pairs if value or name == "q"]
 
 
 def parse_request(arguments: Arguments, settings: SearchSettings, profiles: Mapping[str, object]) -> SearchRequest:
@@ -91,7 +122,11 @@ def parse_request(arguments: Arguments, settings: SearchSettings, profiles: Mapp
         typed=typed,
         text=searchable(typed, settings.longest_query),
         page=_page(arguments.get("page", ""), settings),
-        sites=tuple(dict.fromkeys(site for site in arguments.getlist("site") if site))[:MOST_SITES],
+        cursor=arguments.get("cursor", ""),
+        sites=_chosen(arguments.getlist("site")),
+        sections=_chosen(arguments.getlist("section")),
+        terms=_chosen(arguments.getlist("term")),
+        cluster=arguments.get("cluster", "")[:LONGEST_VALUE],
         since=_checked_date(arguments.get("from", "")),
         until=_checked_date(arguments.get("to", "")),
         sort=_sort(arguments.get("sort", "") or Sort.RELEVANCE),
@@ -105,8 +140,17 @@ def parse_request(arguments: Arguments, settings: SearchSettings, profiles: Mapp
 
 
 def last_page(settings: SearchSettings) -> int:
-    """The last page that can be asked for, however many results there are."""
+    """The last page that can be reached, however many results there are."""
     return max(1, settings.deepest_result // settings.page_size)
+
+
+def last_numbered(settings: SearchSettings) -> int:
+    """The last page that can be asked for by its number."""
+    return min(NUMBERED_PAGES, last_page(settings))
+
+
+def _chosen(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value[:LONGEST_VALUE] for value in values if value))[:MOST_CHOSEN]
 
 
 def _page(text: str, settings: SearchSettings) -> int:
@@ -115,7 +159,7 @@ def _page(text: str, settings: SearchSettings) -> int:
     if not re.fullmatch(r"[0-9]{1,6}", text):
         raise BadQueryError("error.page")
     page = int(text)
-    if not 1 <= page <= last_page(settings):
+    if not 1 <= page <= last_numbered(settings):
         raise BadQueryError("error.page")
     return page
 

@@ -1,16 +1,4 @@
-"""Solr's answer as what a page shows. Pure; nothing of the answer is trusted to be markup.
-
-The same page as JSON (`format=json`, or `Accept: application/json`), see `as_json`:
-
-    {"query": "页岩气", "profile": "plumbline", "sort": "relevance",
-     "total": 42, "partial": false, "took_ms": 3, "page": 1, "pages": 5, "page_size": 10,
-     "hits": [{"id": "…", "title": "…", "url": "…", "site": "news.example", "published": "2016-05-09",
-               "snippet": [{"text": "四川盆地", "marked": false}, {"text": "页岩气", "marked": true}]}],
-     "facets": {"sites": [{"value": "news.example", "label": "…", "count": 40, "selected": false}],
-                "dates": [{"value": "2016", "label": "2016", "count": 42, "selected": false}]}}
-
-An error is `{"error": {"status": 400, "message": "…"}}`.
-"""
+"""Solr's answer as what a page shows. Pure; nothing of the answer is trusted to be markup."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +6,7 @@ from typing import Any
 
 from docstore import fields
 from search_ui.query import MARK_OFF, MARK_ON
-from search_ui.request import SearchRequest, last_page
+from search_ui.request import SearchRequest, last_numbered
 from search_ui.search import Answer
 from search_ui.settings import SearchSettings
 from search_ui.texts import Segment, Segments, link_to, marked_segments, shortened, shown
@@ -28,7 +16,11 @@ SNIPPET_LENGTH = 160  # characters
 
 @dataclass(frozen=True)
 class Hit:
-    """One result. `link` is "" where `url` is nothing a reader may be sent to."""
+    """One result. `link` is "" where `url` is nothing a reader may be sent to.
+
+    `cluster` is the id that it has in common with its near-duplicates, `copies` how many of those there are besides.
+    `is_partial`: it holds so little of the query that it is not among the total.
+    """
 
     doc_id: str
     title: Segments
@@ -37,7 +29,16 @@ class Hit:
     site: str
     site_name: str
     published: str
+    fetched: str
     snippet: Segments
+    cluster: str
+    copies: int
+    is_partial: bool
+
+    @property
+    def plain_title(self) -> str:
+        """The title without marks."""
+        return plain(self.title)
 
 
 @dataclass(frozen=True)
@@ -53,41 +54,68 @@ class Facet:
 
 @dataclass(frozen=True)
 class SearchPage:
-    """What one result page shows. `pages` is how many can be asked for; `partial`: Solr ran out of time."""
+    """What one result page shows.
 
-    total: int
-    took_ms: int
-    partial: bool
-    page: int
-    pages: int
-    hits: tuple[Hit, ...]
-    sites: tuple[Facet, ...]
-    dates: tuple[Facet, ...]
+    `total` counts what holds a good share of the query, near-duplicates once; `documents` the same with each of them.
+    `matched` counts whatever can be paged through, down to the weakest match. `pages` is how many can be asked for by
+    number, `cursor` where the next page without a number begins, "" if there is none. `partial`: Solr ran out of time.
+    """
+
+    total: int = 0
+    documents: int = 0
+    matched: int = 0
+    took_ms: int = 0
+    partial: bool = False
+    page: int = 1
+    pages: int = 1
+    cursor: str = ""
+    hits: tuple[Hit, ...] = ()
+    sites: tuple[Facet, ...] = ()
+    sections: tuple[Facet, ...] = ()
+    terms: tuple[Facet, ...] = ()
+    dates: tuple[Facet, ...] = ()
 
 
-NOTHING = SearchPage(0, 0, False, 1, 1, (), (), ())
-
-
-def search_page(answer: Answer, asked: SearchRequest, settings: SearchSettings) -> SearchPage:
-    """Read Solr's answer to `query.search_params(asked, ...)`."""
-    header, found = answer.get("responseHeader", {}), answer.get("response", {})
-    total = int(found.get("numFound", 0))
+def search_page(answer: Answer, counted: Answer, asked: SearchRequest, settings: SearchSettings) -> SearchPage:
+    """Read Solr's answers to `query.search_params(asked, ...)` and `query.count_params(asked, ...)`."""
+    matched, copies = int(answer.get("response", {}).get("numFound", 0)), _copies(counted)
     highlights = answer.get("highlighting", {})
+    headers = [each.get("responseHeader", {}) for each in (answer, counted)]
     return SearchPage(
-        total=total,
-        took_ms=int(header.get("QTime", 0)),
-        partial=bool(header.get("partialResults", False)),
+        total=int(counted.get("facets", {}).get("total", 0)),
+        documents=int(counted.get("response", {}).get("numFound", 0)),
+        matched=matched,
+        took_ms=sum(int(header.get("QTime", 0)) for header in headers),
+        partial=any(header.get("partialResults", False) for header in headers),
         page=asked.page,
-        pages=min(last_page(settings), max(1, -(-total // settings.page_size))),
-        hits=tuple(_hit(doc, highlights, settings) for doc in found.get("docs", ())),
-        sites=_sites(answer, asked, settings),
-        dates=_dates(answer, asked),
+        pages=min(last_numbered(settings), max(1, -(-matched // settings.page_size))),
+        hits=tuple(_hit(doc, highlights, copies, settings) for doc in _docs(answer)),
+        sites=_sites(counted, asked, settings),
+        sections=_values(counted, "sections", asked.sections),
+        terms=_values(counted, "terms", asked.terms),
+        dates=_dates(counted, asked),
     )
 
 
-def _hit(doc: Mapping[str, Any], highlights: Mapping[str, Any], settings: SearchSettings) -> Hit:
+def _docs(answer: Answer) -> Sequence[Mapping[str, Any]]:
+    docs: Sequence[Mapping[str, Any]] = answer.get("response", {}).get("docs", ())
+    return docs
+
+
+def clusters_of(answer: Answer) -> tuple[str, ...]:
+    """The clusters that the hits of an answer belong to."""
+    return tuple(_text(doc, fields.CLUSTER) for doc in _docs(answer) if _text(doc, fields.CLUSTER))
+
+
+def _copies(counted: Answer) -> Mapping[str, int]:
+    return {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in _buckets(counted, "copies")}
+
+
+def _hit(
+    doc: Mapping[str, Any], highlights: Mapping[str, Any], copies: Mapping[str, int], settings: SearchSettings
+) -> Hit:
     marked = highlights.get(_text(doc, fields.ID), {})
-    url, site = _text(doc, fields.URL), _text(doc, fields.SITE)
+    url, site, cluster = _text(doc, fields.URL), _text(doc, fields.SITE), _text(doc, fields.CLUSTER)
     title = _best(marked, (fields.TITLE_DOMAIN, fields.TITLE)) or (Segment(shown(_text(doc, fields.TITLE))),)
     return Hit(
         doc_id=_text(doc, fields.ID),
@@ -95,10 +123,19 @@ def _hit(doc: Mapping[str, Any], highlights: Mapping[str, Any], settings: Search
         url=shown(url),
         link=link_to(url),
         site=shown(site),
-        site_name=settings.site_names.get(site, shown(site)),
+        site_name=site_name(site, settings),
         published=shown(_text(doc, fields.PUBLISHED_TEXT)),
+        fetched=_text(doc, fields.FETCHED)[:19] + "Z" if fields.FETCHED in doc else "",
         snippet=shortened(_best(marked, (fields.BODY_DOMAIN, fields.BODY)), SNIPPET_LENGTH),
+        cluster=cluster,
+        copies=copies.get(cluster, 0),
+        is_partial=not float(doc.get("enough", 1.0)),
     )
+
+
+def site_name(site: str, settings: SearchSettings) -> str:
+    """The name of a site, as the operator gave it, else its address."""
+    return settings.site_names.get(site, shown(site))
 
 
 def _text(doc: Mapping[str, Any], name: str) -> str:
@@ -118,9 +155,24 @@ def _fragments(fragments: Sequence[str]) -> Segments:
 
 
 def _sites(answer: Answer, asked: SearchRequest, settings: SearchSettings) -> tuple[Facet, ...]:
-    counts = [(str(bucket["val"]), int(bucket["count"])) for bucket in _buckets(answer, "sites")]
-    named = [(site, settings.site_names.get(site, shown(site)), count) for site, count in counts]
-    return _facets(named, frozenset(asked.sites))
+    named = [(site, site_name(site, settings), count) for site, count in _counts(answer, "sites")]
+    return _facets(_with_chosen(named, asked.sites), frozenset(asked.sites))
+
+
+def _values(answer: Answer, name: str, chosen: Sequence[str]) -> tuple[Facet, ...]:
+    counted = [(value, shown(value), count) for value, count in _counts(answer, name)]
+    return _facets(_with_chosen(counted, chosen), frozenset(chosen))
+
+
+def _with_chosen(counted: list[tuple[str, str, int]], chosen: Sequence[str]) -> list[tuple[str, str, int]]:
+    """What was chosen stays in sight, however little of it there is."""
+    seen = {value for value, _, _ in counted}
+    return counted + [(value, shown(value), 0) for value in chosen if value not in seen]
+
+
+def _counts(answer: Answer, name: str) -> list[tuple[str, int]]:
+    """The values of a facet with the documents that have them, of near-duplicates one."""
+    return [(str(bucket["val"]), int(bucket.get("n", 0))) for bucket in _buckets(answer, name)]
 
 
 def _dates(answer: Answer, asked: SearchRequest) -> tuple[Facet, ...]:
@@ -129,7 +181,7 @@ def _dates(answer: Answer, asked: SearchRequest) -> tuple[Facet, ...]:
     Empty ones stay where they stand between others, so that the picture is true.
     """
     length = 7 if asked.only_year() else 4
-    buckets = [(str(bucket["val"])[:length], int(bucket["count"])) for bucket in _buckets(answer, "dates")]
+    buckets = [(moment[:length], count) for moment, count in _counts(answer, "dates")]
     filled = [n for n, (_, count) in enumerate(buckets) if count]
     counts = buckets[filled[0] : filled[-1] + 1] if filled else []
     chosen = {asked.since} if asked.since == asked.until else set()
@@ -148,41 +200,6 @@ def _facets(counted: Sequence[tuple[str, str, int]], selected: frozenset[str]) -
     )
 
 
-def as_json(page: SearchPage, asked: SearchRequest, settings: SearchSettings) -> dict[str, Any]:
-    """The page as the module's docstring shows it."""
-    return {
-        "query": asked.typed,
-        "profile": asked.profile,
-        "sort": asked.sort,
-        "total": page.total,
-        "partial": page.partial,
-        "took_ms": page.took_ms,
-        "page": page.page,
-        "pages": page.pages,
-        "page_size": settings.page_size,
-        "hits": [_hit_json(hit) for hit in page.hits],
-        "facets": {"sites": _facet_json(page.sites), "dates": _facet_json(page.dates)},
-    }
-
-
-def _hit_json(hit: Hit) -> dict[str, Any]:
-    return {
-        "id": hit.doc_id,
-        "title": plain(hit.title),
-        "url": hit.url,
-        "site": hit.site,
-        "published": hit.published,
-        "snippet": [{"text": segment.text, "marked": segment.marked} for segment in hit.snippet],
-    }
-
-
-def _facet_json(facets: Sequence[Facet]) -> list[dict[str, Any]]:
-    return [
-        {"value": facet.value, "label": facet.label, "count": facet.count, "selected": facet.selected}
-        for facet in facets
-    ]
-
-
 def plain(segments: Segments) -> str:
     """The text without its marks."""
     return "".join(segment.text for segment in segments)
@@ -190,15 +207,17 @@ def plain(segments: Segments) -> str:
 
 @dataclass(frozen=True)
 class SiteCounts:
-    """What the home page counts. `newest` is a day (`2016-05-09`) or ""."""
+    """What the home page counts. `newest` is a day (`2016-05-09`) or "", `terms` the domain's most frequent."""
 
     documents: int
     sites: int
     newest: str
+    terms: tuple[str, ...]
 
 
 def site_counts(answer: Answer) -> SiteCounts:
     """Read Solr's answer to `query.site_params()`."""
     facets = answer.get("facets", {})
     documents = int(answer.get("response", {}).get("numFound", 0))
-    return SiteCounts(documents, int(facets.get("sites", 0)), str(facets.get("newest", ""))[:10])
+    terms = tuple(shown(str(bucket["val"])) for bucket in _buckets(answer, "terms"))
+    return SiteCounts(documents, int(facets.get("sites", 0)), str(facets.get("newest", ""))[:10], terms)

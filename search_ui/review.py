@@ -1,21 +1,20 @@
-"""The administrator's pages: sign in, judge candidate words, publish a lexicon.
+"""The reviewer's pages: judge candidate words, publish a lexicon.
 
 Every form works without JavaScript; `static/review.js` adds keys and answers in place, by the same addresses.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any
 
-from flask import Blueprint, Response, abort, flash, jsonify, redirect, request, session, url_for
-from werkzeug.security import check_password_hash
+from flask import Blueprint, abort, flash, jsonify, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from docstore.accounts import Role
 from docstore.errors import LexiconError
 from docstore.model import Term, TermStatus
+from search_ui.accounts import never_stored, requires
 from search_ui.messages import say
-from search_ui.security import check_form_token, form_token, is_administrator, sign_in
 from search_ui.site import current_site, page, wants_json
 from search_ui.texts import Segments, mark_all, shortened, shown
 
@@ -27,70 +26,7 @@ LONGEST_TERM = 200  # characters; no term of a lexicon comes near
 CONTEXT_LENGTH = 120  # characters
 ANY_STATUS = "all"
 
-_Args = ParamSpec("_Args")
-_View = Callable[_Args, BaseResponse]
-
-
-def _administrator_only(view: _View[_Args]) -> _View[_Args]:
-    """Let only a signed-in administrator in, and forms only with their token."""
-
-    @wraps(view)
-    def guarded(*args: _Args.args, **kwargs: _Args.kwargs) -> BaseResponse:
-        if not is_administrator(current_site().password_hash):
-            return abort(403) if wants_json() else redirect(url_for("review.login"), 303)
-        if request.method == "POST":
-            check_form_token()
-        return view(*args, **kwargs)
-
-    return guarded
-
-
-@pages.after_request
-def _never_stored(response: Response) -> Response:
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["X-Robots-Tag"] = "noindex"
-    return response
-
-
-@pages.get("/")
-def index() -> BaseResponse:
-    """The review is all there is to administer."""
-    return redirect(url_for("review.lexicon"), 303)
-
-
-@pages.get("/login")
-def login() -> BaseResponse:
-    """The form that asks for the password."""
-    if is_administrator(current_site().password_hash):
-        return redirect(url_for("review.lexicon"), 303)
-    form_token()
-    return page("login.html", is_closed=not current_site().password_hash)
-
-
-@pages.post("/login")
-def sign_in_form() -> BaseResponse:
-    """Check the password; too many wrong ones from an address make it wait."""
-    check_form_token()
-    site, address = current_site(), request.remote_addr or ""
-    wait = site.brake.seconds_to_wait(address)
-    if wait:
-        response = page("login.html", 429, problem=say("login.wait", n=wait))
-        response.headers["Retry-After"] = str(wait)
-        return response
-    if not (site.password_hash and check_password_hash(site.password_hash, request.form.get("password", ""))):
-        site.brake.failed(address)
-        return page("login.html", 403, problem=say("login.wrong"), is_closed=not site.password_hash)
-    site.brake.succeeded(address)
-    sign_in(site.password_hash)
-    return redirect(url_for("review.lexicon"), 303)
-
-
-@pages.post("/logout")
-@_administrator_only
-def logout() -> BaseResponse:
-    """End the session."""
-    session.clear()
-    return redirect(url_for("public.home"), 303)
+pages.after_request(never_stored)
 
 
 @dataclass(frozen=True)
@@ -112,7 +48,7 @@ def _listing(values: Mapping[str, str]) -> _Listing:
 
 
 @pages.get("/lexicon")
-@_administrator_only
+@requires(Role.REVIEWER)
 def lexicon() -> BaseResponse:
     """Terms with their evidence, best first."""
     site, listing = current_site(), _listing(request.args)
@@ -148,7 +84,7 @@ def _state() -> dict[str, Any]:
 
 
 @pages.post("/lexicon/decide")
-@_administrator_only
+@requires(Role.REVIEWER)
 def decide() -> BaseResponse:
     """Set the status of one term (`term`, `decision`)."""
     text, status = request.form.get("term", ""), _decision()
@@ -163,7 +99,7 @@ def decide() -> BaseResponse:
 
 
 @pages.post("/lexicon/bulk")
-@_administrator_only
+@requires(Role.REVIEWER)
 def bulk() -> BaseResponse:
     """Set the status of several terms: those named by `term`, or the `top` best candidates."""
     status = _decision()
@@ -192,7 +128,7 @@ def _bulk_terms() -> list[str]:
 
 
 @pages.post("/lexicon/publish")
-@_administrator_only
+@requires(Role.REVIEWER)
 def publish() -> BaseResponse:
     """Make the accepted terms the lexicon; documents that hold a changed term are indexed again."""
     try:

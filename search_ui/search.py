@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import requests
@@ -12,6 +13,7 @@ from search_ui.ranking import Params
 
 Answer = Mapping[str, Any]
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred
+AT_ONCE = 32  # questions under way; while Solr stalls, so many threads wait for their sockets to time out
 
 
 class Search(Protocol):
@@ -30,31 +32,38 @@ class SearchClient:
     `solr_url` is Solr's base address, as `http://127.0.0.1:8983/solr`. Safe to use from several threads.
     """
 
-    def __init__(
-        self, solr_url: str, collection: str, timeout: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, solr_url: str, collection: str, timeout: float) -> None:
         self._address = f"{solr_url.rstrip('/')}/{collection}/select"
         self._timeout = timeout
-        self._clock = clock
         self._session = requests.Session()
         self._session.trust_env = False  # a proxy meant for the crawl is not meant for Solr
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="solr")
 
     def select(self, params: Params) -> Answer:
-        """See `Search.select`. Solr itself is told to stop in time and may answer with part of the results."""
-        deadline = self._clock() + self._timeout
-        limited = [*params, ("timeAllowed", str(int(self._timeout * 1000)))]
+        """See `Search.select`. Solr itself is told to stop in time and may answer with part of the results.
+
+        A thread asks and this one waits: a socket's own time-out starts anew with every byte that drips in.
+        """
+        asking = self._threads.submit(self._ask, [*params, ("timeAllowed", str(int(self._timeout * 1000)))])
         try:
-            with self._session.post(self._address, data=limited, timeout=self._timeout, stream=True) as response:
-                return _checked(response.status_code, self._read(response, deadline))
+            return asking.result(self._timeout)
+        except TimeoutError as error:
+            asking.cancel()
+            raise SolrUnavailableError(f"Solr at {self._address} took longer than {self._timeout:g} s") from error
+
+    def _ask(self, params: Params) -> Answer:
+        try:
+            with self._session.post(self._address, data=params, timeout=self._timeout, stream=True) as response:
+                return _checked(response.status_code, self._read(response, time.monotonic() + self._timeout))
         except requests.RequestException as error:
             raise SolrUnavailableError(f"Solr does not answer at {self._address}: {error}") from error
 
     def _read(self, response: requests.Response, deadline: float) -> bytes:
-        """The body, within the deadline: the library's own time-out starts anew with every byte."""
+        """The body; past the deadline nobody waits for it any more."""
         body = bytearray()
         for chunk in response.iter_content(65536):
             body += chunk
-            if self._clock() > deadline or len(body) > LARGEST_ANSWER:
+            if len(body) > LARGEST_ANSWER or time.monotonic() > deadline:
                 raise SolrUnavailableError(f"Solr's answer from {self._address} was too slow or too large")
         return bytes(body)
 

@@ -1,14 +1,15 @@
-"""What protects the site and its administrator: headers, session, form tokens, a brake on guessing passwords."""
+"""What protects the site and those who run it: headers, sessions, form tokens, a brake on guessing passwords."""
 
-import hashlib
-import hmac
-import secrets
+import ipaddress
+import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from threading import Lock
 
-from flask import Flask, Response, abort, request, session
+from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface
+from flask_limiter import Limiter, RequestLimit
+from flask_wtf.csrf import CSRFProtect
+from werkzeug.middleware.proxy_fix import ProxyFix
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
@@ -20,8 +21,13 @@ SECURITY_HEADERS: Mapping[str, str] = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-SESSION_HOURS = 8
+# A cookie outlives its sign-in (search_ui/accounts.py): the form that is sent too late is still known to be ours.
+COOKIE_HOURS = 24
 LARGEST_FORM = 256 * 1024  # bytes
+TOKEN = "token"  # name of the form field
+TOKEN_HEADER = "X-Form-Token"
+GUESSES_OF_ADDRESS = "5 per 5 minutes"
+GUESSES_OF_ACCOUNT = "20 per 15 minutes"
 
 
 class _Sessions(SecureCookieSessionInterface):
@@ -31,18 +37,29 @@ class _Sessions(SecureCookieSessionInterface):
         return request.is_secure
 
 
-def protect(app: Flask, secret_key: bytes) -> None:
-    """Set sessions, form limits and headers up on `app`."""
+def protect(app: Flask, secret_key: bytes, trusted_proxies: int) -> CSRFProtect:
+    """Set sessions, form tokens, form limits and headers up on `app`.
+
+    Every request that could change something needs a token from a page of its session, but for views that are
+    exempted from what is returned. Addresses and HTTPS are read from the headers of so many proxies, 0: of none.
+    """
     app.secret_key = secret_key
     app.session_interface = _Sessions()
-    app.permanent_session_lifetime = timedelta(hours=SESSION_HOURS)
+    app.permanent_session_lifetime = timedelta(hours=COOKIE_HOURS)
     app.config.update(
         SESSION_COOKIE_NAME="plumbline",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         MAX_CONTENT_LENGTH=LARGEST_FORM,
+        WTF_CSRF_FIELD_NAME=TOKEN,
+        WTF_CSRF_HEADERS=[TOKEN_HEADER],
+        WTF_CSRF_TIME_LIMIT=None,  # a token is as old as its session
+        WTF_CSRF_SSL_STRICT=False,  # it asks for a referrer, which our pages do not let browsers send
     )
+    if trusted_proxies:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted_proxies, x_proto=trusted_proxies)  # type: ignore[method-assign]
     app.after_request(_with_headers)
+    return CSRFProtect(app)
 
 
 def _with_headers(response: Response) -> Response:
@@ -51,73 +68,28 @@ def _with_headers(response: Response) -> Response:
     return response
 
 
-def form_token() -> str:
-    """The session's form token, made when first asked for."""
-    if "token" not in session:
-        session["token"] = secrets.token_urlsafe(32)
-    return str(session["token"])
+def brake_on_guessing(app: Flask, too_often: Callable[[RequestLimit], Response]) -> Limiter:
+    """What counts wrong passwords, in this process. `too_often` makes the answer for whoever has to wait."""
+    return Limiter(sender, app=app, storage_uri="memory://", strategy="moving-window", on_breach=too_often)
 
 
-def check_form_token() -> None:
-    """Answer 400 unless the form came from a page of this session (field `token` or header `X-Form-Token`)."""
-    sent = request.form.get("token", "") or request.headers.get("X-Form-Token", "")
-    kept = str(session.get("token", ""))
-    if not (kept and hmac.compare_digest(sent.encode("utf-8", "replace"), kept.encode())):
-        abort(400, description="error.token")
+def seconds_to_wait(limit: RequestLimit) -> int:
+    """How long until a brake lets go, at least 1."""
+    return max(1, limit.reset_at - int(time.time()))  # by the clock that flask-limiter goes by
 
 
-def sign_in(password_hash: str) -> None:
-    """Begin an administrator's session, with nothing left of the one before."""
-    session.clear()
-    session.permanent = True
-    session["admin"] = _fingerprint(password_hash)
+def sender() -> str:
+    """The address that a request comes from; of an IPv6 address the network, which is one customer's."""
+    text = request.remote_addr or ""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return text
 
 
-def is_administrator(password_hash: str) -> bool:
-    """True within a session that was begun with the present password: changing it ends all sessions."""
-    return bool(password_hash) and hmac.compare_digest(
-        str(session.get("admin", "")).encode(), _fingerprint(password_hash).encode()
-    )
-
-
-def _fingerprint(password_hash: str) -> str:
-    return hashlib.sha256(password_hash.encode()).hexdigest()[:32]
-
-
-class LoginBrake:
-    """Counts wrong passwords by the sender's address, in this process; `limit` of them close the door for a while.
-
-    `window` is in seconds of `clock`. Safe to use from several threads.
-    """
-
-    def __init__(self, clock: Callable[[], float], limit: int = 5, window: float = 300.0) -> None:
-        self._clock = clock
-        self._limit = limit
-        self._window = window
-        self._failures: dict[str, list[float]] = {}
-        self._lock = Lock()
-
-    def seconds_to_wait(self, address: str) -> int:
-        """0 if `address` may try now, else the seconds until it may."""
-        with self._lock:
-            recent = self._recent(address)
-            if len(recent) < self._limit:
-                return 0
-            return max(1, round(recent[-self._limit] + self._window - self._clock()))
-
-    def failed(self, address: str) -> None:
-        """A wrong password came from `address`."""
-        with self._lock:
-            self._failures[address] = [*self._recent(address), self._clock()]
-            for known in list(self._failures):  # nothing is kept of those who went away
-                if not self._recent(known):
-                    del self._failures[known]
-
-    def succeeded(self, address: str) -> None:
-        """Forget the failures of `address`."""
-        with self._lock:
-            self._failures.pop(address, None)
-
-    def _recent(self, address: str) -> list[float]:
-        oldest = self._clock() - self._window
-        return [moment for moment in self._failures.get(address, ()) if moment > oldest]
+def is_refused(response: Response) -> bool:
+    """Was the password wrong? Only then does an attempt count."""
+    return response.status_code == 403

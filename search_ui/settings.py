@@ -22,7 +22,17 @@ class SearchSettings:
     longest_query: int = field(
         default=LONGEST_QUERY, metadata={"help": "characters of a query that are searched for, 1 to 160"}
     )
-    timeout: float = field(default=5.0, metadata={"help": "seconds to wait for Solr"})
+    timeout: float = field(
+        default=1.5, metadata={"help": "seconds to wait for Solr before the page says that it does not answer"}
+    )
+    workers: int = field(default=1, metadata={"help": "processes that answer readers, each with 8 threads"})
+    trusted_proxies: int = field(
+        default=0,
+        metadata={"help": "reverse proxies before the site, whose X-Forwarded-For and -Proto are believed; 0: none"},
+    )
+    log_days: int = field(
+        default=90, metadata={"help": "days that searches are logged for, without personal data; 0: not at all"}
+    )
     site_names: Mapping[str, str] = field(default_factory=dict, metadata={"help": "name to show for a site, by host"})
 
     def __post_init__(self) -> None:

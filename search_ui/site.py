@@ -1,14 +1,18 @@
 """What every view needs: the parts the site was made of, and the reader's language and format."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
 from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request
+from flask_login import current_user
 
-from search_ui.actions import ReviewActions
+from docstore.accounts import Account, Role
+from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import HTML_LANGUAGES, LANGUAGES, say
 from search_ui.search import Search
-from search_ui.security import LoginBrake, form_token, is_administrator
+from search_ui.search_log import SearchLog
 from search_ui.settings import SearchSettings
 
 _KEY = "plumbline"
@@ -18,19 +22,21 @@ _YEAR = 365 * 24 * 3600  # seconds
 
 @dataclass(frozen=True)
 class Site:
-    """The parts `create_app` was given."""
+    """The parts `create_app` was given. `clock` tells epoch seconds, `stopwatch` seconds that never go back."""
 
     settings: SearchSettings
     search: Search
-    actions: ReviewActions
-    brake: LoginBrake
-    password_hash: str
+    actions: SiteActions
+    accounts: Accounts
+    log: SearchLog
+    clock: Callable[[], float] = time.time
+    stopwatch: Callable[[], float] = time.monotonic
 
 
 def attach(app: Flask, site: Site) -> None:
     """Make `site` known to the views and templates of `app`."""
     app.extensions[_KEY] = site
-    app.before_request(_choose_language)
+    app.before_request(_begin)
     app.after_request(_remember_language)
     app.context_processor(_template_values)
 
@@ -40,8 +46,15 @@ def current_site() -> Site:
     return cast(Site, current_app.extensions[_KEY])
 
 
+def account() -> Account | None:
+    """The account that is signed in."""
+    return cast(Account, current_user.account) if current_user.is_authenticated else None
+
+
 def wants_json() -> bool:
-    """True if the reader is a program: `format=json`, or JSON preferred to HTML."""
+    """True if the reader is a program: at the API, `format=json`, or JSON preferred to HTML."""
+    if request.path.startswith("/api/"):
+        return True
     if "format" in request.args:
         return request.args["format"] == "json"
     best = request.accept_mimetypes.best_match(["text/html", "application/json"], default="text/html")
@@ -55,16 +68,24 @@ def page(template: str, status: int = 200, **values: object) -> Response:
     return response
 
 
-def error_answer(status: int, message: str, **values: object) -> Response:
-    """An error as the reader wants it: a page, or `{"error": {"status": …, "message": …}}`."""
+_CODES = {403: "forbidden", 404: "not_found", 405: "method_not_allowed", 429: "too_many_requests"}
+
+
+def error_answer(status: int, message: str, code: str = "", **values: object) -> Response:
+    """An error as the reader wants it: a page, or `{"error": {"status": …, "code": …, "message": …}}`.
+
+    `code` names the error for programs, whatever the language of the message.
+    """
     if wants_json():
-        response = jsonify(error={"status": status, "message": message})
+        named = code or _CODES.get(status, "bad_request" if status < 500 else "internal")
+        response = jsonify(error={"status": status, "code": named, "message": message})
         response.status_code = status
         return response
     return page("error.html", status, error_status=status, message=message, **values)
 
 
-def _choose_language() -> None:
+def _begin() -> None:
+    g.started = current_site().stopwatch()
     choices = (request.args.get("lang"), request.cookies.get(_LANGUAGE_COOKIE))
     named = next((choice for choice in choices if choice in LANGUAGES), None)
     g.language = named or request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0]
@@ -91,6 +112,6 @@ def _template_values() -> dict[str, Any]:
         ],
         "site_title": site.settings.title,
         "settings": site.settings,
-        "form_token": form_token,
-        "is_administrator": is_administrator(site.password_hash),
+        "account": account(),
+        "Role": Role,
     }

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Response, expect, sync_playwright
 
+from docstore.accounts import Role
 from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
 from pipeline import stages
@@ -27,8 +28,9 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.serve import SearchSite
 from pipeline.settings import Settings
+from search_ui.passwords import hash_password
 
-PASSWORD = "demo administrator"
+ACCOUNT, PASSWORD = "operator", "demo administrator"
 PATIENCE = 300_000  # milliseconds for whatever the page or the index has to do
 FLAGS = [
     "--headless",
@@ -73,11 +75,11 @@ def vertical(chromium: Browser, solr_node: SolrNode, tmp_path_factory: pytest.Te
     """The demo after one run, served. Asks for the browser first: without it nothing has to be set up."""
     folder = tmp_path_factory.mktemp("browser")
     write_sites(folder / "sites")
-    with pytest.MonkeyPatch.context() as environment, DemoServer(folder / "sites", 0) as demo:
-        environment.setenv("PLUMB_ADMIN_PASSWORD", PASSWORD)
+    with DemoServer(folder / "sites", 0) as demo:
         settings = settings_for(folder, demo.port, solr_node.url)
         with Engine(settings, Quiet()) as engine:
             stages.run(engine)
+            engine.store.accounts.add(ACCOUNT, hash_password(PASSWORD), [Role.OPERATOR])
             with SearchSite(engine) as site:
                 index = SolrIndex(solr_node.url, settings.index.collection, timeout=120.0)
                 yield Vertical(site.url, settings.crawl.seeds[0], engine, index)
@@ -88,7 +90,8 @@ def settings_for(folder: Path, site_port: int, solr_url: str) -> Settings:
     """The demo's settings, on any free port and on the session's Solr."""
     settings = demo_settings(DemoOptions(folder, port=0, site_port=site_port))
     index = dataclasses.replace(settings.index, solr_url=solr_url, collection="browser")
-    return dataclasses.replace(settings, index=index)
+    search = dataclasses.replace(settings.search, timeout=60.0)  # a machine under load is no Solr that is down
+    return dataclasses.replace(settings, index=index, search=search)
 
 
 class Watch:
@@ -148,9 +151,10 @@ def visit(chromium: Browser, vertical: Vertical, watches: list[Watch]) -> Iterat
     assert [fault for watch in watches for fault in watch.faults] == []
 
 
-def sign_in(page: Page) -> Page:
+def sign_in(page: Page, name: str = ACCOUNT) -> Page:
     """Through the form, to the review page."""
-    page.goto("/admin/login")
+    page.goto("/admin/lexicon")
+    page.locator("#name").fill(name)
     page.locator("#password").fill(PASSWORD)
     page.locator("#password").press("Enter")
     expect(page.locator("#publish")).to_be_visible()

@@ -1,5 +1,6 @@
 """A working frontier table in memory, and the entries and settings that crawl tests share."""
 
+import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,52 +21,60 @@ class MemoryTable:
     transactions: int = 0
     stored_robots: dict[str, StoredRobots] = field(default_factory=dict)
     policy: str = ""
+    lock: threading.RLock = field(default_factory=threading.RLock)  # the recorder is a thread of its own
 
     def add(self, new: Sequence[NewUrl], /) -> int:
-        fresh = [url for url in {new_url.url: new_url for new_url in new}.values() if url.url not in self.ids]
-        for url in fresh:
-            number = len(self.rows) + 1
-            self.ids[url.url] = number
-            self.rows[number] = FrontierEntry(number, url.url, url.host, url.queue, url.depth, url.kind, url.priority)
-            self.due_at[number] = 0.0
-        for url in new:
-            if url.kind is Kind.SEED:
-                number = self.ids[url.url]
-                self.rows[number] = replace(self.rows[number], kind=Kind.SEED, depth=0)
-        return len(fresh)
+        with self.lock:
+            fresh = [url for url in {new_url.url: new_url for new_url in new}.values() if url.url not in self.ids]
+            for url in fresh:
+                number = len(self.rows) + 1
+                self.ids[url.url] = number
+                self.rows[number] = FrontierEntry(
+                    number, url.url, url.host, url.queue, url.depth, url.kind, url.priority
+                )
+                self.due_at[number] = 0.0
+            for url in new:
+                if url.kind is Kind.SEED:
+                    number = self.ids[url.url]
+                    self.rows[number] = replace(self.rows[number], kind=Kind.SEED, depth=0)
+            return len(fresh)
 
     def _due(self, before: float) -> list[FrontierEntry]:
         return [row for row in self.rows.values() if (at := self.due_at[row.url_id]) is not None and at <= before]
 
     def due_queues(self, before: float, /) -> dict[int, int]:
-        counts: dict[int, int] = {}
-        for row in self._due(before):
-            counts[row.queue] = counts.get(row.queue, 0) + 1
-        return counts
+        with self.lock:
+            counts: dict[int, int] = {}
+            for row in self._due(before):
+                counts[row.queue] = counts.get(row.queue, 0) + 1
+            return counts
 
     def due(self, queue: int, before: float, limit: int, exclude: Collection[int] = (), /) -> list[FrontierEntry]:
-        found = [row for row in self._due(before) if row.queue == queue and row.url_id not in exclude]
-        return sorted(found, key=lambda row: (-row.priority, row.url_id))[:limit]
+        with self.lock:
+            found = [row for row in self._due(before) if row.queue == queue and row.url_id not in exclude]
+            return sorted(found, key=lambda row: (-row.priority, row.url_id))[:limit]
 
     def record(self, visits: Sequence[Visit], /) -> None:
-        self.transactions += 1
-        for visit in visits:
-            self.visits.append(visit)
-            number = visit.entry.url_id
-            row = replace(self.rows[number], gap=visit.gap, attempts=visit.attempts)
-            if visit.page is not None:
-                self.pages[row.url] = visit.page
-                page = visit.page
-                row = replace(row, etag=page.etag, last_modified=page.last_modified, digest=page.digest)
-            if visit.gone:
-                self.pages.pop(row.url, None)
-                row = replace(row, etag="", last_modified="", digest="")
-            self.rows[number] = row
-            self.due_at[number] = visit.next_visit
-            self.add(visit.links)
+        with self.lock:
+            self.transactions += 1
+            for visit in visits:
+                self.visits.append(visit)
+                number = visit.entry.url_id
+                row = replace(self.rows[number], gap=visit.gap, attempts=visit.attempts)
+                if visit.page is not None:
+                    self.pages[row.url] = visit.page
+                    page = visit.page
+                    row = replace(row, etag=page.etag, last_modified=page.last_modified, digest=page.digest)
+                if visit.gone:
+                    self.pages.pop(row.url, None)
+                    row = replace(row, etag="", last_modified="", digest="")
+                self.rows[number] = row
+                self.due_at[number] = visit.next_visit
+                self.add(visit.links)
 
     def known(self, wanted: Sequence[str], /) -> set[str]:
-        return {url for url in wanted if url in self.ids}
+        with self.lock:
+            return {url for url in wanted if url in self.ids}
 
     def urls(self) -> Iterator[str]:
         yield from list(self.ids)

@@ -1,26 +1,34 @@
 """Working stand-ins for what `create_app` is given: a small Solr in memory, and a lexicon under review."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
-from werkzeug.security import generate_password_hash
 
 from docstore import fields
+from docstore.accounts import Account, Role, folded_name
 from docstore.errors import LexiconError, SolrError
-from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
+from docstore.model import Lexicon, LexiconEntry, Reason, Term, TermStatus
+from docstore.searches import Click, LoggedSearch, SearchReport
+from docstore.status import Freshness, SiteHealth
+from search_ui.actions import CrawledSite, Overview, RunSummary
 from search_ui.app import create_app
 from search_ui.query import MARK_OFF, MARK_ON
 from search_ui.ranking import Params
+from search_ui.search_log import SearchLog
 from search_ui.settings import SearchSettings
 from semantics.segment import RjiebaSegmenter, Segmenter
 
 PASSWORD = "correct horse"
-PASSWORD_HASH = generate_password_hash(PASSWORD, method="scrypt:1024:8:1")  # cheap: this is a test
+PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)  # cheap: this is a test
+OPERATOR = "operator"
+NO_SEARCHES = SearchReport((), 0, 0, 0, 0, 0, (), (), (), 0)
 BASE = RjiebaSegmenter()
 
 
@@ -30,7 +38,8 @@ def document(
     """A document as Solr returns it."""
     return {
         fields.ID: f"doc{number}", fields.URL: f"https://{site}/{number}.html", fields.SITE: site,
-        fields.TITLE: title, fields.BODY: body, fields.PUBLISHED_TEXT: published,
+        fields.TITLE: title, fields.BODY: body, fields.PUBLISHED_TEXT: published, fields.CLUSTER: f"doc{number}",
+        fields.FETCHED: "2024-05-01T10:20:30Z", fields.LANGUAGE: "zh",
     }  # fmt: skip
 
 
@@ -43,23 +52,43 @@ class FakeSearch:
     error: SolrError | None = None
 
     def select(self, params: Params) -> dict[str, Any]:
+        if dict(params).get("fl", "").startswith(fields.WORK):
+            return {}  # no document here is part of a work
         self.asked.append(params)
         if self.error:
             raise self.error
         named = dict(params)
         found = [doc for doc in self.documents if _matches(doc, named)]
-        start, rows = int(named.get("start", "0")), int(named["rows"])
+        rows, mark = int(named["rows"]), named.get("cursorMark", "*")
+        start = int(named.get("start", "0")) if mark == "*" else int(mark.removeprefix("mark"))
         docs = found[start : start + rows]
         return {
             "responseHeader": {"status": 0, "QTime": 7},
             "response": {"numFound": len(found), "start": start, "docs": docs},
             "highlighting": {doc[fields.ID]: _highlights(doc, named.get("text", "")) for doc in docs},
             "facets": _facets(found, named),
+            "nextCursorMark": f"mark{start + len(docs)}",
+            "debug": {"explain": {doc[fields.ID]: EXPLAINED for doc in docs}},
         }
 
 
+EXPLAINED = {
+    "match": True, "value": 4.0, "description": "sum of:", "details": [
+        {"match": True, "value": 3.0, "description": "weight(body:页岩 in 1) [SchemaSimilarity], result of:"},
+        {"match": True, "value": 1.0, "description": "weight(title_domain:页岩气 in 1) [SchemaSimilarity], result of:"},
+    ],
+}  # fmt: skip
+
+
 def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
-    sites = named.get("sites", "").split(",") if "sites" in named else [doc[fields.SITE]]
+    if "doc" in named and not named["q"].startswith("{!bool must=$copies"):
+        is_it = doc[fields.ID] == named["doc"]
+        return not is_it if named["q"].startswith("{!mlt") else is_it
+    if "cluster" in named and doc[fields.CLUSTER] != named["cluster"]:
+        return False
+    if "doc" in named and doc[fields.ID] == named["doc"]:
+        return False
+    sites = named.get("sites", "").split("\x1f") if "sites" in named else [doc[fields.SITE]]
     text = named.get("text", named.get("domain_words", named.get("base_words", "")))
     held = f"{doc[fields.TITLE]}\n{doc[fields.BODY]}"
     return doc[fields.SITE] in sites and all(part in held for part in text.replace("\u200b", "").split())
@@ -75,12 +104,31 @@ def _highlights(doc: dict[str, Any], text: str) -> dict[str, list[str]]:
 def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str, Any]:
     if json.loads(named.get("json.facet", "{}")).get("sites") == "unique(site)":
         return {"sites": len({doc[fields.SITE] for doc in found}), "newest": "2016-05-09T00:00:00Z"}
-    sites = [doc[fields.SITE] for doc in found]
-    years = [doc[fields.PUBLISHED_TEXT][:4] for doc in found]
-    return {
-        "sites": {"buckets": [{"val": site, "count": sites.count(site)} for site in dict.fromkeys(sites)]},
-        "dates": {"buckets": [{"val": f"{y}-01-01T00:00:00Z", "count": years.count(y)} for y in sorted(set(years))]},
+    clusters = [doc[fields.CLUSTER] for doc in found]
+    others = {name: _holding(found, named[f"{name}_text"]) for name in _asked_facets(named) if f"{name}_text" in named}
+    return others | {
+        "total": len(set(clusters)),
+        "sites": _buckets([doc[fields.SITE] for doc in found]),
+        "sections": _buckets([doc.get(fields.SECTION, "") for doc in found]),
+        "terms": _buckets([term for doc in found for term in doc.get(fields.DOMAIN_TERMS, ())]),
+        "dates": _buckets(sorted(f"{doc[fields.PUBLISHED_TEXT][:4]}-01-01T00:00:00Z" for doc in found)),
+        "copies": _buckets([cluster for cluster in clusters if cluster in named.get("shown", "").split(",")]),
     }
+
+
+def _asked_facets(named: dict[str, str]) -> list[str]:
+    return list(json.loads(named.get("json.facet", "{}")))
+
+
+def _holding(found: Sequence[dict[str, Any]], text: str) -> dict[str, int]:
+    """How many of the documents hold `text`, as another search that could be offered."""
+    return {"total": sum(text in f"{doc[fields.TITLE]}\n{doc[fields.BODY]}" for doc in found)}
+
+
+def _buckets(values: Sequence[str]) -> dict[str, Any]:
+    """How often each value occurs, empty ones not at all."""
+    counts = {value: values.count(value) for value in dict.fromkeys(values) if value}
+    return {"buckets": [{"val": value, "count": count, "n": count} for value, count in counts.items()]}
 
 
 @cache
@@ -95,12 +143,25 @@ class FakeActions:
     all_terms: list[Term] = field(default_factory=list)
     published: Lexicon = field(default_factory=Lexicon)
     lag: int = 0
+    older: list[Segmenter] = field(default_factory=list)
+    popular: list[str] = field(default_factory=list)
+    report: SearchReport = NO_SEARCHES
+    asked_days: list[int] = field(default_factory=list)
 
     def lexicon(self) -> Lexicon:
         return self.published
 
     def segmenter(self) -> Segmenter:
         return _segmenter(tuple(entry.text for entry in self.published.entries))
+
+    def segmenters(self) -> list[Segmenter]:
+        return [self.segmenter(), *self.older]
+
+    def set_synonyms(self, text: str, synonyms: Sequence[str]) -> None:
+        places = [n for n, term in enumerate(self.all_terms) if term.text == text]
+        if not places:
+            raise LexiconError(f"no such term: {text}")
+        self.all_terms[places[0]] = replace(self.all_terms[places[0]], synonyms=tuple(synonyms))
 
     def base_segmenter(self) -> Segmenter:
         return BASE
@@ -133,6 +194,27 @@ class FakeActions:
     def index_lag(self) -> int:
         return self.lag
 
+    def popular_queries(self, limit: int) -> list[str]:
+        return self.popular[:limit]
+
+    def propose(self, text: str) -> None:
+        if not text.strip():
+            raise LexiconError("a term without letters")
+        if text not in {one.text for one in self.all_terms}:
+            self.all_terms.append(Term(text, 0.0, 0, 0))
+
+    def overview(self) -> Overview:
+        run = RunSummary(0.0, 90.0, (("crawl", (("fetched", 7),)), ("index", ())))
+        return Overview(Freshness(3, 2, 1, 0.0, 60.0, 120.0), self.published.version, self.published.version, (run,))
+
+    def sites(self) -> list[CrawledSite]:
+        ends = {Reason.FETCHED: 4, Reason.GONE: 2, Reason.TIMED_OUT: 1}
+        return [CrawledSite(SiteHealth("news.example", "https://news.example/", 7, 0, 3, 60.0, ends), 2.0)]
+
+    def searches(self, days: int) -> SearchReport:
+        self.asked_days.append(days)
+        return self.report
+
     def _accepted(self) -> set[str]:
         return {term.text for term in self.all_terms if term.status is TermStatus.ACCEPTED}
 
@@ -148,30 +230,68 @@ def term(text: str, score: float = 10.0, **changes: Any) -> Term:
     return Term(text, score, **{**evidence, **changes})
 
 
+class FakeAccounts:
+    """Accounts in memory; all have `PASSWORD`."""
+
+    def __init__(self, **roles: Role) -> None:
+        self.known = {name: Account(name, PASSWORD_HASH, frozenset({role})) for name, role in roles.items()}
+
+    def find(self, name: str) -> Account | None:
+        return self.known.get(folded_name(name))
+
+    def is_empty(self) -> bool:
+        return all(one.disabled_at is not None for one in self.known.values())
+
+    def set_password(self, name: str, password_hash: str) -> None:
+        self.change(name, password_hash=password_hash)
+
+    def change(self, name: str, **changes: Any) -> None:
+        self.known[name] = replace(self.known[name], **changes)
+
+
+@dataclass
+class KeptLog:
+    """What a search log was told to keep."""
+
+    searches: list[LoggedSearch] = field(default_factory=list)
+    clicks: list[Click] = field(default_factory=list)
+    dropped: int = 0
+
+    def keep(self, searches: Sequence[LoggedSearch], clicks: Sequence[Click], dropped: int) -> None:
+        self.searches += searches
+        self.clicks += clicks
+        self.dropped += dropped
+
+
 def site_app(
     search: FakeSearch | None = None,
     actions: FakeActions | None = None,
     settings: SearchSettings | None = None,
-    password_hash: str = PASSWORD_HASH,
+    accounts: FakeAccounts | None = None,
+    log: SearchLog | None = None,
     **more: Any,
 ) -> Flask:
-    """The application with stand-ins for what is not named."""
+    """The application with stand-ins for what is not named; `OPERATOR` may sign in."""
     return create_app(
-        settings or SearchSettings(), search or FakeSearch(), actions or FakeActions(), b"k" * 32, password_hash, **more
+        settings or SearchSettings(),
+        search or FakeSearch(),
+        actions or FakeActions(),
+        accounts if accounts is not None else FakeAccounts(operator=Role.OPERATOR),
+        log or SearchLog(KeptLog().keep),
+        b"k" * 32,
+        **more,
     )
 
 
-def form_token(client: FlaskClient) -> str:
-    """The form token of this client's session."""
-    client.get("/admin/login")
-    with client.session_transaction() as kept:
-        return str(kept["token"])
+def form_token(client: FlaskClient, page: str = "/admin/login") -> str:
+    """The token in the forms of a page, as this client is shown it."""
+    found = re.search(r'name="token" value="([^"]+)"', client.get(page).text)
+    assert found is not None
+    return found[1]
 
 
-def sign_in(client: FlaskClient) -> str:
+def sign_in(client: FlaskClient, name: str = OPERATOR) -> str:
     """Sign the client in; return the token its forms need."""
-    answer = client.post("/admin/login", data={"token": form_token(client), "password": PASSWORD})
-    assert answer.status_code == 303
-    client.get("/admin/lexicon")
-    with client.session_transaction() as kept:
-        return str(kept["token"])
+    answer = client.post("/admin/login", data={"token": form_token(client), "name": name, "password": PASSWORD})
+    assert answer.status_code == 303, answer.text
+    return form_token(client, "/admin/account")

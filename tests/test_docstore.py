@@ -20,6 +20,7 @@ from docstore.articles import Extraction
 from docstore.changes import Indexed
 from docstore.errors import LexiconError, StoreError, StoreFullError, StoreTooNewError
 from docstore.frontier import NewUrl, StoredRobots, Visit
+from docstore.lexicons import LONGEST_SYNONYM, MOST_SYNONYMS
 from docstore.model import (
     Article,
     FrontierEntry,
@@ -331,6 +332,57 @@ class TestLexicon:
             store.lexicon.publish(Lexicon(1))
         store.lexicon.publish(Lexicon(2))
         assert [(lex.version, size) for lex, size in store.lexicon.versions()] == [(2, 0), (1, 1)]
+        assert store.lexicon.version(1).entries == first.entries and store.lexicon.version(7) == Lexicon()
+
+    def test_synonyms_are_kept_with_the_term_and_published_with_its_entry(self, store: Store) -> None:
+        store.lexicon.add(["页岩气"])
+        store.lexicon.set_synonyms("页岩气", [" shale gas", "", "页岩气", "shale gas", "页岩\0瓦斯"])
+        chosen = ("shale gas", "页岩\ufffd瓦斯")
+        assert [t.synonyms for t in store.lexicon.accepted()] == [chosen]
+        store.lexicon.replace_candidates([term("页岩气", 7.5)])
+        assert [(t.score, t.synonyms) for t in store.lexicon.accepted()] == [(7.5, chosen)]
+        store.lexicon.publish(Lexicon(1, (LexiconEntry("页岩气", 0, "n", chosen),)))
+        assert store.lexicon.latest().entries[0].synonyms == chosen
+        store.lexicon.set_synonyms("页岩气", [])
+        assert store.lexicon.accepted()[0].synonyms == ()
+
+    @pytest.mark.parametrize(
+        ("text", "synonyms", "message"),
+        [
+            ("没有的词", ["a"], "no such term"),
+            ("页岩气", [f"w{n}" for n in range(MOST_SYNONYMS + 1)], "can have 8 synonyms, not 9"),
+            ("页岩气", ["长" * (LONGEST_SYNONYM + 1)], "at most 64 characters"),
+        ],
+    )
+    def test_synonyms_that_cannot_be_kept(self, store: Store, text: str, synonyms: list[str], message: str) -> None:
+        store.lexicon.add(["页岩气"])
+        store.lexicon.set_synonyms("页岩气", ["shale gas"])
+        with pytest.raises(LexiconError, match=message):
+            store.lexicon.set_synonyms(text, synonyms)
+        assert store.lexicon.accepted()[0].synonyms == ("shale gas",)
+
+    def test_the_index_holds_an_older_version_until_what_waited_then_is_done(self, store: Store) -> None:
+        entry = keep_page(store)
+        done = [Indexed(entry.url_id, Outcome(Reason.INDEXED), "d", 2)]
+        assert store.lexicon.versions_in_index() == [0]
+        for version in (1, 2):
+            store.lexicon.publish(Lexicon(version))
+        store.lexicon.mark_applied(1, [])
+        assert store.lexicon.versions_in_index() == [1]
+        store.lexicon.mark_applied(2, [entry.url_id])
+        assert store.lexicon.versions_in_index() == [2, 1]
+        waiting = store.changes.pending(10)
+        store.changes.done(waiting, done)
+        assert store.lexicon.versions_in_index() == [2]
+        extract_all(store, ARTICLE)  # an article that came later is cut by the newest version alone
+        assert store.changes.count() == 1 and store.lexicon.versions_in_index() == [2]
+
+    def test_versions_that_follow_each_other_fast_are_all_in_the_index(self, store: Store) -> None:
+        entry = keep_page(store)
+        for version in (1, 2):
+            store.lexicon.publish(Lexicon(version))
+            store.lexicon.mark_applied(version, [entry.url_id])
+        assert store.lexicon.versions_in_index() == [2, 1, 0]
 
 
 def test_runs_and_their_reports(store: Store) -> None:

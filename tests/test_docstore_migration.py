@@ -24,7 +24,10 @@ ARTICLES_1 = """
         extracted_at FLOAT NOT NULL
     )
 """
-NEW_TABLES = ("bands", "parts", "ties", "sites", "site_pages", "site_lines", "site_tails")
+NEW_TABLES = (
+    *("bands", "parts", "ties", "sites", "site_pages", "site_lines", "site_tails"),
+    *("accounts", "searches", "clicks"),
+)
 INDEXES = {str(index.name) for table in tables.metadata.tables.values() for index in table.indexes}
 OLD_COLUMNS = "url_id, doc_id, title, body, published, date_source, language, method, digest, extracted_at"
 
@@ -40,6 +43,8 @@ def old_url(store_url: str, tmp_path: Path) -> Iterator[str]:
         connection.execute(text(f"CREATE TABLE kept AS SELECT {OLD_COLUMNS} FROM articles"))
         for name in (*NEW_TABLES, "articles"):
             connection.execute(text(f"DROP TABLE {name}"))
+        for name in ("terms", "lexicon_entries"):
+            connection.execute(text(f"ALTER TABLE {name} DROP COLUMN synonyms"))
         connection.execute(text(ARTICLES_1))
         connection.execute(text(f"INSERT INTO articles ({OLD_COLUMNS}) SELECT {OLD_COLUMNS} FROM kept"))
         connection.execute(text("DROP TABLE kept"))

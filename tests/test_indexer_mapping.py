@@ -6,7 +6,7 @@ import pytest
 
 from docstore import fields
 from docstore.model import Article, Block, BlockKind, Lexicon, LexiconEntry, StoredArticle, document_id
-from indexer.mapping import LONGEST_BODY, Analysis, to_document
+from indexer.mapping import LONGEST_BODY, Analysis, to_document, work_id
 from semantics.segment import RjiebaSegmenter, base_segmenter
 
 LEXICON = Lexicon(3, (LexiconEntry("世界石油大会"), LexiconEntry("PDC钻头"), LexiconEntry("shale gas", 0, "eng")))
@@ -24,7 +24,9 @@ def stored(**changes: object) -> StoredArticle:
 
 
 def test_every_field_is_one_that_the_schema_knows() -> None:
-    document = to_document(stored(section="国际", author="王", source="新华社", blocks=BLOCKS), ANALYSIS)
+    document = to_document(
+        stored(title="油经 第二章", section="国际", author="王", source="新华社", blocks=BLOCKS), ANALYSIS
+    )
     assert set(document) == set(fields.ALL)
     assert document[fields.ID] == document_id("http://a.test/1")
     assert document[fields.FETCHED] == "2016-05-09T00:00:00Z"
@@ -57,6 +59,7 @@ def test_dates(published: str, moment: str) -> None:
 def test_what_a_page_does_not_state_is_no_field() -> None:
     optional = {
         fields.PUBLISHED, fields.PUBLISHED_TEXT, fields.SECTION, fields.AUTHOR, fields.SOURCE, fields.HEADINGS,
+        fields.WORK,
     }  # fmt: skip
     assert set(to_document(stored(published=""), ANALYSIS)) == set(fields.ALL) - optional
 
@@ -75,3 +78,27 @@ def test_what_no_index_takes_is_replaced_and_the_length_bounded() -> None:
     document = to_document(stored(title="a\x00b\u200bc\x1f", body="长" * (LONGEST_BODY + 5)), ANALYSIS)
     assert document[fields.TITLE] == "a b c "
     assert len(str(document[fields.BODY])) == LONGEST_BODY
+
+
+@pytest.mark.parametrize(
+    ("title", "whole"),
+    [
+        ("中华人民共和国民法典 第九十三条", "中华人民共和国民法典"),
+        ("中华人民共和国刑法第一百三十三条之一", "中华人民共和国刑法"),
+        ("三国演义 第1回 宴桃园豪杰三结义", "三国演义"),
+        ("三国演义　第 ２ 回：张翼德怒鞭督邮", "三国演义"),
+        ("大庆油田史话（十二）", "大庆油田史话"),
+        ("大庆油田史话(3)", "大庆油田史话"),
+        ("Drilling for beginners Part 2: mud", "drilling for beginners"),
+        ("第三章 总则", ""),
+        ("我国第一部石油法出台", ""),
+        ("第九届世界石油大会开幕", ""),
+        ("油价（2016）上涨", ""),
+        ("Parts of wells", ""),
+        ("", ""),
+    ],
+)
+def test_a_numbered_part_names_its_work(title: str, whole: str) -> None:
+    found = work_id("a.test", title)
+    assert found == (work_id("a.test", f"{whole} 第一条") if whole else "")
+    assert found == "" or (len(found) == 16 and found != work_id("b.test", title))

@@ -149,7 +149,7 @@ def changed_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A configset with one more stop word than the project's."""
     folder = tmp_path / "solr_conf"
     shutil.copytree(CONFIGSET, folder)
-    with (folder / "lang" / "stopwords_en.txt").open("a") as stopwords:
+    with (folder / "lang" / "simplified.txt").open("a") as stopwords:
         stopwords.write("whatever\n")
     monkeypatch.setattr(solr, "CONFIGSET", folder)
 

@@ -11,6 +11,7 @@ import requests
 from docstore import fields
 from indexer.solr import SolrIndex, configset_digest, configset_files
 from indexer.solr_node import SolrNode
+from semantics.folding import solr_mapping
 from solr_conf import CONFIGSET
 
 J = fields.WORD_JOINT
@@ -23,7 +24,7 @@ def schema_fields() -> dict[str, dict[str, str]]:
 
 
 def test_schema_has_the_fields_of_docstore_and_solrs_version() -> None:
-    assert set(schema_fields()) == {*fields.ALL, "_version_"}
+    assert set(schema_fields()) == {*fields.ALL, *fields.COPIED, "_version_"}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,11 @@ def test_what_is_highlighted_is_stored_with_offsets(name: str) -> None:
 
 def test_configset_leaves_python_out() -> None:
     names = [path.relative_to(CONFIGSET).as_posix() for path in configset_files(CONFIGSET)]
-    assert names == ["lang/stopwords_en.txt", "schema.xml", "solrconfig.xml"]
+    assert names == ["lang/simplified.txt", "schema.xml", "solrconfig.xml"]
+
+
+def test_solr_folds_the_characters_that_python_folds() -> None:
+    assert (CONFIGSET / "lang" / "simplified.txt").read_text("utf-8") == solr_mapping()
 
 
 def test_configset_digest_changes_with_a_byte_and_a_name(tmp_path: Path) -> None:
@@ -89,6 +94,8 @@ def tokens(index: SolrIndex, field: str, text: str) -> list[str]:
     [
         pytest.param(fields.BODY, "石油大会", ["石油", "油大", "大会"], id="bigrams"),
         pytest.param(fields.BODY, "The oil wells' PUMPS", ["oil", "well", "pump"], id="english-stems"),
+        pytest.param(fields.BODY, "石油勘探與鑽頭", ["石油", "油勘", "勘探", "探与", "与钻", "钻头"], id="traditional"),
+        pytest.param(fields.BODY_DOMAIN, J.join(["鑽頭", "與", "𠀀"]), ["钻头", "与", "𠀀"], id="words-traditional"),
         pytest.param(fields.BODY, "ＰＤＣ钻头", ["pdc", "钻头"], id="full-width"),
         pytest.param(fields.BODY_CHARS, "CO2驱 的 Wells", ["co2", "驱", "的", "well"], id="characters"),
         pytest.param(fields.BODY_CHARS, "the 油", ["the", "油"], id="characters-keep-stop-words"),
@@ -102,9 +109,11 @@ def tokens(index: SolrIndex, field: str, text: str) -> list[str]:
         ),
         pytest.param(fields.BODY_DOMAIN, J.join(["油", "，", "\n", "气"]), ["油", "气"], id="marks-between"),
         pytest.param(fields.BODY_DOMAIN, J.join(["𠀀𠀁", "😀", "井"]), ["𠀀𠀁", "井"], id="words-plane-2"),
-        pytest.param(fields.BODY_DOMAIN, J.join(["ＣＯ２驱", "Wells"]), ["co2驱", "well"], id="words-folded"),
+        pytest.param(fields.BODY_DOMAIN, J.join(["ＣＯ２驱", "Wells"]), ["co2驱", "wells"], id="words-folded"),
         pytest.param(fields.BODY_BASE, J.join(["々", "〆"]), ["々", "〆"], id="letters-among-the-marks"),
         pytest.param(fields.BODY_DOMAIN, J * 5, [], id="nothing-but-joints"),
+        pytest.param(fields.TITLE_TYPED, "頁岩 Gas", ["页", "岩", "g", "ga", "gas"], id="typed-so-far"),
+        pytest.param(fields.SPELLING, "The Pumps，钻井 of naïve oils", ["pumps", "naïve", "oils"], id="as-spelt"),
         pytest.param(fields.BODY_DOMAIN, "长" * 300, ["长" * 127], id="long-word-cut"),
     ],
 )

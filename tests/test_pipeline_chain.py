@@ -21,7 +21,7 @@ from pipeline.engine import Engine
 from pipeline.freshness import refresh
 from pipeline.import_warc import import_warc
 from pipeline.progress import Quiet
-from pipeline.serve import Follower, admin_password, is_behind, secret
+from pipeline.serve import Follower, is_behind, secret
 from pipeline.settings import build
 from tests.web_fixture import PATIENCE
 
@@ -199,11 +199,6 @@ def test_a_truncated_import_keeps_what_came_before(chain: Chain, tmp_path: Path)
     assert chain.engine.store.frontier.known([url for url, *_ in pages]) >= {pages[0][0], pages[1][0]}
 
 
-def test_secrets_are_made_once_and_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PLUMB_ADMIN_PASSWORD", raising=False)
-    made = admin_password(tmp_path)
-    assert made == admin_password(tmp_path)
-    assert (tmp_path / "admin.password").stat().st_mode & 0o077 == 0
+def test_the_key_of_sessions_is_made_once_and_private(tmp_path: Path) -> None:
     assert secret(tmp_path / "session.key") == secret(tmp_path / "session.key")
-    monkeypatch.setenv("PLUMB_ADMIN_PASSWORD", "mine")
-    assert admin_password(tmp_path) == "mine"
+    assert (tmp_path / "session.key").stat().st_mode & 0o077 == 0

@@ -22,13 +22,14 @@ import requests
 
 from docstore.model import document_id
 from pipeline.demo.site import write_sites
-from tests.crash_harness import Kept, Said, SlowSites, Vertical, indexed_ids, until
+from tests.crash_harness import PLUMB, Kept, Said, SlowSites, Vertical, indexed_ids, until
 from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
 
 JAVA = "org.eclipse.jetty"
 GUARD = "indexer.solr_guard"
+ACCOUNT = "管理员"
 PASSWORD = "石油 password"
 
 
@@ -144,14 +145,11 @@ def kill_crawl(site: SlowSites, vertical: Vertical, pages: int) -> None:
 def check_crawled(undisturbed: Undisturbed, vertical: Vertical) -> None:
     """The crawl is where the undisturbed one is; each page's record can be read; the seen filter holds each address.
 
-    On a busy machine a request may fail for once: then that must be on record, and the page due again.
+    A request that fails for once on a busy machine is asked again in the same run.
     """
     assert vertical.kept() == undisturbed.crawled.kept()
-    failed = vertical.failures().items() - undisturbed.crawled.failures().items()
-    assert len(failed) <= 1, failed
-    assert {reason for _, (reason, _) in failed} <= {"unreachable", "timed_out", "bad_response"}, failed
-    expected = page_digests(undisturbed.crawled)
-    assert page_digests(vertical) == {url: expected[url] for url in expected.keys() - dict(failed).keys()}
+    assert vertical.failures() == undisturbed.crawled.failures()
+    assert page_digests(vertical) == page_digests(undisturbed.crawled)
     assert vertical.check_archive() == len(page_digests(vertical))
     size = (vertical.data / "seen.bloom").read_bytes()[40:48]  # see crawler/seen.py
     assert int.from_bytes(size, "little") == len(vertical.kept().urls)
@@ -344,11 +342,13 @@ class Administrator:
     """A person's browser at the review pages of a running `plumb serve`."""
 
     def __init__(self, vertical: Vertical) -> None:
-        self.running = vertical.start("serve", environment={"PLUMB_ADMIN_PASSWORD": PASSWORD})
+        make_account(vertical)
+        self.running = vertical.start("serve")
         self.address = served_at(self.running)
         self._session = requests.Session()
         self._session.headers["Accept"] = "application/json"
-        self._session.post(f"{self.address}admin/login", {"token": self._token("login"), "password": PASSWORD})
+        form = {"token": self._token("login"), "name": ACCOUNT, "password": PASSWORD}
+        self._session.post(f"{self.address}admin/login", form)
         self._form = self._token("lexicon")
 
     def decide(self, term: str, decision: str) -> bool:
@@ -376,6 +376,12 @@ class Administrator:
         found = re.search(r'name="token" value="([^"]+)"', text)
         assert found, text
         return found[1]
+
+
+def make_account(vertical: Vertical) -> None:
+    """As an operator does; a second time it is there already."""
+    command = [PLUMB, "-c", str(vertical.config), "account", "add", ACCOUNT, "--role", "reviewer"]
+    subprocess.run(command, input=PASSWORD, text=True, capture_output=True, timeout=PATIENCE, check=False)
 
 
 def served_at(running: "subprocess.Popen[str]") -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from html import unescape
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from bs4 import BeautifulSoup
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.shared
 
 Skeleton = list[tuple[str, tuple[str, ...]]]
 COMMON = "页岩气"
+PARAMETERS = ("page", "cursor", "site", "section", "cluster", "from", "sort", "profile", "lang", "format")
 
 
 def rows(name: str) -> list[str]:
@@ -73,6 +75,37 @@ def test_titles_and_bodies_make_no_markup() -> None:
         assert_harmless(page)
 
 
+def article_page(texts: tuple[str, str]) -> str:
+    title, body = texts
+    named = dict.fromkeys((fields.SECTION, fields.AUTHOR, fields.SOURCE, fields.LANGUAGE, fields.PUBLISHED_TEXT), title)
+    held = (
+        document(1, title, f"{body} {COMMON}\n{body}") | named | {fields.URL: body, fields.DOMAIN_TERMS: [title, body]}
+    )
+    neighbour = document(2, body, title) | {fields.CLUSTER: "doc1", fields.URL: title}
+    return site_app(FakeSearch([held, neighbour])).test_client().get(f"/article/doc1?q={COMMON}").text
+
+
+def test_articles_make_no_markup() -> None:
+    texts = rows("xss")[::5] + rows("strings")
+    for pair in zip(texts[::2], texts[1::2], strict=False):
+        assert_harmless(article_page(pair))
+
+
+def test_feeds_are_well_formed_whatever_they_hold() -> None:
+    texts = rows("xss") + rows("strings")
+    harmless = {kind: feed_of(["题目"] * 20, kind) for kind in ("atom", "rss")}
+    for batch in batches(texts, 20):
+        for kind, known in harmless.items():
+            assert set(feed_of(batch, kind)) <= set(known), batch
+
+
+def feed_of(texts: list[str], kind: str) -> list[str]:
+    """The names of the elements in a feed with these titles and bodies."""
+    held = [document(n, f"{COMMON} {text}", text, text) | {fields.URL: text} for n, text in enumerate(texts)]
+    response = site_app(FakeSearch(held)).test_client().get(f"/feed.{kind}?q={COMMON}")
+    return [element.tag for element in ElementTree.fromstring(response.data).iter()]
+
+
 def test_addresses_sites_and_dates_make_no_markup() -> None:
     for texts in batches(rows("xss") + rows("strings"), 100):
         page = results_page(
@@ -100,7 +133,21 @@ def test_queries_are_echoed_as_they_came_and_make_no_markup() -> None:
 def test_other_parameters_are_refused_or_harmless() -> None:
     client = site_app(FakeSearch()).test_client()
     for text in rows("queries") + rows("xss")[::10]:
-        for name in ("page", "site", "from", "to", "sort", "profile", "lang", "format", text):
+        for name in (
+            "page",
+            "site",
+            "from",
+            "to",
+            "sort",
+            "profile",
+            "lang",
+            "format",
+            "section",
+            "term",
+            "cluster",
+            "cursor",
+            text,
+        ):
             response = client.get("/search", query_string={"q": COMMON, name: text})
             assert response.status_code in (200, 400), (name, text)
             assert_harmless(response.text)

@@ -2,13 +2,14 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from werkzeug.datastructures import MultiDict
 
 from docstore import fields
 from docstore.errors import SettingsError
-from search_ui.query import phrases, search_params, words_of
+from search_ui.query import count_params, search_params, words_of
 from search_ui.ranking import PROFILES, Form, Params
 from search_ui.request import BadQueryError, SearchRequest, Sort, parse_request
 from search_ui.settings import SearchSettings
@@ -28,7 +29,8 @@ def params(*pairs: tuple[str, str]) -> Params:
 
 def test_an_address_becomes_a_request_and_again_the_same_address() -> None:
     pairs = [
-        ("q", "页岩气"), ("site", "a.example"), ("site", "b.example"), ("from", "2016"), ("to", "2016-05"),
+        ("q", "页岩气"), ("site", "a.example"), ("site", "b.example"), ("section", "要闻"), ("term", "压裂"),
+        ("term", "煤层气"), ("cluster", "c1"), ("from", "2016"), ("to", "2016-05"),
         ("sort", "date"), ("profile", "base"), ("page", "3"),
     ]  # fmt: skip
     asked = ask(*pairs)
@@ -42,7 +44,7 @@ def test_an_address_becomes_a_request_and_again_the_same_address() -> None:
     [
         (("page", "-1"), "error.page"),
         (("page", "0"), "error.page"),
-        (("page", "101"), "error.page"),  # 1,000 results, ten on a page
+        (("page", "11"), "error.page"),  # further ones have cursors
         (("page", "１"), "error.page"),
         (("page", "1e3"), "error.page"),
         (("from", "2016-13"), "error.date"),
@@ -82,30 +84,10 @@ def test_spans_hold_the_whole_last_part(since: str, until: str, span: tuple[str,
 
 def test_changing_a_filter_goes_back_to_the_first_page() -> None:
     asked = ask(("q", "a"), ("page", "4"), ("site", "a.example"))
-    assert asked.toggled("b.example").sites == ("a.example", "b.example")
-    assert asked.toggled("a.example").sites == ()
-    assert asked.toggled("b.example").page == 1
+    assert asked.toggled("sites", "b.example").sites == ("a.example", "b.example")
+    assert asked.toggled("sites", "a.example").sites == ()
+    assert asked.toggled("terms", "页岩气").page == 1
     assert asked.changed(page=5).page == 5
-
-
-def test_quoted_parts_are_phrases() -> None:
-    assert phrases('"世界石油大会" 2016 “页岩气”') == ("世界石油大会", "页岩气")
-    assert phrases('"open') == () and phrases('"" "，"') == ()
-    assert len(phrases('"a" ' * 20)) == 5
-
-
-def test_a_phrase_is_required_and_its_words_still_rank() -> None:
-    named = dict(params(("q", '"石油大会" 价格')))
-    assert named["held0"] == '"石油大会"'
-    assert named["text"].split() == ["石油大会", "价格"]
-    assert ("fq", "{!simple qf='title_chars body_chars' q.operators=phrase v=$held0}") in params(
-        ("q", '"石油大会" 价格')
-    )
-
-
-def test_by_date_every_word_is_required() -> None:
-    assert "held0" not in dict(params(("q", "世界石油大会")))
-    assert dict(params(("q", "世界石油大会"), ("sort", "date")))["held0"] == '"世界石油大会"'
 
 
 def test_words_are_joined_as_in_documents() -> None:
@@ -125,7 +107,8 @@ def test_words_are_joined_as_in_documents() -> None:
 )
 def test_a_profile_ranks_by_its_fields_alone(profile: str, searched: set[str]) -> None:
     named = dict(params(("q", "世界石油大会"), ("profile", profile)))
-    parts = re.findall(r"should=\$(\w+)", named["q"])
+    parts = [name for name in re.findall(r"should=\$(\w+)", named["q"]) if name != "titles"]
+    parts += re.findall(r"should=\$(\w+)", named.get("titles", ""))
     found = {field.split("^")[0] for part in parts for field in re.findall(r"qf='([^']*)'", named[part])[0].split()}
     assert found == searched
 
@@ -138,24 +121,62 @@ def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> N
     asked = ask(("q", HOSTILE), ("profile", profile), ("sort", "date"), ("site", HOSTILE))
     words = {form: words_of(asked.text, BASE) for form in (Form.DOMAIN, Form.BASE)}
     sent = search_params(asked, words, 10)
-    carriers = {Form.TEXT, Form.DOMAIN, Form.BASE, "quoted", "sites"}
-    fixed = [value for name, value in sent if name not in carriers and not re.fullmatch(r"held\d+", name)]
+    carriers = {Form.TEXT, Form.DOMAIN, Form.BASE, "quoted", "sites", "enough_text"}
+    fixed = [value for name, value in sent if name not in carriers and not re.fullmatch(r"(typed|word)\d+", name)]
     assert fixed and not any("func" in value or "_query_" in value or "${" in value for value in fixed)
     assert ("expandMacros", "false") in sent
-    assert all(value.count('"') == 2 for name, value in sent if name.startswith("held") or name == "quoted")
+    assert all(value.count('"') == 2 for name, value in sent if re.fullmatch(r"(typed|word)\d+|quoted", name))
+
+
+def facets(*pairs: tuple[str, str]) -> dict[str, Any]:
+    counted: dict[str, Any] = json.loads(dict(count_params(ask(*pairs), WORDS, ()))["json.facet"])
+    return counted
 
 
 def test_facets_ignore_their_own_filter_and_go_into_months() -> None:
-    years = json.loads(dict(params(("q", "a"), ("from", "2015"), ("to", "2016")))["json.facet"])
-    months = json.loads(dict(params(("q", "a"), ("from", "2016-03"), ("to", "2016-03")))["json.facet"])
+    years = facets(("q", "a"), ("from", "2015"), ("to", "2016"))
+    months = facets(("q", "a"), ("from", "2016-03"), ("to", "2016-03"))
     assert years["dates"]["gap"] == "+1YEAR" and months["dates"]["gap"] == "+1MONTH"
     assert months["dates"]["start"].startswith("2016-01-01") and months["dates"]["end"].startswith("2017-01-01")
-    assert years["dates"]["domain"] == {"excludeTags": "date"} and years["sites"]["domain"] == {"excludeTags": "site"}
+    assert {name: facet.get("domain", {}).get("excludeTags") for name, facet in years.items() if name != "total"} == {
+        "sites": "site", "sections": "section", "terms": None, "dates": "date", "copies": None,
+    }  # fmt: skip
+
+
+def test_near_duplicates_count_once_unless_they_are_opened_out() -> None:
+    assert facets(("q", "a"))["total"] == "unique(cluster)"
+    assert facets(("q", "a"), ("cluster", "c1"))["total"] == "unique(id)"
+    collapsed = [value for name, value in params(("q", "a")) if name == "fq"]
+    assert [value for value in collapsed if value.startswith("{!collapse field=cluster")] == collapsed != []
+    opened = [value for name, value in params(("q", "a"), ("cluster", "c1")) if name == "fq"]
+    assert opened and not any("collapse" in value for value in opened)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "looked_in", "text"),
+    [
+        pytest.param([("q", "世界石油大会")], "title body", "世界石油大会", id="pairs"),
+        pytest.param([("q", "税 改革")], "title_chars body_chars", "税 改革", id="a-character-alone"),
+        pytest.param([("q", "税，改革")], "title_chars body_chars", "税 改革", id="beside-a-comma"),
+        pytest.param([("q", "a AND b_c")], "title body", "a and b c", id="no-syntax-left"),
+        pytest.param([("q", "x"), ("profile", "domain")], "title_domain body_domain", "世界石油大会", id="words"),
+        pytest.param([("q", "x"), ("profile", "base")], "title_base body_base", "世界\u200b石油\u200b大会", id="base"),
+    ],
+)
+def test_what_holds_a_good_share_is_counted(pairs: list[tuple[str, str]], looked_in: str, text: str) -> None:
+    named = dict(count_params(ask(*pairs), WORDS, ("c1", "c2")))
+    assert f"qf='{looked_in}'" in named["enough"] and "uf='-*'" in named["enough"]
+    assert named["enough_text"] == text and named["shown"] == "c1,c2" and named["rows"] == "0"
+
+
+@pytest.mark.parametrize("pairs", [[("q", "a"), ("sort", "date")], [("q", "site:a.example")]])
+def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[str, str]]) -> None:
+    assert dict(params(*pairs))["enough"] == "*:*"
 
 
 def test_only_named_fields_come_back() -> None:
     named = dict(params(("q", "a"), ("page", "3")))
-    assert named["fl"] == "id,url,site,title,published_text"
+    assert named["fl"] == "id,url,site,title,published_text,fetched,cluster,enough:query($enough,0)"
     assert (named["start"], named["rows"]) == ("20", "10")
 
 

@@ -1,10 +1,10 @@
-"""Solr's answer as hits, facets and JSON."""
+"""Solr's answers as hits and facets."""
 
 from typing import Any
 
 from search_ui.query import MARK_OFF, MARK_ON
 from search_ui.request import SearchRequest
-from search_ui.results import as_json, plain, search_page, site_counts
+from search_ui.results import SearchPage, clusters_of, plain, search_page, site_counts
 from search_ui.settings import SearchSettings
 from search_ui.texts import Segment
 
@@ -25,76 +25,96 @@ def answer(highlights: dict[str, list[str]], **doc: Any) -> dict[str, Any]:
     }
 
 
+def page_of(found: dict[str, Any], counted: dict[str, Any] | None = None, asked: SearchRequest = ASKED) -> SearchPage:
+    return search_page(found, counted or {}, asked, SETTINGS)
+
+
+def counts(**facets: Any) -> dict[str, Any]:
+    return {"response": {"numFound": 44}, "facets": {"count": 44, "total": 41, **facets}}
+
+
+def buckets(*counted: tuple[str, int]) -> dict[str, Any]:
+    return {"buckets": [{"val": value, "count": count + 1, "n": count} for value, count in counted]}
+
+
 def test_words_are_preferred_to_bigrams_where_they_match() -> None:
     both = {"body_domain": ["四川\u200b[页岩气]\u200b井"], "body": ["四川[页岩][岩气]井"]}
-    hit = search_page(answer(both), ASKED, SETTINGS).hits[0]
+    hit = page_of(answer(both)).hits[0]
     assert hit.snippet == (Segment("四川"), Segment("页岩气", True), Segment("井"))
 
 
 def test_bigrams_are_shown_where_words_do_not_match() -> None:
     stale = {"body_domain": ["开头\u200b一句"], "body": ["四川[页岩气]井"]}
-    assert plain(search_page(answer(stale), ASKED, SETTINGS).hits[0].snippet) == "四川页岩气井"
+    assert plain(page_of(answer(stale)).hits[0].snippet) == "四川页岩气井"
 
 
 def test_without_any_match_the_first_sentences_are_shown() -> None:
-    hit = search_page(answer({"body_domain": ["开头\u200b一句"], "body": ["开头一句"]}), ASKED, SETTINGS).hits[0]
+    hit = page_of(answer({"body_domain": ["开头\u200b一句"], "body": ["开头一句"]})).hits[0]
     assert hit.snippet == (Segment("开头一句"),)
     assert hit.title == (Segment("页岩气开发"),)
 
 
 def test_a_snippet_is_short_whatever_solr_sends() -> None:
-    hit = search_page(answer({"body": ["长" * 5000 + "[页岩气]"]}), ASKED, SETTINGS).hits[0]
+    hit = page_of(answer({"body": ["长" * 5000 + "[页岩气]"]})).hits[0]
     assert len(plain(hit.snippet)) <= 162 and Segment("页岩气", True) in hit.snippet
 
 
 def test_an_address_that_is_no_web_page_is_not_linked() -> None:
-    hit = search_page(answer({}, url="javascript:alert(1)"), ASKED, SETTINGS).hits[0]
+    hit = page_of(answer({}, url="javascript:alert(1)")).hits[0]
     assert (hit.url, hit.link) == ("javascript:alert(1)", "")
 
 
 def test_sites_have_names_and_years_keep_their_distance() -> None:
-    found = answer({})
     years = [("1990", 0), ("2014", 3), ("2015", 0), ("2016", 30), ("2017", 0)]
-    found["facets"] = {
-        "sites": {"buckets": [{"val": "news.example", "count": 40}, {"val": "b.example", "count": 1}]},
-        "dates": {"buckets": [{"val": f"{year}-01-01T00:00:00Z", "count": count} for year, count in years]},
-    }
-    page = search_page(found, ASKED.changed(sites=("b.example",), since="2016", until="2016"), SETTINGS)
+    counted = counts(
+        sites=buckets(("news.example", 40), ("b.example", 1)),
+        dates=buckets(*((f"{year}-01-01T00:00:00Z", count) for year, count in years)),
+    )
+    page = page_of(answer({}), counted, ASKED.changed(sites=("b.example",), since="2016", until="2016"))
     assert [(f.label, f.selected, f.share) for f in page.sites] == [("石油新闻", False, 20), ("b.example", True, 1)]
-    page = search_page(found, ASKED, SETTINGS)
+    page = page_of(answer({}), counted)
     assert [(f.value, f.count, f.share) for f in page.dates] == [("2014", 3, 2), ("2015", 0, 0), ("2016", 30, 20)]
 
 
-def test_pages_stop_at_the_deepest_result() -> None:
+def test_what_was_chosen_stays_in_sight_where_nothing_has_it() -> None:
+    asked = ASKED.changed(sections=("要闻",), terms=("页岩气",))
+    page = page_of(answer({}), counts(terms=buckets(("压裂", 3))), asked)
+    assert [(f.value, f.count, f.selected) for f in page.sections] == [("要闻", 0, True)]
+    assert [(f.value, f.count, f.selected) for f in page.terms] == [("压裂", 3, False), ("页岩气", 0, True)]
+
+
+def test_what_holds_little_of_the_query_is_marked_and_not_counted() -> None:
+    page = page_of(
+        answer({}, enough=0.0) | {"response": {"numFound": 900, "docs": [{"id": "d1", "enough": 0.0}]}}, counts()
+    )
+    assert (page.total, page.documents, page.matched) == (41, 44, 900)
+    assert page.hits[0].is_partial
+    assert not page_of(answer({}, enough=3.2), counts()).hits[0].is_partial
+
+
+def test_copies_are_those_besides_the_hit() -> None:
+    found = answer({}, cluster="c1")
+    counted = counts(copies={"buckets": [{"val": "c1", "count": 4}]})
+    assert clusters_of(found) == ("c1",)
+    assert page_of(found, counted).hits[0].copies == 3
+    assert page_of(found, counts()).hits[0].copies == 0
+
+
+def test_ten_pages_have_numbers() -> None:
     found = answer({})
-    assert search_page(found, ASKED, SETTINGS).pages == 5
+    assert page_of(found).pages == 5
     found["response"]["numFound"] = 1_000_000
-    assert search_page(found, ASKED, SETTINGS).pages == 100
+    assert page_of(found).pages == 10
 
 
 def test_an_empty_answer_is_an_empty_page() -> None:
-    page = search_page({}, ASKED, SETTINGS)
+    page = page_of({})
     assert (page.total, page.pages, page.hits, page.sites, page.dates) == (0, 1, (), (), ())
 
 
-def test_json_has_the_documented_shape() -> None:
-    page = search_page(answer({"body": ["[页岩气]井"]}, published_text="2016-05"), ASKED, SETTINGS)
-    told = as_json(page, ASKED, SETTINGS)
-    assert set(told) == {
-        "query", "profile", "sort", "total", "partial", "took_ms", "page", "pages", "page_size", "hits", "facets",
-    }  # fmt: skip
-    assert told["hits"] == [
-        {
-            "id": "d1", "title": "页岩气开发", "url": "https://news.example/1", "site": "news.example",
-            "published": "2016-05", "snippet": [{"text": "页岩气", "marked": True}, {"text": "井", "marked": False}],
-        }
-    ]  # fmt: skip
-    assert set(told["facets"]) == {"sites", "dates"}
-
-
 def test_site_counts() -> None:
-    counts = site_counts(
+    found = site_counts(
         {"response": {"numFound": 9}, "facets": {"count": 9, "sites": 2, "newest": "2016-05-09T00:00:00Z"}}
     )
-    assert (counts.documents, counts.sites, counts.newest) == (9, 2, "2016-05-09")
+    assert (found.documents, found.sites, found.newest, found.terms) == (9, 2, "2016-05-09", ())
     assert site_counts({"response": {"numFound": 0}, "facets": {"count": 0}}).newest == ""

@@ -37,11 +37,12 @@ function complain(message) {
 async function send(term, decision) {
   const form = term.querySelector("form.decide");
   const body = new FormData(form);
+  const headers = { Accept: "application/json", "X-Form-Token": body.get("token") };
+  body.delete("token");
   body.set("decision", decision);
   try {
-    const response = await fetch(form.action, {
-      method: "POST", body: new URLSearchParams(body), headers: { Accept: "application/json" },
-    });
+    const response = await fetch(form.action, { method: "POST", body: new URLSearchParams(body), headers });
+    if (response.status === 403) return signInFirst(form, decision);
     const answer = await response.json();
     if (!response.ok) throw new Error(answer.error.message);
     show(term, answer);
@@ -51,6 +52,15 @@ async function send(term, decision) {
     complain(`${list.dataset.failed} ${error.message}`);
     return false;
   }
+}
+
+// The session has ended. Sent as a form, the decision is held by the page that asks to sign in.
+function signInFirst(form, decision) {
+  const field = document.createElement("input");
+  Object.assign(field, { type: "hidden", name: "decision", value: decision });
+  form.append(field);
+  form.submit();
+  return new Promise(() => {}); // nothing else is sent from a page that is being left
 }
 
 async function decide(index, decision) {

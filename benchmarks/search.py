@@ -1,0 +1,112 @@
+"""The search benchmark: `make bench-search [DATA=DIR]`. What its figures mean is in `docs/benchmarks.md`.
+
+load_collections   the collections of DIR/ir (default: ../shared/data), with queries and judgments
+measure            each system over all queries of each collection: quality, speed
+compare_figures    the comparison search of Wang Du 2019: whole terms, base against domain lexicon
+show               tables for a person; the same figures go to benchmarks/out/search.jsonl, one a row
+"""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import click
+from rich.console import Console
+
+from benchmarks.extract import names, write
+from benchmarks.results import OUT, SHARED, Figure
+from benchmarks.search_compare import accepted, compare_figures, mined
+from benchmarks.search_data import Collection, load_collections, load_scorer
+from benchmarks.search_systems import OURS, PEER_SYSTEMS, Maker, System, ours, running_solr
+from benchmarks.search_tables import tables
+from docstore.errors import PlumblineError
+from docstore.model import Lexicon
+
+WITH_LEXICON = f"{OURS}+lexicon"
+COMPARE = "compare"
+WARM_UP = 50  # queries that are asked before any is timed
+WIDE = 150  # columns of the tables where there is no terminal
+METRICS = {"ndcg10": 0, "mrr10": 1, "r100": 2}  # name -> place in what score_ir.py gives of a query
+MINED = 5_000  # documents of a collection whose terms make its lexicon
+MOST_TERMS = 20_000  # of a mined lexicon; an administrator accepts far fewer
+
+
+@click.command()
+@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
+@click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
+def main(data: Path, systems: list[str], set_names: list[str]) -> None:
+    """Measure search and its peers."""
+    figures: list[Figure] = []
+    try:
+        for figure in measure(data, systems, set_names):
+            click.echo(f"{figure.set} {figure.system} {figure.metric} {figure.value:.4f}", err=True)
+            figures.append(figure)
+    except PlumblineError as error:
+        raise SystemExit(str(error)) from error
+    finally:
+        write(figures, OUT / "search.jsonl")  # also what an interrupted run has measured
+    console = Console(width=None if Console().is_terminal else WIDE)
+    for table in tables(figures):
+        console.print(table)
+
+
+def measure(data: Path, systems: Sequence[str], set_names: Sequence[str]) -> Iterator[Figure]:
+    """All figures. Raises PlumblineError where something is not there."""
+    chosen = systems or [OURS, WITH_LEXICON, *PEER_SYSTEMS]
+    if unknown := set(chosen) - {OURS, WITH_LEXICON, *PEER_SYSTEMS}:
+        raise PlumblineError(f"no system {', '.join(sorted(unknown))}")
+    scorer = load_scorer(data)
+    collections = load_collections(data, scorer, set_names)
+    if not collections and not set_names:
+        raise PlumblineError(f"no collections in {data}: give DATA=DIR, a folder of the form of ../shared/data")
+    with tempfile.TemporaryDirectory() as folder, running_solr(Path(folder)) as url:
+        for collection in collections:
+            for name in chosen:
+                yield from run(url, collection, name, scorer)
+        if not set_names or COMPARE in set_names:
+            yield from compare_figures(url, load_collections(data, scorer), COMPARE)
+
+
+def run(url: str, collection: Collection, name: str, scorer: ModuleType) -> Iterator[Figure]:
+    """One system on one collection: indexed, asked, scored, deleted."""
+    system = maker(name, collection)(url, f"{collection.name}_{name.replace('+', '_').replace('-', '_')}")
+    try:
+        started = time.perf_counter()
+        system.load(collection.documents)
+        yield Figure(collection.name, name, "docs_per_s", len(collection.documents) / (time.perf_counter() - started))
+        yield from asked(system, collection, name, scorer)
+    finally:
+        system.drop()
+
+
+def maker(name: str, collection: Collection) -> Maker:
+    """How the system of this name is made for a collection."""
+    if name in PEER_SYSTEMS:
+        return PEER_SYSTEMS[name]
+    if name == OURS:
+        return ours(Lexicon())
+    return ours(accepted(mined(collection.documents[:MINED])[:MOST_TERMS]))
+
+
+def asked(system: System, collection: Collection, name: str, scorer: ModuleType) -> Iterator[Figure]:
+    """Quality over all judged queries, and the milliseconds that one took."""
+    for _, text in collection.queries[:WARM_UP]:
+        system.search(text)
+    rankings, seconds = {}, []
+    for query, text in collection.queries:
+        started = time.perf_counter()
+        rankings[query] = list(dict.fromkeys(system.search(text)))
+        seconds.append(time.perf_counter() - started)
+    scores = scorer.score(rankings, collection.judgments).values()
+    for metric, place in METRICS.items():
+        yield Figure(collection.name, name, metric, statistics.fmean(score[place] for score in scores))
+    yield Figure(collection.name, name, "p50_ms", 1000 * statistics.median(seconds))
+    yield Figure(collection.name, name, "p95_ms", 1000 * sorted(seconds)[int(0.95 * len(seconds))])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""The comparison search of Wang Du 2019 (WD-S3, WD-E5) over real articles: terms of several words, each side's rank.
+
+The articles are those of the Chinese collection with the longest texts. Their terms are mined as a user's would be,
+all are accepted, and the best that the base dictionary cuts apart are looked for with each lexicon.
+"""
+
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+
+from benchmarks.results import Figure
+from benchmarks.search_data import Collection, Document
+from benchmarks.search_systems import OURS, TIMEOUT, Ours
+from docstore.errors import PlumblineError
+from docstore.model import Lexicon, LexiconEntry, Term
+from lexicon.build import mine_terms
+from lexicon.settings import LexiconSettings
+from search_ui.compare import SIDES, compare
+from search_ui.search import SearchClient
+from semantics.segment import RjiebaSegmenter, Segmenter, base_segmenter
+
+ARTICLES, LEAST_ARTICLES = 3_000, 1_000
+TERMS = 50
+LEAST_DOCUMENTS = 3  # that hold a term: one that is found once says nothing of an order
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+def compare_figures(url: str, collections: Sequence[Collection], name: str) -> Iterator[Figure]:
+    """MRR and P@10 of the documents that hold the whole term, by the base dictionary and by the domain lexicon."""
+    documents = articles(collections)
+    terms = mined(documents)
+    lexicon = accepted(terms)
+    domain = RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in lexicon.entries)
+    chosen = looked_for(terms, base_segmenter())
+    index = Ours(url, name, lexicon)
+    try:
+        index.load(documents)
+        yield Figure(name, OURS, "articles", len(documents))
+        yield Figure(name, OURS, "terms", len(chosen))
+        yield from sides(SearchClient(url, name, TIMEOUT), {"base": base_segmenter(), "domain": domain}, chosen, name)
+    finally:
+        index.drop()
+
+
+def mined(documents: Sequence[Document]) -> list[Term]:
+    """The terms of the documents' own texts by C-value, best first."""
+    return mine_terms([(doc.title, doc.text) for doc in documents], LexiconSettings(scorer="c_value", max_contexts=0))
+
+
+def accepted(terms: Sequence[Term]) -> Lexicon:
+    """The lexicon of an administrator who accepts everything."""
+    return Lexicon(1, tuple(LexiconEntry(term.text) for term in terms))
+
+
+def sides(client: SearchClient, segmenters: dict[str, Segmenter], terms: Sequence[str], name: str) -> Iterator[Figure]:
+    """The means over `terms`, a figure for each side and measure."""
+    found = [compare(client, segmenters, term) for term in terms]
+    for n, side in enumerate(SIDES):
+        measures = [both[n].measures for both in found]
+        yield Figure(name, OURS, f"mrr_{side}", statistics.fmean(one.reciprocal_rank for one in measures))
+        yield Figure(name, OURS, f"p10_{side}", statistics.fmean(one.precision_at_10 for one in measures))
+
+
+def articles(collections: Sequence[Collection]) -> Sequence[Document]:
+    """The first articles of the Chinese collection with the longest texts. Raises PlumblineError if there is none."""
+    chinese = [found for found in collections if len(found.documents) >= LEAST_ARTICLES and _is_chinese(found)]
+    if not chinese:
+        raise PlumblineError(f"no Chinese collection of {LEAST_ARTICLES} documents: the comparison needs one")
+    longest = max(chinese, key=lambda found: statistics.fmean(len(doc.text) for doc in found.documents))
+    return longest.documents[:ARTICLES]
+
+
+def _is_chinese(collection: Collection) -> bool:
+    sample = "".join(doc.text for doc in collection.documents[:100])
+    return len(_CHINESE.findall(sample)) > len(sample) / 2
+
+
+def looked_for(terms: Sequence[Term], base: Segmenter) -> list[str]:
+    """The best terms that several documents hold and the base dictionary cuts apart."""
+    several = (term.text for term in terms if term.documents >= LEAST_DOCUMENTS and _CHINESE.search(term.text))
+    return [text for text in several if len(base.cut(text)) > 1][:TERMS]

@@ -1,0 +1,175 @@
+"""What is compared: our index and our queries, and Solr's own ways with Chinese, each in a collection of its own.
+
+All of them run in one real Solr and are asked through the same client, one after another.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import requests
+import rjieba
+
+from benchmarks.search_data import Document
+from docstore import fields
+from docstore.batches import batched
+from docstore.model import Lexicon
+from indexer.mapping import Analysis, to_document
+from indexer.settings import IndexSettings
+from indexer.solr import SolrIndex, configset_digest, configset_zip
+from indexer.solr_jars import LOCK, default_folder, read_lock, resolve_jars
+from indexer.solr_node import SolrNode
+from search_ui.filters import filter_params
+from search_ui.query import ranked, words_of
+from search_ui.query_language import as_plain
+from search_ui.ranking import Form, works_in, works_params
+from search_ui.request import SearchRequest
+from search_ui.search import SearchClient
+from search_ui.texts import searchable
+from semantics.segment import RjiebaSegmenter, base_segmenter
+
+PEERS = Path(__file__).parent / "peers"
+DEPTH = 100  # results of a query
+TIMEOUT = 120.0
+LONGEST = 400  # characters of a query; the search page cuts earlier, the peers do not
+OURS = "plumbline"
+
+
+class System(Protocol):
+    """An index of one collection, and a way to ask it."""
+
+    def load(self, documents: Sequence[Document]) -> None:
+        """Index `documents`; on return they can be found."""
+
+    def search(self, text: str) -> list[str]:
+        """The ids of at most `DEPTH` documents, best first."""
+
+    def drop(self) -> None:
+        """Delete the index."""
+
+
+@contextmanager
+def running_solr(folder: Path) -> Iterator[str]:
+    """The base URL of a Solr of our version with the peers' analyses beside it; its data stand in `folder`."""
+    jars = [*read_lock(LOCK.read_text("utf-8")), *read_lock((PEERS / "solr_jars.lock").read_text("utf-8"))]
+    lib = resolve_jars(default_folder().with_name(default_folder().name + "-peers"), print, jars)
+    with SolrNode(folder, IndexSettings(solr_jars=str(lib), solr_heap="1g")) as node:
+        yield node.url
+
+
+class Ours:
+    """The project's mapping, index and query code, from the text as it was typed."""
+
+    def __init__(self, url: str, name: str, lexicon: Lexicon, profile: str = "plumbline") -> None:
+        words = RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in lexicon.entries)
+        self._collection = name
+        self._profile = profile
+        self._analysis = Analysis(lexicon, words, base_segmenter())
+        self._index = SolrIndex(url, name, TIMEOUT)
+        self._client = SearchClient(url, name, TIMEOUT)
+        self._ids: dict[str, str] = {}
+
+    def load(self, documents: Sequence[Document]) -> None:
+        """See `System`."""
+        self._index.ensure()
+        for batch in batched(documents, IndexSettings().batch):
+            stored = [document.stored(self._collection) for document in batch]
+            self._ids.update((one.doc_id, document.id) for one, document in zip(stored, batch, strict=True))
+            self._index.add([to_document(one, self._analysis) for one in stored])
+        self._index.commit(soft=False)
+
+    def search(self, text: str) -> list[str]:
+        """See `System`."""
+        plain = searchable(as_plain(text), LONGEST)  # the marks in these queries are no syntax
+        asked = SearchRequest(typed=text, text=plain, profile=self._profile)
+        words = {Form.DOMAIN: words_of(asked.query.text, self._analysis.domain)}
+        if works := works_params(asked.query.text, self._profile):
+            words[Form.WORKS] = works_in(self._client.select(works), self._profile)
+        filters = filter_params(asked, asked.query, words[Form.DOMAIN])
+        order = f"score desc,{fields.ID} asc"
+        answer = self._client.select(
+            [*ranked(asked, words), *filters, ("rows", str(DEPTH)), ("fl", fields.ID), ("sort", order)]
+        )
+        return [self._ids[doc[fields.ID]] for doc in answer["response"]["docs"]]
+
+    def drop(self) -> None:
+        """See `System`."""
+        self._index.drop()
+
+
+class Peer:
+    """One of Solr's analyses, with Solr's default query: the parser `lucene`, `df` and `q.op=OR`."""
+
+    def __init__(self, url: str, name: str, field: str) -> None:
+        self._url, self._collection, self._field = url, name, field
+        self._cut = joined_words if field == "jieba" else str
+        self._index = SolrIndex(url, name, TIMEOUT)
+        self._client = SearchClient(url, name, TIMEOUT)
+
+    def load(self, documents: Sequence[Document]) -> None:
+        """See `System`."""
+        configset = f"peers_{configset_digest(PEERS / 'solr')[:8]}"
+        self._admin("configs", action="UPLOAD", name=configset, overwrite="true")
+        create = {"name": self._collection, "numShards": "1", "collection.configName": configset}
+        self._admin("collections", action="CREATE", waitForFinalState="true", **create)
+        for batch in batched(documents, IndexSettings().batch):
+            self._index.add(
+                [{"id": doc.id, self._field: self._cut(f"{doc.title}\n{doc.text}".strip())} for doc in batch]
+            )
+        self._index.commit(soft=False)
+
+    def search(self, text: str) -> list[str]:
+        """See `System`."""
+        params = [("q", escaped(self._cut(text))), ("df", self._field), ("q.op", "OR"), ("rows", str(DEPTH))]
+        answer = self._client.select([*params, ("fl", "id"), ("wt", "json")])
+        return [doc["id"] for doc in answer["response"]["docs"]]
+
+    def drop(self) -> None:
+        """See `System`."""
+        self._admin("collections", action="DELETE", name=self._collection)
+
+    def _admin(self, what: str, **params: str) -> None:
+        body = configset_zip(PEERS / "solr") if params["action"] == "UPLOAD" else b""
+        headers = {"Content-Type": "application/octet-stream"}
+        with requests.Session() as session:
+            session.trust_env = False
+            url = f"{self._url}/admin/{what}"
+            session.post(url, params=params, data=body, headers=headers, timeout=TIMEOUT).raise_for_status()
+
+
+def joined_words(text: str) -> str:
+    """The words of jieba's search mode: long words, and the words in them."""
+    words: list[str] = rjieba.cut_for_search(text)
+    return fields.WORD_JOINT.join(words)
+
+
+_SYNTAX = re.compile(r'([-+!(){}\[\]^"~*?:\\/&|])')
+
+
+def escaped(text: str) -> str:
+    """`text` without syntax of the parser `lucene`."""
+    return _SYNTAX.sub(r"\\\1", text.replace("AND", "and").replace("OR", "or").replace("NOT", "not"))
+
+
+Maker = Callable[[str, str], System]
+"""Makes a system from Solr's URL and a name for its collection."""
+
+
+def _peer(field: str) -> Maker:
+    return lambda url, name: Peer(url, name, field)
+
+
+PEER_SYSTEMS: dict[str, Maker] = {
+    "solr-cjk": _peer("cjk"),
+    "solr-smartcn": _peer("smartcn"),
+    "solr-icu": _peer("icu"),
+    "solr-standard": _peer("standard"),
+    "jieba": _peer("jieba"),
+}
+
+
+def ours(lexicon: Lexicon, profile: str = "plumbline") -> Maker:
+    """Our system with a lexicon."""
+    return lambda url, name: Ours(url, name, lexicon, profile)

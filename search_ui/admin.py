@@ -1,0 +1,137 @@
+"""The reports of the signed-in area: how the index is, what is searched for and not found, how the sites are."""
+
+import time
+
+from flask import Blueprint, flash, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from docstore.accounts import Role
+from docstore.errors import LexiconError, SolrError
+from docstore.model import Reason, TermStatus
+from search_ui.accounts import never_stored, requires
+from search_ui.actions import CrawledSite
+from search_ui.charts import Point, bar_chart
+from search_ui.messages import say
+from search_ui.query import site_params
+from search_ui.query_language import parse
+from search_ui.results import site_counts
+from search_ui.review import LONGEST_TERM
+from search_ui.site import current_site, page
+
+pages = Blueprint("admin", __name__, url_prefix="/admin")
+pages.after_request(never_stored)
+
+PERIODS = (7, 30, 90)  # days of the search log that can be asked for
+FINE = frozenset({Reason.FETCHED, Reason.UNCHANGED})
+MOST_TERMS = 300  # of the lexicon that are proposed where a synonym is named
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+@pages.get("/")
+@requires()
+def overview() -> BaseResponse:
+    """Index, lexicon, last runs."""
+    site = current_site()
+    found = site.actions.overview()
+    waiting = found.freshness.waiting_since
+    return page(
+        "admin_overview.html",
+        overview=found,
+        in_solr=_documents_in_solr(),
+        behind=0.0 if waiting is None else site.clock() - waiting,
+        moment=moment,
+        duration=duration,
+    )
+
+
+def _documents_in_solr() -> int | None:
+    """None where Solr does not answer: the page is for finding that out."""
+    try:
+        return site_counts(current_site().search.select(site_params())).documents
+    except SolrError:
+        return None
+
+
+@pages.get("/searches")
+@requires(Role.REPORTS, Role.REVIEWER)
+def searches() -> BaseResponse:
+    """What was searched for in the last `days` days."""
+    wanted = request.args.get("days", "")
+    days = next((period for period in PERIODS if str(period) == wanted), PERIODS[1])
+    report = current_site().actions.searches(days)
+    chart = bar_chart([Point(day.day[5:], day.searches, day.nothing) for day in report.days])
+    _, accepted = current_site().actions.terms(TermStatus.ACCEPTED, "", 0, MOST_TERMS)
+    return page(
+        "admin_searches.html",
+        report=report,
+        chart=chart,
+        days=days,
+        periods=PERIODS,
+        accepted=accepted,
+        longest=LONGEST_TERM,
+        moment=moment,
+    )
+
+
+@pages.post("/searches/candidate")
+@requires(Role.REVIEWER)
+def propose() -> BaseResponse:
+    """Make a lexicon candidate of a query, and show it."""
+    text = _words_of_query()
+    try:
+        current_site().actions.propose(text)
+    except LexiconError as error:
+        flash(str(error))
+        return redirect(url_for("admin.searches"), 303)
+    flash(say("searches.proposed", text=text))
+    return redirect(url_for("review.lexicon", status="all", text=text), 303)
+
+
+def _words_of_query() -> str:
+    """What a query asks for, without its quotes and conditions."""
+    return parse(request.form.get("query", "")[:LONGEST_TERM]).text
+
+
+@pages.post("/searches/synonym")
+@requires(Role.REVIEWER)
+def join() -> BaseResponse:
+    """Make a query another word for a term, from the next lexicon version on."""
+    text, other = _words_of_query(), request.form.get("term", "")[:LONGEST_TERM]
+    actions = current_site().actions
+    found = next((term for term in actions.terms(None, other, 0, MOST_TERMS)[1] if term.text == other), None)
+    try:
+        actions.set_synonyms(other, [*(found.synonyms if found else ()), text])
+    except LexiconError as error:
+        flash(str(error))
+    else:
+        flash(say("searches.joined", text=text, term=other))
+    return redirect(url_for("admin.searches"), 303)
+
+
+@pages.get("/sites")
+@requires(Role.REPORTS)
+def sites() -> BaseResponse:
+    """Each site with its pages by outcome."""
+    found = current_site().actions.sites()
+    names = current_site().settings.site_names
+    rows = [(names.get(one.health.host, one.health.host), one, _troubles(one)) for one in found]
+    return page("admin_sites.html", rows=rows, moment=moment)
+
+
+def _troubles(one: CrawledSite) -> list[tuple[Reason, int]]:
+    """The outcomes that are not fine, most frequent first."""
+    found = [(reason, count) for reason, count in one.health.outcomes.items() if reason not in FINE and count]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+
+def moment(seconds: float) -> str:
+    """Epoch seconds as the server's clock shows them, to the minute."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its largest unit, in the reader's language."""
+    for name, length in (("days", DAY), ("hours", HOUR), ("minutes", MINUTE)):
+        if seconds >= length:
+            return say(f"time.{name}", n=int(seconds // length))
+    return say("time.seconds", n=max(0, int(seconds)))

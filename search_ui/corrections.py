@@ -1,0 +1,190 @@
+"""What to offer a reader who finds nothing, or nearly nothing.
+
+    SPELLED    another spelling (search_ui/spelling.py)
+    LOOSENED   a quoted phrase searched by its parts
+    WITHOUT    one filter fewer
+    ALONE      one word of the query by itself
+
+All that could be offered is counted in one question to Solr, by the very queries that would be sent for it; what finds
+no more than there is already, is not offered.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from docstore import fields
+from search_ui.filters import Filter, filters_of
+from search_ui.query import enough
+from search_ui.query_language import Part, PartKind, Query, parse
+from search_ui.ranking import FIXED, Form, Params, as_phrase
+from search_ui.request import SearchRequest, Sort
+from search_ui.search import Answer, Search
+from search_ui.spelling import other_spellings, spelled_by_solr, spelling_params
+from search_ui.thesaurus import spellings_in, synonyms_in
+from search_ui.vocabulary import Vocabulary
+
+FEW = 2  # results up to which help is offered
+MOST_SPELLED = 4  # spellings that are counted
+MOST_OTHERS = 8  # phrases and filters
+MOST_ALONE = 8  # words
+
+Words = Mapping[Form, Sequence[str]]
+Counted = tuple[SearchRequest, Words]
+
+
+class OfferKind(StrEnum):
+    """Why something is offered."""
+
+    SPELLED = "spelled"
+    LOOSENED = "loosened"
+    WITHOUT = "without"
+    ALONE = "alone"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Another search, with the number of documents it finds.
+
+    `label` is the other spelling, the phrase, the word, or the condition that is left out; it is "" where a whole kind
+    of filter is, which `field` names (`sites`, `date`, ...; `sort` for the order by date, which asks for every word).
+    """
+
+    kind: OfferKind
+    asked: SearchRequest
+    label: str = ""
+    field: str = ""
+    count: int = 0
+
+
+def offers_for(
+    search: Search, asked: SearchRequest, vocabulary: Vocabulary, words: Callable[[SearchRequest], Words], total: int
+) -> list[Offer]:
+    """What finds more than the `total` documents that `asked` finds. Asks Solr twice; raises what `select` raises.
+
+    `words` cuts the text of a request as `search_ui.query` wants it.
+    """
+    answer = search.select([("q", "*:*"), ("rows", "0"), *spelling_params(asked.query), *FIXED])
+    tiers = other_spellings(asked.query, vocabulary, spelled_by_solr(answer))
+    likely, less_likely = (_spelled(asked, tier[:MOST_SPELLED]) for tier in tiers)
+    others = [*_loosened(asked, words), *_without(asked, words(asked))][:MOST_OTHERS]
+    useful = _useful(search, [*likely, *less_likely, *others, *_alone(asked, words(asked))], words, total)
+    if any(offer.asked == other.asked for offer in likely for other in useful):
+        useful = [offer for offer in useful if all(offer.asked != other.asked for other in less_likely)]
+    return useful
+
+
+def _useful(
+    search: Search, possible: Sequence[Offer], words: Callable[[SearchRequest], Words], total: int
+) -> list[Offer]:
+    """Those of the offers that find more, with what they find."""
+    if not possible:
+        return []
+    question = count_params([(offer.asked, words(offer.asked)) for offer in possible])
+    counts = counts_of(search.select(question), len(possible))
+    counted = (replace(offer, count=count) for offer, count in zip(possible, counts, strict=True))
+    return [offer for offer in counted if offer.count > total or _is_as_good(offer, total)]
+
+
+def _is_as_good(offer: Offer, total: int) -> bool:
+    """Another spelling may find what the query found by half of its characters, and this time by all of them."""
+    return offer.kind is OfferKind.SPELLED and offer.count == total > 0
+
+
+def _spelled(asked: SearchRequest, queries: Sequence[Query]) -> list[Offer]:
+    return [Offer(OfferKind.SPELLED, _typing(asked, query), query.text) for query in queries]
+
+
+def _loosened(asked: SearchRequest, words: Callable[[SearchRequest], Words]) -> list[Offer]:
+    phrases = [part for part in asked.query.conditions if _is_wanted_phrase(part)]
+    cuts = [words(_typing(asked, Query((part,))))[Form.DOMAIN] for part in phrases]
+    looser = [asked.query.loosened(part, cut) for part, cut in zip(phrases, cuts, strict=True)]
+    return [
+        Offer(OfferKind.LOOSENED, _typing(asked, query), part.text) for part, query in zip(phrases, looser, strict=True)
+    ]
+
+
+def _without(asked: SearchRequest, words: Words) -> list[Offer]:
+    found = filters_of(asked, asked.query, words[Form.DOMAIN])
+    offers = [_less(asked, one) for one in found]
+    return [offer for offer in offers if offer and offer.asked.query.parts]
+
+
+def _alone(asked: SearchRequest, words: Words) -> list[Offer]:
+    each = list(dict.fromkeys(words[Form.DOMAIN]))
+    return [Offer(OfferKind.ALONE, _typing(asked, parse(word)), word) for word in each[:MOST_ALONE] if len(each) > 1]
+
+
+_LEFT_OUT: Mapping[str, Mapping[str, object]] = {
+    "sites": {"sites": ()},
+    "sections": {"sections": ()},
+    "terms": {"terms": ()},
+    "cluster": {"cluster": ""},
+    "date": {"since": "", "until": ""},
+    "sort": {"sort": Sort.RELEVANCE},
+}
+
+
+def _less(asked: SearchRequest, one: Filter) -> Offer | None:
+    """The request without one filter; a phrase is not left out but loosened."""
+    if one.field:
+        return Offer(OfferKind.WITHOUT, asked.changed(**_LEFT_OUT[one.field]), field=one.field)
+    if any(_is_wanted_phrase(part) for part in one.parts):
+        return None
+    label = " ".join(map(str, one.parts))
+    return Offer(OfferKind.WITHOUT, _typing(asked, asked.query.without(*one.parts)), label)
+
+
+def _is_wanted_phrase(part: Part) -> bool:
+    return part.kind is PartKind.PHRASE and not part.is_excluded
+
+
+def _typing(asked: SearchRequest, query: Query) -> SearchRequest:
+    return asked.changed(typed=str(query), text=str(query))
+
+
+def count_params(requests: Sequence[Counted]) -> Params:
+    """One question that counts the documents of several requests, near-duplicates once."""
+    params: Params = []
+    facets = {}
+    for n, (asked, words) in enumerate(requests):
+        params += _request_params(f"o{n}_", asked, words)
+        once = "unique(id)" if asked.cluster else f"unique({fields.CLUSTER})"
+        facets[f"o{n}"] = {"type": "query", "q": f"{{!v=$o{n}_all}}", "facet": {"total": once}}
+    return [("q", "*:*"), ("rows", "0"), *params, ("json.facet", json.dumps(facets)), *FIXED]
+
+
+def _request_params(prefix: str, asked: SearchRequest, words: Words) -> Params:
+    """One request as the query `<prefix>all`: what holds enough of its text and passes all its filters."""
+    params = _enough(prefix, asked, words)
+    must = [f"{prefix}enough"]
+    spellings = spellings_in(words.get(Form.SYNONYMS, ()))
+    for one in filters_of(asked, asked.query, words[Form.DOMAIN], spellings, prefix):
+        for name, value in one.params:
+            if name == "fq":
+                must.append(name := f"{prefix}must{len(must)}")
+            params.append((name, value))
+    return [*params, (f"{prefix}all", "{!bool " + " ".join(f"must=${name}" for name in must) + "}")]
+
+
+def _enough(prefix: str, asked: SearchRequest, words: Words) -> Params:
+    """`query.enough` and the texts it reads, under other names."""
+    synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
+    texts = {Form.TEXT: asked.query.text, Form.SYNONYMS: synonyms}
+    return [
+        *((prefix + name, text) for name, text in texts.items()),
+        *((prefix + name, _renamed(prefix, name, value)) for name, value in enough(asked, words)),
+    ]
+
+
+def _renamed(prefix: str, name: str, query: str) -> str:
+    """A query with `prefix` before the parameters that it names; the reader's text is no query."""
+    return query if name == "enough_text" else re.sub(r"\$(?=enough|text|synonyms)", f"${prefix}", query)
+
+
+def counts_of(answer: Answer, requests: int) -> list[int]:
+    """The counts that `count_params` asked for, in its order."""
+    facets = answer.get("facets", {})
+    return [int(facets.get(f"o{n}", {}).get("total", 0)) for n in range(requests)]

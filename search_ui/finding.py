@@ -1,0 +1,112 @@
+"""A search from what was asked to what a page shows: which questions Solr is asked for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from flask import current_app
+
+from docstore.errors import SolrError
+from search_ui.actions import ReviewActions
+from search_ui.article import (
+    ArticlePage,
+    article_params,
+    copies_params,
+    details,
+    explain_params,
+    explanation,
+    neighbours,
+    similar_params,
+)
+from search_ui.corrections import FEW, Offer, offers_for
+from search_ui.cursors import Cursors, Place
+from search_ui.live_vocabulary import current_vocabulary, live_vocabulary
+from search_ui.query import count_params, mark_params, search_params, words_of
+from search_ui.ranking import PROFILES, Form, works_in, works_params
+from search_ui.request import SearchRequest, Sort, last_numbered, last_page
+from search_ui.results import SearchPage, clusters_of, search_page
+from search_ui.search import Answer, Search
+from search_ui.settings import SearchSettings
+from search_ui.site import current_site
+from search_ui.thesaurus import Thesaurus, synonym_groups
+
+Words = Mapping[Form, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Finder:
+    """What a search needs. `page_of` raises what `Search.select` and `Cursors.opened` raise."""
+
+    search: Search
+    actions: ReviewActions
+    settings: SearchSettings
+    cursors: Cursors
+    thesaurus: Thesaurus
+
+    def words(self, asked: SearchRequest) -> Words:
+        """The query cut as the documents were: by the indexed lexicon, and by the base dictionary where that ranks."""
+        newest, *others = (words_of(asked.query.text, segmenter) for segmenter in self.actions.segmenters())
+        older = tuple(word for cut in others for word in cut)
+        synonyms = synonym_groups(asked.query, newest, self.thesaurus)
+        words = {Form.DOMAIN: newest, Form.OLDER: older, Form.SYNONYMS: synonyms}
+        if any(clause.form is Form.BASE for clause in PROFILES[asked.profile].clauses):
+            words[Form.BASE] = words_of(asked.query.text, self.actions.base_segmenter())
+        return words
+
+    def page_of(self, asked: SearchRequest, words: Words) -> SearchPage:
+        """The result page that was asked for; an empty one, without asking Solr, if there is nothing to look for."""
+        if not asked.text:
+            return SearchPage()
+        place = self.cursors.opened(asked) if asked.cursor else Place(asked.page, "")
+        here = replace(asked, page=place.page)
+        words = self._with_works(asked, words)
+        answer = self.search.select(search_params(here, words, self.settings.page_size, place.mark))
+        counted = self.search.select(count_params(here, words, clusters_of(answer)))
+        found = search_page(answer, counted, here, self.settings)
+        return replace(found, cursor=self._next(here, words, found.matched, answer))
+
+    def _with_works(self, asked: SearchRequest, words: Words) -> Words:
+        """`words` and the works whose parts answer the query; without those where nothing is ranked by them."""
+        params = works_params(asked.query.text, asked.profile) if asked.sort is Sort.RELEVANCE else []
+        return {**words, Form.WORKS: works_in(self.search.select(params), asked.profile)} if params else words
+
+    def offers(self, asked: SearchRequest, found: SearchPage) -> list[Offer]:
+        """What else would find more, where next to nothing was found; none if Solr does not say."""
+        if not asked.text or found.page > 1 or found.total > FEW:
+            return []
+        try:
+            return offers_for(self.search, asked, current_vocabulary(), self.words, found.total)
+        except SolrError:
+            return []
+
+    def _next(self, here: SearchRequest, words: Words, matched: int, answer: Answer) -> str:
+        """The cursor of the page after this one; "" if there is none, or if it has a number."""
+        end = here.page * self.settings.page_size
+        if here.page < last_numbered(self.settings) or here.page >= last_page(self.settings) or end >= matched:
+            return ""
+        if not here.cursor:
+            answer = self.search.select(mark_params(here, words, end))
+        return self.cursors.sealed(here, Place(here.page + 1, str(answer["nextCursorMark"])))
+
+    def article(self, doc_id: str, asked: SearchRequest) -> ArticlePage | None:
+        """One article and its neighbours; with a query also why that finds it. None if there is no such article."""
+        words = self._with_works(asked, self.words(asked))
+        found = details(self.search.select(article_params(doc_id, asked, words)), self.settings)
+        if found is None:
+            return None
+        similar = self.search.select(similar_params(doc_id, found.cluster))
+        copies = self.search.select(copies_params(doc_id, found.cluster))
+        why = self.search.select(explain_params(doc_id, asked, words)) if asked.query.text else None
+        return ArticlePage(
+            found,
+            similar=neighbours(similar, self.settings),
+            copies=neighbours(copies, self.settings),
+            why=explanation(why, doc_id) if why is not None else None,
+        )
+
+
+def finder() -> Finder:
+    """What this request's site searches with."""
+    site, secret = current_site(), current_app.secret_key
+    key = secret if isinstance(secret, bytes) else str(secret).encode()
+    thesaurus = live_vocabulary().thesaurus(site.actions.lexicon())
+    return Finder(site.search, site.actions, site.settings, Cursors(key, site.settings), thesaurus)

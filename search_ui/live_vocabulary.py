@@ -1,0 +1,120 @@
+"""The site's vocabulary, made anew in the background when the lexicon has a new version, and every now and then."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from flask import current_app
+
+from docstore import fields
+from docstore.errors import PlumblineError
+from docstore.model import Lexicon, TermStatus
+from search_ui.actions import ReviewActions
+from search_ui.pinyin import has_han
+from search_ui.ranking import FIXED
+from search_ui.search import Search
+from search_ui.site import Site, current_site
+from search_ui.thesaurus import Thesaurus, thesaurus_of
+from search_ui.vocabulary import Vocabulary
+
+_log = logging.getLogger(__name__)
+
+KEY = "plumbline vocabulary"
+RENEWED_AFTER = 3600.0  # seconds: what readers search for and titles hold changes slowly
+MOST_TERMS = 50_000
+MOST_QUERIES = 5_000
+MOST_TITLE_WORDS = 20_000
+RAREST_TITLE_WORD = 2  # titles
+
+
+def in_background(work: Callable[[], None]) -> None:
+    """Do `work` beside the requests."""
+    threading.Thread(target=work, name="vocabulary", daemon=True).start()
+
+
+class LiveVocabulary:
+    """The newest vocabulary there is; an old or an empty one until a new one is made. Threads may share it.
+
+    `start` runs what makes a new one; `clock` counts seconds.
+    """
+
+    def __init__(
+        self, start: Callable[[Callable[[], None]], None] = in_background, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._start = start
+        self._clock = clock
+        self._made = Vocabulary()
+        self._version: int | None = None
+        self._made_at = 0.0
+        self._is_making = threading.Lock()
+        self._synonyms: tuple[Lexicon | None, Thesaurus] = (None, Thesaurus())
+
+    def vocabulary(self, search: Search, actions: ReviewActions) -> Vocabulary:
+        """The vocabulary; asks for a new one if this one is of another lexicon version, or of long ago."""
+        version = actions.lexicon().version
+        is_old = version != self._version or self._clock() - self._made_at > RENEWED_AFTER
+        if is_old and self._is_making.acquire(blocking=False):
+            try:
+                self._start(lambda: self._renew(search, actions, version))
+            except BaseException:
+                self._is_making.release()
+                raise
+        return self._made
+
+    def thesaurus(self, lexicon: Lexicon) -> Thesaurus:
+        """The synonyms of just this lexicon: queries are searched with them, so they are never those of another."""
+        known, thesaurus = self._synonyms
+        if known is not lexicon:
+            thesaurus = thesaurus_of(lexicon)
+            self._synonyms = (lexicon, thesaurus)
+        return thesaurus
+
+    def _renew(self, search: Search, actions: ReviewActions, version: int) -> None:
+        try:
+            self._made = load(search, actions)
+            self._version = version
+        except PlumblineError as error:
+            _log.warning("no new vocabulary for suggestions: %s", error)
+        finally:
+            self._made_at = self._clock()
+            self._is_making.release()
+
+
+def live_vocabulary() -> LiveVocabulary:
+    """This site's, made when it is first asked for."""
+    return cast(LiveVocabulary, current_app.extensions.setdefault(KEY, LiveVocabulary()))
+
+
+def current_vocabulary() -> Vocabulary:
+    """The newest vocabulary of the site that answers this request."""
+    site: Site = current_site()
+    return live_vocabulary().vocabulary(site.search, site.actions)
+
+
+def load(search: Search, actions: ReviewActions) -> Vocabulary:
+    """Queries of the search log, the published terms and their synonyms, frequent words of titles.
+
+    Raises what `Search.select` raises.
+    """
+    words = title_words(search.select(title_words_params()))
+    terms: dict[str, int] = {}
+    documents = {term.text: term.documents for term in actions.terms(TermStatus.ACCEPTED, "", 0, MOST_TERMS)[1]}
+    for entry in actions.lexicon().entries[:MOST_TERMS]:
+        for word in (entry.text, *entry.synonyms):
+            terms[word] = max(terms.get(word, 0), documents.get(entry.text, 0))
+    return Vocabulary(actions.popular_queries(MOST_QUERIES), terms, words)
+
+
+def title_words_params() -> list[tuple[str, str]]:
+    """What asks Solr for the most frequent words of titles."""
+    asked = {"fl": fields.TITLE_BASE, "limit": str(MOST_TITLE_WORDS), "mincount": str(RAREST_TITLE_WORD)}
+    return [("q", "*:*"), ("rows", "0"), ("terms", "true"), *((f"terms.{n}", v) for n, v in asked.items()), *FIXED]
+
+
+def title_words(answer: Mapping[str, object]) -> dict[str, int]:
+    """Chinese words of at least two characters with the number of titles that hold them."""
+    found = cast(Mapping[str, list[object]], answer.get("terms", {})).get(fields.TITLE_BASE, [])
+    pairs = zip(found[::2], found[1::2], strict=True)
+    return {str(word): cast(int, count) for word, count in pairs if len(str(word)) > 1 and has_han(str(word))}

@@ -1,0 +1,46 @@
+"""The quality of the miner that `benchmarks/floors.json` holds, on documents it has learnt from and on its recipe."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.results import SHARED, read_floors
+from benchmarks.terms import load_scorer, read_sets, score
+from benchmarks.terms_corpus import write_corpus
+from lexicon.counting import count_texts
+from lexicon.learned import TermMiner, load_model, save_model, shipped_models, spelt
+
+FLOORS = read_floors("terms")
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["scicn", "cmeee", "petro", "acl_rdtec2"])
+def test_shipped_models_hold_their_floors(name: str) -> None:
+    one = next(one for one in read_sets(SHARED) if one.name == name)
+    table = count_texts(one.texts, shipped_models())
+    rows, scores = TermMiner(shipped_models(), table).ranked()
+    assert (scores[:-1] >= scores[1:]).all()
+    found = score(one, list(spelt(table, rows)), load_scorer(SHARED))
+    assert found["AvP"] >= FLOORS[f"{name} avp"]
+    assert found["P@100"] >= FLOORS[f"{name} p100"]
+
+
+def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
+    for language, model in shipped_models().items():
+        save_model(model, tmp_path / "model.npz")
+        again = load_model(tmp_path / "model.npz")
+        assert again.boundaries.language == language
+        assert again.span_floor == model.span_floor
+        assert (again.candidates.weights == model.candidates.weights).all()
+        assert (again.boundaries.pairs == model.boundaries.pairs).all()
+
+
+def test_a_generated_corpus_has_its_size_and_new_words(tmp_path: Path) -> None:
+    texts = ["页岩气储层的特征研究，采用钻头钻进。", "碳酸盐油藏的开发方案。"]
+    characters = write_corpus(texts, 0.01, tmp_path / "texts")
+    lines = [json.loads(line) for line in (tmp_path / "texts").read_text(encoding="utf-8").splitlines()]
+    assert lines[:2] == texts
+    assert len(set(lines)) > 10
+    assert sum(map(len, lines)) == characters
+    assert 10_000 <= sum(len(line.encode()) for line in lines) < 11_000

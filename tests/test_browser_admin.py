@@ -1,0 +1,409 @@
+"""The signed-in area as people meet it: in a real browser, on the real engine, in both languages."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from docstore.accounts import Role
+from docstore.model import TermStatus
+from search_ui.passwords import hash_password
+from tests.browser_fixture import (
+    ACCOUNT,
+    PASSWORD,
+    Vertical,
+    Visit,
+    number,
+    odd_addresses,
+    sign_in,
+    wait_for,
+    weak_contrasts,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
+
+CONGRESS = "世界石油大会"  # the paper's own query
+AREAS = {
+    "overview": "/admin/",
+    "lexicon": "/admin/lexicon",
+    "searches": "/admin/searches",
+    "sites": "/admin/sites",
+    "account": "/admin/account",
+}
+LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
+
+
+@contextmanager
+def account(vertical: Vertical, name: str, *roles: Role) -> Iterator[str]:
+    """An account for one test, with `PASSWORD`."""
+    table = vertical.engine.store.accounts
+    table.add(name, hash_password(PASSWORD), roles)
+    yield name
+    table.disable(name)
+
+
+def fill_in(page: Page, name: str = ACCOUNT, password: str = PASSWORD) -> None:
+    page.locator("#name").fill(name)
+    page.locator("#password").fill(password)
+    page.locator("#password").press("Enter")
+
+
+def status_of(vertical: Vertical, term: str) -> TermStatus:
+    return next(one.status for one in vertical.engine.store.lexicon.terms(None, term)[1] if one.text == term)
+
+
+# -- signing in
+
+
+def test_a_wrong_password_opens_nothing(visit: Visit) -> None:
+    page = visit(403)
+    page.goto("/admin/lexicon?status=all")
+    expect(page).to_have_url(re.compile("/admin/login"))
+    fill_in(page, password="wrong")
+    expect(page.locator("#problem")).to_have_text("账号或密码不对")
+    expect(page.locator("#password")).to_be_focused()  # the name is still there
+    page.goto("/admin/lexicon?status=all")
+    fill_in(page)
+    expect(page).to_have_url(re.compile(r"/admin/lexicon\?status=all$"))
+    cookie = next(one for one in page.context.cookies() if one["name"] == "plumbline")
+    assert cookie["httpOnly"] and cookie["sameSite"] == "Lax"
+
+
+def test_each_sees_what_the_account_is_for(visit: Visit, vertical: Vertical) -> None:
+    wanted = {
+        Role.REPORTS: ["概况", "搜索统计", "网站", "我的账号"],
+        Role.REVIEWER: ["概况", "词库", "搜索统计", "我的账号"],
+    }
+    for role, areas in wanted.items():
+        with account(vertical, f"only-{role}", role) as name:
+            page = visit(403)
+            page.goto("/admin/")
+            fill_in(page, name)
+            expect(page.locator(".areas a")).to_have_text(areas)
+            page.goto(AREAS["lexicon" if role is Role.REPORTS else "sites"])
+            expect(page.locator("h1")).to_have_text("您的账号没有查看此页面的权限")
+
+
+def test_a_new_password_ends_the_session_elsewhere(visit: Visit, vertical: Vertical) -> None:
+    with account(vertical, "changing", Role.REPORTS) as name:
+        here, elsewhere = visit(), visit()
+        for page in (here, elsewhere):
+            page.goto("/admin/account")
+            fill_in(page, name)
+            expect(page.locator("#who")).to_contain_text(name)
+        here.get_by_label("现在的密码").fill(PASSWORD)
+        here.get_by_label("新密码（至少 10 个字符）").fill("another password")
+        here.get_by_label("再输入一次新密码").fill("another password")
+        here.get_by_label("再输入一次新密码").press("Enter")
+        expect(here.locator("p.note[role=status]")).to_have_text("密码已修改。")
+        elsewhere.goto("/admin/sites")
+        expect(elsewhere.locator("#note")).to_contain_text("登录已过期")
+        fill_in(elsewhere, name, "another password")
+        expect(elsewhere).to_have_url(re.compile("/admin/sites$"))
+
+
+def test_the_keyboard_alone_signs_in_judges_and_publishes(visit: Visit, vertical: Vertical) -> None:
+    page = visit()
+    page.goto("/admin/lexicon")
+    page.keyboard.type(ACCOUNT)  # the box has the focus from the start
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.locator("#publish")).to_be_visible()
+    name = page.locator(".term h2 bdi").first.inner_text()
+    page.keyboard.type("ja")
+    expect(page.locator(".term").first).to_have_attribute("data-status", "accepted")
+    page.keyboard.type("p")
+    expect(page.locator("#publish button")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("p.note[role=status]")).to_contain_text("已发布")
+    assert name in {entry.text for entry in vertical.engine.store.lexicon.latest().entries}
+
+
+# -- a session that ends while one works
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_decision_sent_too_late_is_not_lost(visit: Visit, vertical: Vertical, scripts: bool, language: str) -> None:
+    with account(vertical, f"late-{scripts}-{language}", Role.REVIEWER) as name:
+        page = visit(403, locale=LANGUAGES[language], java_script_enabled=scripts)
+        sign_in(page, name)
+        term = page.locator(".term h2 bdi").last.inner_text()
+        vertical.engine.store.accounts.set_roles(name, [Role.REVIEWER, Role.REPORTS])  # ends the session
+        page.locator(".term").last.locator("button.reject").click()
+        expect(page.locator("#held")).to_be_visible()
+        fill_in(page, name)
+        expect(page.locator("#words")).to_have_text(term)
+        assert status_of(vertical, term) is TermStatus.CANDIDATE
+        page.locator("#again button").press("Enter")
+        expect(page.locator("p.note[role=status]")).to_contain_text(term)
+        assert status_of(vertical, term) is TermStatus.REJECTED
+        vertical.engine.store.lexicon.decide([term], TermStatus.CANDIDATE)
+
+
+# -- judging terms
+
+
+def test_candidates_come_best_first_each_with_its_contexts(visit: Visit, vertical: Vertical) -> None:
+    page = sign_in(visit())
+    assert (
+        number(page.locator("[data-count=candidate]")) == vertical.engine.store.lexicon.counts()[TermStatus.CANDIDATE]
+    )
+    scores: list[float] = []
+    for n in (1, 2):
+        expect(page.locator("nav.pages [aria-current]")).to_have_text(re.compile(f"^{n} /"))
+        for term in page.locator(".term").all():
+            scores.append(float(term.locator("dd").first.inner_text()))
+            marks = term.locator(".contexts mark").all_inner_texts()
+            assert {mark.casefold() for mark in marks} == {term.locator("h2 bdi").inner_text().casefold()}
+        page.locator("nav.pages a[rel=next]").click()
+    assert len(scores) == 40 and scores == sorted(scores, reverse=True)
+
+
+def test_keys_judge_terms(visit: Visit, vertical: Vertical) -> None:
+    page = sign_in(visit())
+    terms = page.locator(".term")
+    before = {status: number(page.locator(f"[data-count={status}]")) for status in TermStatus}
+    page.keyboard.press("j")
+    expect(terms.nth(0)).to_be_focused()
+    page.keyboard.press("a")
+    expect(terms.nth(0)).to_have_attribute("data-status", "accepted")
+    expect(terms.nth(1)).to_be_focused()
+    page.keyboard.press("r")
+    expect(terms.nth(1)).to_have_attribute("data-status", "rejected")
+    expect(page.locator("[data-count=accepted]")).to_have_text(str(before[TermStatus.ACCEPTED] + 1))
+    expect(page.locator("[data-count=rejected]")).to_have_text(str(before[TermStatus.REJECTED] + 1))
+    expect(page.locator("[data-count=candidate]")).to_have_text(f"{before[TermStatus.CANDIDATE] - 2:,}")
+    page.keyboard.press("k")
+    expect(terms.nth(1)).to_be_focused()
+    names = terms.locator("h2 bdi").all_inner_texts()[:2]
+    for n in (1, 0):  # both decisions taken back, the latest first
+        page.keyboard.press("u")
+        expect(terms.nth(n)).to_have_attribute("data-status", "candidate")
+        expect(terms.nth(n)).to_be_focused()
+    for name in names:
+        total, found = vertical.engine.store.lexicon.terms(None, name)
+        assert next(term for term in found if term.text == name).status is TermStatus.CANDIDATE, total
+
+
+def test_keys_typed_faster_than_the_server_answers_are_all_obeyed(visit: Visit) -> None:
+    page = sign_in(visit())
+    page.route("**/lexicon/decide", lambda route: (page.wait_for_timeout(150), route.continue_()))
+    terms = page.locator(".term")
+    page.keyboard.type("jara")
+    for n, status in enumerate(["accepted", "rejected", "accepted"]):
+        expect(terms.nth(n)).to_have_attribute("data-status", status)
+    page.keyboard.type("uuu")
+    for n in range(3):
+        expect(terms.nth(n)).to_have_attribute("data-status", "candidate")
+    expect(terms.nth(0)).to_be_focused()
+
+
+def test_a_decision_that_cannot_be_saved_is_not_shown_as_taken(visit: Visit) -> None:
+    page = sign_in(visit(503))
+    page.route("**/lexicon/decide", lambda route: route.fulfill(status=503, body="<p>gone"))
+    page.keyboard.type("ja")
+    expect(page.locator("#trouble")).to_contain_text("没有保存")
+    expect(page.locator(".term").first).to_have_attribute("data-status", "candidate")
+    page.unroute("**/lexicon/decide")
+    page.keyboard.type("a")
+    expect(page.locator(".term").first).to_have_attribute("data-status", "accepted")
+    expect(page.locator("#trouble")).to_be_hidden()
+    page.keyboard.type("u")
+    expect(page.locator(".term").first).to_have_attribute("data-status", "candidate")
+
+
+def test_a_published_term_ranks_its_documents_first_within_seconds(visit: Visit, vertical: Vertical) -> None:
+    reader, page = visit(), sign_in(visit())
+    reader.goto(f"/compare?q={CONGRESS}")
+    before = reader.locator("#measures tbody td:nth-child(2)").all_inner_texts()
+    page.get_by_label("查找词语").fill(CONGRESS)
+    page.get_by_label("查找词语").press("Enter")
+    exact = page.locator(".term").filter(has=page.get_by_role("heading", name=CONGRESS, exact=False)).first
+    expect(exact.locator("h2 bdi")).to_have_text(CONGRESS)
+    exact.get_by_role("button", name="接受").click()
+    expect(exact).to_have_attribute("data-status", "accepted")
+    expect(page.locator("#pending-added")).to_have_text(re.compile("^[1-9]"))
+    page.keyboard.press("Escape")
+    page.locator("#publish button").click()
+    expect(page.locator("p.note[role=status]")).to_contain_text("已发布")
+    expect(page.locator("#pending-added")).to_have_text("0")
+    version = vertical.engine.store.lexicon.latest_version()
+    wait_for(reader, f"/compare?format=json&q={CONGRESS}", "answer => answer.sides[1].first_rank === 1")
+    wait_for(reader, "/healthz", "answer => answer.index_lag === 0")
+    reader.reload()
+    base, domain = (reader.locator(f"#measures tbody td:nth-child({n})").all_inner_texts() for n in (2, 3))
+    assert base == before
+    assert domain[2] == "1" != base[2]
+    assert reader.locator("#measures tbody td:nth-child(3) .word").all_inner_texts() == [CONGRESS]
+    page.reload()
+    expect(page.locator("#published")).to_have_text(re.compile(rf"^索引使用第 {version} 版，\d+ 个词$"))
+
+
+def test_signing_out_closes_the_review(visit: Visit) -> None:
+    page = sign_in(visit())
+    page.locator("#logout").click()
+    expect(page.locator("#counts")).to_be_visible()
+    page.go_back()  # not even the browser's own memory shows it
+    expect(page.locator("#password")).to_be_visible()
+    page.goto("/admin/lexicon")
+    expect(page).to_have_url(re.compile("/admin/login"))
+
+
+def test_a_form_without_the_page_s_token_changes_nothing(visit: Visit, vertical: Vertical) -> None:
+    page = sign_in(visit(400))
+    term = page.locator(".term h2 bdi").last.inner_text()
+    stranger = visit()
+    stranger.goto("/admin/login")
+    foreign = str(stranger.locator("form [name=token]").first.get_attribute("value"))
+    for token in ({}, {"token": ""}, {"token": foreign}):
+        for address in ("decide", "bulk", "publish"):
+            form = {"term": term, "decision": "rejected", **token}
+            assert page.request.post(f"/admin/lexicon/{address}", form=form).status == 400
+    page.goto(vertical.demo_url)  # another site, in the administrator's own browser
+    page.evaluate(
+        """([action, term]) => {
+            const form = document.body.appendChild(document.createElement("form"));
+            Object.assign(form, { action, method: "post" });
+            form.innerHTML = `<input name="decision" value="rejected"><input name="term">`;
+            form.elements.term.value = term;
+            form.submit();
+        }""",
+        [f"{vertical.url}admin/lexicon/decide", term],
+    )
+    expect(page.locator("h1")).to_have_text("页面已过期，请返回后重新提交")  # the cookie does not come with such a form
+    page.goto("/admin/lexicon")
+    expect(page.locator("#publish")).to_be_visible()
+    expect(page.locator("p.note[role=status]")).to_have_count(0)
+    assert vertical.engine.store.lexicon.terms(TermStatus.REJECTED, term) == (0, [])
+
+
+# -- reports
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_what_readers_miss_becomes_a_candidate(visit: Visit, vertical: Vertical, scripts: bool) -> None:
+    missed = f"量子{'井' if scripts else '泵'}"
+    reader, page = visit(java_script_enabled=scripts), sign_in(visit(java_script_enabled=scripts))
+    reader.goto(f"/search?q=“{missed}”")
+    wait_for_log(page, missed)
+    row = page.locator("#without tr", has_text=missed).first
+    assert number(row.locator("td").first) == 1
+    row.get_by_role("button", name="列为候选词").click()
+    expect(page.locator("p.note[role=status]")).to_contain_text("已列入候选词")
+    expect(page.locator(".term h2 bdi").first).to_contain_text(missed)
+    assert vertical.engine.store.lexicon.terms(TermStatus.CANDIDATE, missed)[0] == 1
+
+
+def wait_for_log(page: Page, query: str) -> None:
+    """Look at the searches until this one has arrived there: the log is written in the background."""
+    for _ in range(200):
+        page.goto(AREAS["searches"])
+        if page.locator("table a", has_text=query).count():
+            return
+        page.wait_for_timeout(100)
+    pytest.fail(f"{query} was never logged")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_a_result_that_is_opened_counts_and_its_link_stays_true(
+    visit: Visit, vertical: Vertical, scripts: bool
+) -> None:
+    query = "钻井液性能" if scripts else "油藏描述"
+    reader = visit(404, java_script_enabled=scripts)  # the article's own pictures
+    reader.goto(f"/search?q={query}")
+    first = reader.locator("#hits h2 a").first
+    address = str(first.get_attribute("href"))
+    assert address.startswith("http://") and not address.startswith(vertical.url)
+    with reader.expect_event("request", lambda request: "/click?" in request.url) as told:
+        first.click()
+    assert told.value.method == "POST" and told.value.url.startswith(vertical.url)
+    reader.wait_for_url(address)
+    page = sign_in(visit())
+    wait_for_log(page, query)
+    for _ in range(200):
+        page.reload()
+        row = page.locator("#top-queries tr", has_text=query)
+        if row.locator("td").last.inner_text() == "100 %":
+            return
+        page.wait_for_timeout(100)
+    pytest.fail("the click was never logged")
+
+
+def test_the_overview_and_the_sites_tell_what_the_store_holds(visit: Visit, vertical: Vertical) -> None:
+    page = sign_in(visit())
+    page.goto(AREAS["overview"])
+    assert number(page.locator("#documents")) >= vertical.engine.store.articles.count() > 250
+    assert number(page.locator("#version")) == vertical.engine.store.lexicon.latest_version()
+    expect(page.locator("#runs tbody tr").first).to_contain_text("extracted")
+    page.goto(AREAS["sites"])
+    expect(page.locator("#site-health tbody tr")).to_have_count(3)
+    found = page.locator("#site-health tbody tr td:nth-child(2)").all_inner_texts()
+    assert sum(map(int, found)) == vertical.engine.store.articles.count()
+
+
+# -- for everyone
+
+
+def show(page: Page, area: str) -> None:
+    """An area with something in it; what is folded is opened."""
+    page.goto(AREAS[area])
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing_to_say(visit: Visit, language: str, width: int) -> None:
+    size = {"width": width, "height": 740}
+    page = visit(403, locale=LANGUAGES[language], viewport=size)
+    page.goto(f"/search?q=“量子”&lang={language}")
+    page.goto(AREAS["overview"])
+    assert faults(page) == []
+    if width == 360:  # five wrong passwords in five minutes are all that the site allows
+        fill_in(page, password="wrong")
+        assert faults(page) == []
+    fill_in(page)
+    wait_for_log(page, "量子")
+    for area in AREAS:
+        show(page, area)
+        expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))
+        assert page.locator("h1").count() == 1
+        assert odd_addresses(page) == []
+        assert faults(page) == [], area
+        if width == 360:
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360, area
+
+
+def faults(page: Page) -> list[str]:
+    """What axe says of a page, in light and in dark."""
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found += weak_contrasts(page)
+        for violation in Axe().run(page).response["violations"]:
+            found += [f"{scheme} {violation['id']}: {node['html']}" for node in violation["nodes"]]
+    return found
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_the_focus_can_be_seen_wherever_it_goes(visit: Visit, area: str) -> None:
+    page = sign_in(visit())
+    show(page, area)
+    stops = set()
+    for _ in range(16):
+        page.keyboard.press("Tab")
+        place, has_ring = page.evaluate("""() => {
+            const one = document.activeElement, style = getComputedStyle(one), box = one.getBoundingClientRect();
+            const ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+            const shown = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight;
+            return [[...document.querySelectorAll("*")].indexOf(one) + one.outerHTML, ring && shown];
+        }""")
+        if page.evaluate("document.activeElement === document.body"):  # once round
+            break
+        assert has_ring, place
+        stops.add(place)
+    assert len(stops) > 10

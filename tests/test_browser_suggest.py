@@ -1,0 +1,167 @@
+"""Suggestions in a real browser: by keyboard and mouse, never while an input method is composing."""
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import CDPSession, Page, Request, expect
+
+from docstore.model import TermStatus
+from pipeline import stages
+from tests.browser_fixture import Vertical, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
+
+TERM = "水平井压裂"  # many documents hold it
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lexicon(vertical: Vertical) -> Iterator[None]:
+    """A published lexicon of one term."""
+    store = vertical.engine.store.lexicon
+    store.add([TERM])
+    store.decide([TERM], TermStatus.ACCEPTED)
+    stages.publish(vertical.engine)
+    stages.index(vertical.engine)
+    yield
+
+
+class Asked:
+    """What a tab asks `/suggest` for."""
+
+    def __init__(self, page: Page) -> None:
+        self.queries: list[str] = []
+        page.on("request", self._note)
+
+    def _note(self, request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.path == "/suggest":
+            self.queries.append(parse_qs(address.query)["q"][0])
+
+
+def asks_for(url: str, query: str) -> bool:
+    """Is this the address of a result page for just this query?"""
+    address = urlsplit(url)
+    return address.path == "/search" and parse_qs(address.query)["q"] == [query]
+
+
+def home(visit: Visit, **options: object) -> Page:
+    """The home page of a site that has made its vocabulary."""
+    page = visit(**options)
+    page.goto("/")
+    address, condition = f"/suggest?q={TERM[:2]}&format=json", "a => a.suggestions.some(one => one.kind === 'term')"
+    page.wait_for_function(
+        f"async () => ({condition})(await (await fetch('{address}&' + Math.random())).json())", polling=200
+    )
+    return page
+
+
+def test_a_suggestion_is_chosen_with_the_keys(visit: Visit) -> None:
+    page = home(visit)
+    box, options = page.locator("#q"), page.get_by_role("option")
+    box.press_sequentially("shuiping")
+    expect(options.first).to_contain_text(TERM)
+    expect(box).to_have_attribute("aria-expanded", "true")
+    box.press("ArrowDown")
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    assert box.get_attribute("aria-activedescendant") == options.first.get_attribute("id")
+    expect(box).to_have_value(TERM)
+    box.press("ArrowUp")
+    expect(box).to_have_value("shuiping")
+    assert box.get_attribute("aria-activedescendant") is None
+    box.press("ArrowDown")
+    box.press("Enter")
+    page.wait_for_url(lambda url: asks_for(url, TERM))
+    expect(page.locator("#hits > li").first).to_be_visible()
+
+
+def test_escape_gives_back_what_was_typed_and_nothing_else_goes_wrong(visit: Visit) -> None:
+    page = home(visit)
+    box = page.locator("#q")
+    box.press_sequentially("spj")
+    expect(page.get_by_role("listbox")).to_be_visible()
+    box.press("ArrowDown")
+    box.press("Escape")
+    expect(box).to_have_value("spj")
+    expect(page.get_by_role("listbox")).to_be_hidden()
+    expect(box).to_have_attribute("aria-expanded", "false")
+    box.press("Enter")
+    page.wait_for_url(lambda url: asks_for(url, "spj"))
+
+
+def test_a_suggestion_is_chosen_with_the_mouse_and_the_list_goes_when_one_leaves(visit: Visit) -> None:
+    page = home(visit)
+    page.locator("#q").press_sequentially(TERM[:2])
+    expect(page.get_by_role("listbox")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("listbox")).to_be_hidden()
+    page.locator("#q").focus()
+    page.keyboard.press("ArrowDown")
+    page.get_by_role("option").first.click()
+    page.wait_for_url(lambda url: asks_for(url, TERM))
+
+
+def test_while_an_input_method_is_composing_the_site_is_not_asked(visit: Visit) -> None:
+    page = home(visit)
+    asked = Asked(page)
+    page.locator("#q").focus()
+    method: CDPSession = page.context.new_cdp_session(page)
+    for letters in ("s", "sh", "shui", "shui'p", "shui'ping"):
+        method.send("Input.imeSetComposition", {"text": letters, "selectionStart": 9, "selectionEnd": 9})
+        page.wait_for_timeout(200)  # more than the pause before a question
+    expect(page.locator("#q")).to_have_value("shui'ping")
+    assert asked.queries == []
+    expect(page.get_by_role("listbox")).to_be_hidden()
+    method.send("Input.insertText", {"text": "水平"})
+    expect(page.get_by_role("option").first).to_contain_text(TERM)
+    assert asked.queries == ["水平"]
+
+
+def test_keys_of_the_input_method_are_not_ours(visit: Visit) -> None:
+    page = home(visit)
+    box = page.locator("#q")
+    box.press_sequentially(TERM[:2])
+    expect(page.get_by_role("listbox")).to_be_visible()
+    box.evaluate("""box => {
+        const down = {key: "ArrowDown", bubbles: true};
+        const key = (more) => box.dispatchEvent(new KeyboardEvent("keydown", {...down, ...more}));
+        key({isComposing: true});
+        key({keyCode: 229});
+    }""")
+    expect(box).to_have_value(TERM[:2])
+
+
+def test_quick_typing_asks_little_and_shows_what_belongs_to_the_last_letters(visit: Visit) -> None:
+    page = home(visit)
+    asked = Asked(page)
+    page.locator("#q").press_sequentially("shuipingjing")
+    expect(page.get_by_role("option").first).to_contain_text(TERM)
+    assert asked.queries[-1] == "shuipingjing" and len(asked.queries) < len("shuipingjing")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 740}}],
+    ids=["light", "dark", "phone"],
+)
+def test_the_open_list_is_accessible(visit: Visit, options: dict[str, object]) -> None:
+    page = home(visit, locale="en-GB", **options)
+    page.locator("#q").press_sequentially(TERM[:2])
+    expect(page.get_by_role("listbox")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("listbox", name="Suggestions")).to_be_visible()
+    expect(page.locator("#suggest [role=status]")).to_contain_text("suggestion")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_without_scripts_the_box_is_a_search_box(visit: Visit) -> None:
+    page = visit(java_script_enabled=False)
+    page.goto("/")
+    box = page.get_by_role("searchbox")
+    box.fill(TERM)
+    box.press("Enter")
+    expect(page.locator("#hits > li").first).to_be_visible()
+    expect(page.locator("#suggestions")).to_be_hidden()

@@ -1,0 +1,90 @@
+"""Accounts: names, roles, and what ends a session."""
+
+from pathlib import Path
+
+import pytest
+
+from docstore.accounts import Account, AccountTable, Role
+from docstore.errors import AccountError
+from docstore.store import Store
+
+
+@pytest.fixture
+def accounts(store: Store) -> AccountTable:
+    return store.accounts
+
+
+def test_an_account_is_kept_as_it_was_made(store_url: str, tmp_path: Path) -> None:
+    with Store(store_url, tmp_path / "warc", clock=lambda: 5.0) as store:
+        made = store.accounts.add("Ｌi.Na@example", "hash", [Role.REVIEWER, Role.REPORTS])
+        assert made == Account("li.na@example", "hash", frozenset({Role.REPORTS, Role.REVIEWER}), 5.0)
+    with Store(store_url, tmp_path / "warc") as store:
+        assert store.accounts.find(" LI.NA@EXAMPLE ") == made
+        assert store.accounts.all() == [made]
+
+
+def test_a_name_is_taken_once(accounts: AccountTable) -> None:
+    accounts.add("anna", "first", [Role.REPORTS])
+    with pytest.raises(AccountError, match="already"):
+        accounts.add("Anna", "second", [Role.OPERATOR])
+    found = accounts.find("anna")
+    assert found is not None and (found.password_hash, found.roles) == ("first", {Role.REPORTS})
+
+
+@pytest.mark.parametrize("name", ["", " ", "a b", "a\nb", "x" * 65, "<b>", "a\0", "\ud800"], ids=repr)
+def test_what_cannot_be_a_name(accounts: AccountTable, name: str) -> None:
+    with pytest.raises(AccountError, match="1 to 64"):
+        accounts.add(name, "hash", [Role.REPORTS])
+    assert accounts.find(name) is None and accounts.all() == []
+
+
+def test_an_account_needs_a_role(accounts: AccountTable) -> None:
+    with pytest.raises(AccountError, match="reports, reviewer, operator"):
+        accounts.add("anna", "hash", [])
+    accounts.add("anna", "hash", [Role.REPORTS])
+    with pytest.raises(AccountError):
+        accounts.set_roles("anna", [])
+
+
+@pytest.mark.parametrize(
+    ("roles", "may"),
+    [
+        ({Role.REPORTS}, {Role.REPORTS}),
+        ({Role.REVIEWER}, {Role.REVIEWER}),
+        ({Role.REPORTS, Role.REVIEWER}, {Role.REPORTS, Role.REVIEWER}),
+        ({Role.OPERATOR}, set(Role)),
+    ],
+    ids=["reports", "reviewer", "both", "operator"],
+)
+def test_the_operator_may_everything(roles: set[Role], may: set[Role]) -> None:
+    assert {role for role in Role if Account("a", "h", frozenset(roles)).may(role)} == may
+    assert not any(Account("a", "h", frozenset(roles), disabled_at=1.0).may(role) for role in Role)
+
+
+def test_changes_and_whom_they_reach(accounts: AccountTable) -> None:
+    for name in ("anna", "bert"):
+        accounts.add(name, "old", [Role.REPORTS])
+    accounts.set_password("ANNA", "new")
+    accounts.set_roles("anna", [Role.OPERATOR, Role.REPORTS])
+    anna, bert = accounts.all()
+    assert (anna.password_hash, anna.roles) == ("new", {Role.OPERATOR, Role.REPORTS})
+    assert (bert.password_hash, bert.roles) == ("old", {Role.REPORTS})
+
+
+def test_a_disabled_account_is_used_again_only_with_another_password(accounts: AccountTable) -> None:
+    accounts.add("anna", "old", [Role.REPORTS])
+    assert not accounts.is_empty()
+    accounts.disable("anna")
+    assert accounts.is_empty()
+    with pytest.raises(AccountError):
+        accounts.set_password("anna", "by itself")
+    accounts.reset("anna", "new")
+    found = accounts.find("anna")
+    assert found is not None and (found.password_hash, found.disabled_at) == ("new", None)
+
+
+@pytest.mark.parametrize("change", ["set_password", "reset", "set_roles", "disable"])
+def test_nobody_cannot_be_changed(accounts: AccountTable, change: str) -> None:
+    arguments = {"set_password": ["h"], "reset": ["h"], "set_roles": [[Role.REPORTS]], "disable": []}[change]
+    with pytest.raises(AccountError, match="no account"):
+        getattr(accounts, change)("nobody", *arguments)

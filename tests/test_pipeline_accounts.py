@@ -1,0 +1,96 @@
+"""`plumb account`, as an operator uses it."""
+
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from docstore.accounts import Role
+from docstore.store import sqlite_store
+from search_ui.passwords import is_password
+from tests.crash_harness import PLUMB
+from tests.web_fixture import PATIENCE
+
+PASSWORD = "石油 battery staple"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty vertical."""
+    (tmp_path / "vertical.toml").write_text("")
+    return tmp_path
+
+
+def account(folder: Path, *arguments: str, typed: str = "") -> tuple[int, str]:
+    """Exit status and all that was said."""
+    command = [PLUMB, "-c", str(folder / "vertical.toml"), "account", *arguments]
+    done = subprocess.run(
+        command, input=typed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False
+    )
+    assert PASSWORD not in done.stdout
+    return done.returncode, done.stdout
+
+
+def test_the_life_of_an_account(folder: Path) -> None:
+    assert account(folder, "add", "Anna", "--role", "reports", typed=f"{PASSWORD}\n") == (
+        0,
+        "account anna may sign in now\n",
+    )
+    assert account(folder, "role", "anna", "--role", "operator", "--role", "reports")[0] == 0
+    assert account(folder, "disable", "ANNA")[0] == 0
+    status, listed = account(folder, "list")
+    assert status == 0 and all(word in listed for word in ("anna", "reports, operator", "disabled"))
+    assert account(folder, "password", "anna", typed="another password\r\n")[0] == 0
+    with sqlite_store(folder / "data") as store:
+        [anna] = store.accounts.all()
+        assert anna.roles == {Role.OPERATOR, Role.REPORTS} and anna.disabled_at is None
+        assert is_password("another password", anna.password_hash)
+    assert PASSWORD not in (folder / "data" / "logs" / "plumb.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "status", "said"),
+    [
+        (["add", "b", "--role", "reports"], "", 1, "there is no password"),
+        (["add", "b", "--role", "reports"], "short\n", 1, "at least 10 characters"),
+        (["add", "b c", "--role", "reports"], f"{PASSWORD}\n", 1, "1 to 64 letters"),
+        (["add", "b"], f"{PASSWORD}\n", 2, "Missing option '--role'"),
+        (["add", "b", "--role", "king"], f"{PASSWORD}\n", 2, "'king' is not one of"),
+        (["add", "b", PASSWORD[:2], "--role", "reports"], "", 2, "unexpected extra argument"),
+        (["password", "nobody"], f"{PASSWORD}\n", 1, "no account 'nobody'"),
+        (["disable", "nobody"], "", 1, "no account 'nobody'"),
+        (["role", "nobody", "--role", "reports"], "", 1, "no account 'nobody'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(folder: Path, arguments: list[str], typed: str, status: int, said: str) -> None:
+    code, told = account(folder, *arguments, typed=typed)
+    assert code == status and said in told and "Traceback" not in told
+    assert status == 2 or told.count("\n") == 1
+    with sqlite_store(folder / "data") as store:
+        assert store.accounts.is_empty()
+
+
+def test_an_account_is_made_once(folder: Path) -> None:
+    assert account(folder, "add", "anna", "--role", "reports", typed=f"{PASSWORD}\n")[0] == 0
+    code, told = account(folder, "add", "ANNA", "--role", "operator")  # said before a password is asked for
+    assert code == 1 and "already" in told
+
+
+def test_on_a_terminal_the_password_is_asked_for_twice_and_not_shown(folder: Path) -> None:
+    main, terminal = pty.openpty()
+    command = [PLUMB, "-c", str(folder / "vertical.toml"), "account", "add", "anna", "--role", "operator"]
+    running = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)
+    os.close(terminal)
+    shown = b""
+    for password in ("first and wrong", "mistyped wrong", PASSWORD, PASSWORD):
+        before = shown.count(b": ")
+        while shown.count(b": ") == before:
+            shown += os.read(main, 4096)
+        os.write(main, password.encode() + b"\n")
+    assert running.wait(PATIENCE) == 0
+    os.close(main)
+    assert "石油".encode() not in shown and b"do not match" in shown
+    with sqlite_store(folder / "data") as store:
+        assert is_password(PASSWORD, store.accounts.all()[0].password_hash)

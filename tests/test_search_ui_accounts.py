@@ -1,0 +1,443 @@
+"""Signing in and out, what ends a session, who may do what, and what becomes of a form that is sent too late."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from bs4 import BeautifulSoup
+from flask import Flask
+from flask.testing import FlaskClient
+from limits.storage import memory as limits_memory
+from werkzeug.routing import Rule
+
+from docstore.accounts import Role
+from search_ui.passwords import hash_password, is_password
+from search_ui.settings import SearchSettings
+from tests.search_ui_fakes import (
+    OPERATOR,
+    PASSWORD,
+    FakeAccounts,
+    FakeActions,
+    form_token,
+    sign_in,
+    site_app,
+    term,
+)
+
+HOUR = 3600
+DECIDE = "/admin/lexicon/decide"
+DECISION = {"term": "词0", "decision": "accepted", "status": "all", "text": "词", "page": "1"}
+JSON = {"Accept": "application/json"}
+OPEN = {"/admin/login", "/click"}  # what strangers may send: a password, a signed click
+
+
+def client_of(**more: object) -> FlaskClient:
+    return site_app(**more).test_client()  # type: ignore[arg-type]
+
+
+def attempt(client: FlaskClient, password: str = "wrong", name: str = OPERATOR, **more: object) -> int:
+    sent = {"token": form_token(client), "name": name, "password": password}
+    return client.post("/admin/login", data=sent, **more).status_code  # type: ignore[arg-type]
+
+
+def is_signed_in(client: FlaskClient) -> bool:
+    return client.get("/admin/account").status_code == 200
+
+
+def rules(app: Flask) -> Iterator[Rule]:
+    return (rule for rule in app.url_map.iter_rules() if rule.endpoint != "static")
+
+
+def changing(app: Flask) -> list[str]:
+    """Every address that takes anything but questions."""
+    return sorted({str(rule) for rule in rules(app) if set(rule.methods or ()) - {"GET", "HEAD", "OPTIONS"}})
+
+
+# -- signing in
+
+
+@pytest.mark.parametrize("name", [OPERATOR, " Operator ", "ＯＰＥＲＡＴＯＲ"])
+def test_the_password_opens(name: str) -> None:
+    client = client_of()
+    assert attempt(client, PASSWORD, name) == 303
+    assert is_signed_in(client)
+    assert client.get("/admin/login").location == "/admin/"
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [(OPERATOR, "wrong"), (OPERATOR, ""), (OPERATOR, "\ud800"), ("nobody", PASSWORD), ("", ""), ("\0", "\0")],
+    ids=repr,
+)
+def test_nothing_else_does(name: str, password: str) -> None:
+    client = client_of()
+    sent = {"token": form_token(client), "name": name, "password": password.encode("utf-8", "surrogatepass")}
+    response = client.post("/admin/login", data=sent)
+    assert response.status_code == 403 and "账号或密码不对" in response.text
+    assert not is_signed_in(client)
+
+
+def test_a_disabled_account_does_not_open() -> None:
+    accounts = FakeAccounts(operator=Role.OPERATOR, anna=Role.REPORTS)
+    accounts.change("anna", disabled_at=1.0)
+    assert attempt(client_of(accounts=accounts), PASSWORD, "anna") == 403
+
+
+def test_without_an_account_the_page_says_how_to_make_one() -> None:
+    client = client_of(accounts=FakeAccounts())
+    page = client.get("/admin/login")
+    assert "plumb account add" in page.text and "--role operator" in page.text
+    assert "password" not in page.text.replace("plumb account", "")
+    assert client.get("/admin/").status_code == 303
+
+
+def test_the_login_form_needs_its_token() -> None:
+    client = client_of()
+    form_token(client)
+    assert client.post("/admin/login", data={"name": OPERATOR, "password": PASSWORD}).status_code == 400
+    assert not is_signed_in(client)
+
+
+def test_signing_in_makes_a_new_token_and_signing_out_ends_it() -> None:
+    client = client_of()
+    before = form_token(client)
+    token = sign_in(client)
+    assert client.post("/admin/logout", data={"token": before}).status_code == 400
+    assert client.post("/admin/logout", data={"token": token}).location == "/"
+    assert not is_signed_in(client)
+
+
+def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites() -> None:
+    client = client_of()
+    sent = {"token": form_token(client), "name": OPERATOR, "password": PASSWORD}
+    cookie = client.post("/admin/login", data=sent).headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Secure" not in cookie
+    over_tls = client_of().get("/admin/login", base_url="https://search.example/")
+    assert "Secure" in over_tls.headers["Set-Cookie"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "goes"),
+    [
+        ("/admin/lexicon?status=all&page=2", "/admin/lexicon?status=all&page=2"),
+        ("/admin/sites", "/admin/sites"),
+        ("", "/admin/"),
+        ("/", "/admin/"),
+        ("//evil.example/admin", "/admin/"),
+        ("https://evil.example/admin", "/admin/"),
+        ("/admin\\@evil.example", "/admin/"),
+        ("/admin/\r\nX: 1", "/admin/"),
+        ("javascript:/admin", "/admin/"),
+    ],
+)
+def test_one_comes_back_to_where_one_was(wanted: str, goes: str) -> None:
+    client = client_of()
+    sent = {"token": form_token(client), "name": OPERATOR, "password": PASSWORD, "next": wanted}
+    assert client.post("/admin/login", data=sent).location == goes
+
+
+def test_the_page_that_was_asked_for_is_kept_in_the_form() -> None:
+    client = client_of()
+    asked = client.get("/admin/lexicon?text=a%26b&status=all")
+    assert asked.status_code == 303
+    form = BeautifulSoup(client.get(asked.location).text, "lxml").select_one(".card form")
+    assert form is not None
+    field = form.select_one("[name=next]")
+    assert field is not None and field["value"] == "/admin/lexicon?text=a%26b&status=all"
+
+
+# -- guessing
+
+
+@pytest.fixture
+def hours(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    """Seconds to add to the clock that the brake goes by."""
+    ahead, real = [0.0], limits_memory.time.time
+    monkeypatch.setattr(limits_memory.time, "time", lambda: real() + ahead[0])
+    yield ahead
+
+
+def test_guessing_from_one_address_is_slowed_down_and_forgiven(hours: list[float]) -> None:
+    client = client_of()
+    assert [attempt(client, name=f"name{n}") for n in range(5)] == [403] * 5
+    response = client.post("/admin/login", data={"token": form_token(client), "name": OPERATOR, "password": PASSWORD})
+    assert response.status_code == 429 and 1 <= int(response.headers["Retry-After"]) <= 301
+    assert "请" in response.text and 'name="password"' in response.text
+    elsewhere = client.application.test_client()
+    assert attempt(elsewhere, PASSWORD, environ_base={"REMOTE_ADDR": "192.0.2.7"}) == 303
+    hours[0] = 301.0
+    assert attempt(client, PASSWORD) == 303
+
+
+def test_guessing_one_account_from_many_addresses_is_slowed_down() -> None:
+    client = client_of(accounts=FakeAccounts(operator=Role.OPERATOR, anna=Role.REPORTS))
+    told = [attempt(client, environ_base={"REMOTE_ADDR": f"192.0.2.{n}"}) for n in range(25)]
+    assert told == [403] * 20 + [429] * 5
+    assert attempt(client, PASSWORD, name=" OPERATOR", environ_base={"REMOTE_ADDR": "192.0.2.99"}) == 429
+    assert attempt(client, PASSWORD, name="anna", environ_base={"REMOTE_ADDR": "192.0.2.99"}) == 303
+
+
+def test_right_passwords_do_not_count() -> None:
+    client = client_of()
+    assert [attempt(site, PASSWORD) for site in [client.application.test_client() for _ in range(12)]] == [303] * 12
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [("2001:db8::1", "2001:db8::ffff", True), ("2001:db8::1", "2001:db8:0:1::1", False), ("::1", "::2", True)],
+)
+def test_an_ipv6_network_is_one_sender(first: str, second: str, same: bool) -> None:
+    client = client_of()
+    for n in range(5):
+        attempt(client, name=f"name{n}", environ_base={"REMOTE_ADDR": first})
+    assert attempt(client, PASSWORD, environ_base={"REMOTE_ADDR": second}) == (429 if same else 303)
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "same"),
+    [(0, "198.51.100.{}", True), (1, "198.51.100.{}", False), (1, "198.51.100.{}, 192.0.2.1", True)],
+    ids=["a header anyone can send", "from our proxy", "only what our proxy adds"],
+)
+def test_a_forwarded_address_counts_only_behind_as_many_proxies(proxies: int, forwarded: str, same: bool) -> None:
+    client = client_of(settings=SearchSettings(trusted_proxies=proxies))
+    told = [attempt(client, headers={"X-Forwarded-For": forwarded.format(n)}, name=f"n{n}") for n in range(6)]
+    assert told[-1] == (429 if same else 403)
+
+
+# -- what ends a session
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"password_hash": "another"}, {"roles": frozenset({Role.REPORTS})}, {"disabled_at": 1.0}],
+    ids=["password", "roles", "disabled"],
+)
+def test_a_changed_account_ends_its_sessions(change: dict[str, object]) -> None:
+    accounts = FakeAccounts(operator=Role.OPERATOR)
+    client = client_of(accounts=accounts)
+    sign_in(client)
+    assert is_signed_in(client)
+    accounts.change(OPERATOR, **change)
+    assert not is_signed_in(client)
+
+
+def test_an_account_that_is_gone_ends_its_sessions() -> None:
+    accounts = FakeAccounts(operator=Role.OPERATOR)
+    client = client_of(accounts=accounts)
+    sign_in(client)
+    del accounts.known[OPERATOR]
+    assert not is_signed_in(client)
+
+
+def test_a_session_ends_after_eight_hours_however_busy() -> None:
+    now = [1_000_000.0]
+    client = client_of(clock=lambda: now[0])
+    sign_in(client)
+    for _ in range(7):
+        now[0] += HOUR
+        assert is_signed_in(client)
+    now[0] += HOUR
+    asked = client.get("/admin/lexicon?page=2")
+    assert asked.location == "/admin/login?next=/admin/lexicon?page%3D2"
+    assert "登录已过期" in client.get(asked.location).text
+
+
+def test_a_stranger_is_not_told_of_a_session_that_never_was() -> None:
+    assert "登录已过期" not in client_of().get("/admin/login").text
+
+
+def test_another_site_s_key_opens_nothing() -> None:
+    client = client_of()
+    sign_in(client)
+    cookie = client.get_cookie("plumbline")
+    assert cookie is not None
+    other = site_app()
+    other.secret_key = b"another"
+    stranger = other.test_client()
+    stranger.set_cookie("plumbline", cookie.value)
+    assert not is_signed_in(stranger)
+
+
+# -- a form that is sent too late
+
+
+def test_a_late_decision_is_held_and_can_be_sent_again() -> None:
+    now, held = [1_000_000.0], FakeActions([term("词0"), term("词1")])
+    client = client_of(actions=held, clock=lambda: now[0])
+    token = sign_in(client)
+    now[0] += 9 * HOUR
+    late = client.post(DECIDE, data={**DECISION, "token": token})
+    assert late.status_code == 403 and "登录已过期" in late.text and "没有保存，但也没有丢失" in late.text
+    fields = form_fields(late.text, ".card form")
+    assert held.all_terms[0].status == "candidate"
+    wrong = client.post("/admin/login", data={**fields, "name": OPERATOR, "password": "wrong"})
+    fields = form_fields(wrong.text, ".card form")  # a slip of the finger loses nothing
+    told = client.post("/admin/login", data={**fields, "name": OPERATOR, "password": PASSWORD})
+    assert told.status_code == 200 and "词0" in told.text and "接受" in told.text
+    assert held.all_terms[0].status == "candidate"  # nothing is sent before somebody says so
+    again = BeautifulSoup(told.text, "lxml").select_one("#again")
+    assert again is not None and again["action"] == DECIDE
+    done = client.post(DECIDE, data=form_fields(told.text, "#again"))
+    assert done.status_code == 303 and done.location.startswith("/admin/lexicon?status=all&text=")
+    assert held.all_terms[0].status == "accepted"
+
+
+def form_fields(html: str, selector: str) -> dict[str, str]:
+    form = BeautifulSoup(html, "lxml").select_one(selector)
+    assert form is not None
+    return {str(one["name"]): str(one.get("value", "")) for one in form.select("input[name]")}
+
+
+@pytest.mark.parametrize(
+    "action", ["/admin/logout", "/admin/account/password", "/admin/login", "/click", "/", "https://evil.example/", "x"]
+)
+def test_only_forms_of_the_signed_in_pages_are_held(action: str) -> None:
+    client = client_of()
+    sent = {"name": OPERATOR, "password": PASSWORD, "held_action": action, "held_fields": '[["a", "b"]]'}
+    assert client.post("/admin/login", data={**sent, "token": form_token(client)}).status_code == 303
+
+
+@pytest.mark.parametrize("fields", ["", "nonsense", "{}", "[1]", '[["a"]]', "null", '[["a", "b", "c"]]'])
+def test_nonsense_that_claims_to_be_a_held_form_is_left_out(fields: str) -> None:
+    client = client_of()
+    sent = {"name": OPERATOR, "password": PASSWORD, "held_action": DECIDE, "held_fields": fields}
+    assert client.post("/admin/login", data={**sent, "token": form_token(client)}).status_code in (200, 303)
+
+
+def test_programs_are_told_that_the_session_has_ended() -> None:
+    now = [1_000_000.0]
+    client = client_of(clock=lambda: now[0])
+    token = sign_in(client)
+    now[0] += 9 * HOUR
+    told = client.post(DECIDE, data=DECISION, headers={**JSON, "X-Form-Token": token})
+    assert told.status_code == 403 and "登录已过期" in told.json["error"]["message"]  # type: ignore[index]
+
+
+# -- who may
+
+
+def test_there_is_something_to_walk_through() -> None:
+    addresses = changing(site_app())
+    assert {DECIDE, "/admin/lexicon/publish", "/admin/logout", "/admin/searches/candidate", *OPEN} <= set(addresses)
+
+
+@pytest.mark.parametrize("address", changing(site_app()))
+@pytest.mark.parametrize("token", [None, "", "wrong", "é", "of another session"])
+def test_every_change_needs_the_token_of_its_session(address: str, token: str | None) -> None:
+    held = FakeActions([term("词0")])
+    app = site_app(actions=held)
+    client = app.test_client()
+    sign_in(client)
+    foreign = form_token(app.test_client())
+    sent = {**DECISION, "query": "词9", "old": PASSWORD, "new": "n" * 12, "again": "n" * 12}
+    if token is not None:
+        sent["token"] = foreign if token == "of another session" else token
+    assert client.post(address, data=sent).status_code == 400
+    assert [one.status for one in held.all_terms] == ["candidate"] and held.published.version == 0
+    assert is_signed_in(client)
+
+
+@pytest.mark.parametrize("address", [one for one in changing(site_app()) if one not in OPEN])
+def test_every_change_needs_an_account(address: str) -> None:
+    held = FakeActions([term("词0")])
+    client = client_of(actions=held)
+    sent = {**DECISION, "query": "词9", "token": form_token(client)}
+    assert client.post(address, data=sent).status_code == 403
+    assert client.post(address, data=sent, headers=JSON).status_code == 403
+    assert [one.status for one in held.all_terms] == ["candidate"]
+
+
+REVIEW = {
+    DECIDE,
+    "/admin/lexicon/bulk",
+    "/admin/lexicon/publish",
+    "/admin/searches/candidate",
+    "/admin/searches/synonym",
+}
+PAGES = {
+    "/admin/": set(Role),
+    "/admin/account": set(Role),
+    "/admin/lexicon": {Role.REVIEWER},
+    "/admin/searches": {Role.REPORTS, Role.REVIEWER},
+    "/admin/sites": {Role.REPORTS},
+    **{address: {Role.REVIEWER} for address in REVIEW},
+}
+
+
+@pytest.mark.parametrize("role", Role)
+def test_each_role_sees_and_does_its_own(role: Role) -> None:
+    app = site_app(actions=FakeActions([term("词0")]), accounts=FakeAccounts(someone=role))
+    client = app.test_client()
+    token = sign_in(client, "someone")
+    own = {"/admin/login", "/admin/logout", "/admin/account/password"}
+    assert {str(rule) for rule in rules(app) if str(rule).startswith("/admin")} - own == set(PAGES)
+    for address, roles in PAGES.items():
+        sent = {**DECISION, "query": "词9", "token": token}
+        told = client.post(address, data=sent) if address in REVIEW else client.get(address)
+        is_let_in = told.status_code != 403
+        assert is_let_in == (role in roles or role is Role.OPERATOR), address
+        assert is_let_in or "没有" in told.text, address
+
+
+@pytest.mark.parametrize("role", Role)
+def test_nobody_is_shown_a_way_that_is_closed_to_them(role: Role) -> None:
+    client = client_of(accounts=FakeAccounts(someone=role))
+    sign_in(client, "someone")
+    links = [str(link["href"]) for link in BeautifulSoup(client.get("/admin/").text, "lxml").select(".areas a")]
+    assert [client.get(link).status_code for link in links] == [200] * len(links)
+    assert "/admin/account" in links and ("/admin/sites" in links) == (role is not Role.REVIEWER)
+
+
+def test_signed_in_pages_are_kept_by_no_cache() -> None:
+    client = client_of()
+    sign_in(client)
+    for address in ("/admin/", "/admin/login", "/admin/account", "/admin/lexicon", "/admin/searches", "/admin/sites"):
+        response = client.get(address)
+        assert response.headers["Cache-Control"] == "no-store", address
+        assert response.headers["X-Robots-Tag"] == "noindex", address
+
+
+# -- one's own password
+
+
+def change(client: FlaskClient, token: str, **fields: str) -> int:
+    sent = {"token": token, "old": PASSWORD, "new": "battery staple", "again": "battery staple", **fields}
+    return client.post("/admin/account/password", data=sent).status_code
+
+
+def test_a_new_password_ends_all_other_sessions() -> None:
+    accounts = FakeAccounts(operator=Role.OPERATOR)
+    app = site_app(accounts=accounts)
+    here, elsewhere = app.test_client(), app.test_client()
+    sign_in(elsewhere)
+    assert change(here, sign_in(here)) == 303
+    assert is_signed_in(here) and not is_signed_in(elsewhere)
+    assert is_password("battery staple", accounts.known[OPERATOR].password_hash)
+    assert attempt(app.test_client(), PASSWORD) == 403
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [({"old": "wrong"}, 403), ({"new": "short", "again": "short"}, 422), ({"again": "battery stapel"}, 422)],
+    ids=["old", "short", "differ"],
+)
+def test_a_password_is_changed_only_by_who_knows_it(fields: dict[str, str], status: int) -> None:
+    accounts = FakeAccounts(operator=Role.OPERATOR)
+    client = client_of(accounts=accounts)
+    assert change(client, sign_in(client), **fields) == status
+    assert is_password(PASSWORD, accounts.known[OPERATOR].password_hash)
+    assert is_signed_in(client)
+
+
+def test_the_password_of_a_stolen_session_cannot_be_guessed() -> None:
+    client = client_of()
+    token = sign_in(client)
+    assert [change(client, token, old=f"guess {n}") for n in range(6)] == [403] * 5 + [429]
+
+
+def test_a_password_is_the_same_however_it_is_typed() -> None:
+    kept = hash_password("ｐａｓｓword é")
+    assert is_password("password e\u0301", kept)
+    assert not is_password("password e", kept) and not is_password("password é", None)
+    assert not is_password("x", "no hash at all")
+    assert re.match(r"\$argon2id\$", kept)

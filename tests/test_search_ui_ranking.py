@@ -1,0 +1,120 @@
+"""Ranking: the queries of the profiles, and in a real Solr what they put first."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from docstore import fields
+from docstore.model import Article, Lexicon, StoredArticle, document_id
+from indexer.mapping import Analysis, to_document
+from indexer.solr import SolrIndex
+from indexer.solr_node import SolrNode
+from search_ui.query import words_of
+from search_ui.ranking import BEST_PARTS, MOST_WORKS, PROFILES, Form, rank_params, works_in, works_params
+from search_ui.search import SearchClient
+from semantics.segment import base_segmenter
+
+OWN, OTHER = "0123456789abcdef", "fedcba9876543210"
+
+
+def answer(*parts: tuple[str, float]) -> Mapping[str, Any]:
+    return {"response": {"docs": [{fields.WORK: work, "score": score} for work, score in parts]}}
+
+
+def test_a_work_is_worth_the_mean_of_its_ten_best_parts() -> None:
+    found = works_in(answer(*[(OWN, 4.0)] * 12, (OTHER, 30.0)), "plumbline")
+    weight = PROFILES["plumbline"].works
+    assert found == (f"{OWN}^={4 * weight:.4f}", f"{OTHER}^={30 / BEST_PARTS * weight:.4f}")
+
+
+def test_only_so_many_works_and_nothing_that_is_no_id() -> None:
+    many = answer(*[(f"{n:016x}", 100.0 - n) for n in range(MOST_WORKS + 5)], ("x) OR *:* (", 999.0))
+    found = works_in(many, "plumbline")
+    assert len(found) == MOST_WORKS and found[0].startswith("0" * 16)
+    assert works_in({}, "plumbline") == ()
+
+
+def test_works_are_asked_for_only_where_they_count() -> None:
+    assert works_params("石油", "base") == [] and works_params("", "plumbline") == []
+    named = dict(works_params("“石油” 大会", "plumbline"))
+    assert named["text"].split() == ["石油", "大会"] and named["fl"] == "work,score"
+    ranked = dict(rank_params("石油", {Form.DOMAIN: ["石油"], Form.WORKS: [f"{OWN}^=1.5"]}, "plumbline"))
+    assert "should=$whole" in ranked["q"] and ranked[Form.WORKS] == f"{OWN}^=1.5"
+    assert "whole" not in dict(rank_params("石油", {Form.DOMAIN: ["石油"]}, "plumbline"))
+
+
+def test_titles_count_where_a_document_is_no_part_of_a_work() -> None:
+    named = dict(rank_params("石油", {Form.DOMAIN: ["石油"]}, "plumbline"))
+    assert named["titles"] == "{!bool should=$title0 should=$title1 must_not='work:[* TO *]'}"
+    assert re.findall(r"qf='(\w+)", named["title0"] + named["title1"]) == [fields.TITLE, fields.TITLE_DOMAIN]
+
+
+LAW = [f"采油者应当依照本条第{n}款申请许可证。" for n in range(12)]
+ARTICLES = (
+    *(Article(f"http://a.test/law/{n}", f"石油法 第{n}条", text) for n, text in enumerate(LAW)),
+    Article("http://a.test/lost", "渔业法 第1条", "捕鱼者应当申请许可证。"),
+    Article("http://a.test/fees", "石油法 第99条", "费用由政府规定。"),
+    Article("http://a.test/fish", "渔业法 第99条", "费用由政府规定。"),
+    Article("http://a.test/title", "钻井液配方", "膨润土与水的比例。"),
+    Article("http://a.test/body", "膨润土", "钻井液配方：膨润土与水的比例。"),
+    Article("http://a.test/old", "兩岸石油勘探", "鑽頭與頁岩氣。"),
+    Article("http://a.test/new", "石油开采", "页岩气与钻头。"),
+)
+
+
+@pytest.fixture(scope="module")
+def index(solr_node: SolrNode) -> Iterator[SolrIndex]:
+    """The articles above."""
+    index = SolrIndex(solr_node.url, "ranking", timeout=120.0)
+    index.ensure()
+    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    stored = [StoredArticle(0, document_id(one.url), "a.test", one) for one in ARTICLES]
+    assert index.add([to_document(one, analysis) for one in stored]) == {}
+    index.commit()
+    yield index
+    index.drop()
+
+
+def found(index: SolrIndex, text: str, with_works: bool = True, rows: int = 20) -> list[str]:
+    client = SearchClient(index.base_url, index.collection, 120.0)
+    words: dict[Form, Sequence[str]] = {Form.DOMAIN: words_of(text, base_segmenter())}
+    if with_works:
+        words[Form.WORKS] = works_in(client.select(works_params(text, "plumbline")), "plumbline")
+    params = [*rank_params(text, words, "plumbline"), ("fl", fields.URL), ("rows", str(rows))]
+    return [doc[fields.URL].removeprefix("http://a.test/") for doc in client.select(params)["response"]["docs"]]
+
+
+@pytest.mark.solr
+def test_a_part_gains_by_the_other_parts_of_its_work(index: SolrIndex) -> None:
+    """Two articles say the same; the law of one of them speaks of permits throughout."""
+    lifted = found(index, "申请许可证 费用由政府规定")
+    assert lifted.index("fees") < lifted.index("fish")
+
+
+@pytest.mark.solr
+def test_the_title_of_a_single_page_counts_more_than_a_body(index: SolrIndex) -> None:
+    assert found(index, "钻井液配方")[:2] == ["title", "body"]
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize("text", ["页岩气 钻头", "頁岩氣 鑽頭", "鑽頭 页岩气"])
+def test_either_script_finds_both(index: SolrIndex, text: str) -> None:
+    assert set(found(index, text, rows=2)) == {"old", "new"}
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("".join(map(chr, range(0x4E00, 0x4E00 + 200))), id="200-characters"),
+        pytest.param(" ".join(map(chr, range(0x4E00, 0x4E00 + 100))), id="100-single-characters"),
+        pytest.param(" ".join(f"{n:x}" for n in range(70)), id="70-numbers"),
+    ],
+)
+def test_a_long_query_is_not_too_many_clauses(index: SolrIndex, text: str) -> None:
+    client = SearchClient(index.base_url, index.collection, 120.0)
+    works = tuple(f"{n:016x}^=1.0000" for n in range(MOST_WORKS))
+    words = {Form.DOMAIN: list(text.replace(" ", "")), Form.WORKS: works}
+    assert "response" in client.select([*rank_params(text, words, "plumbline"), ("rows", "1")])

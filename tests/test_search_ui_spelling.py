@@ -1,0 +1,63 @@
+"""Other spellings of a query."""
+
+import pytest
+
+from search_ui.query_language import parse
+from search_ui.spelling import other_spellings, spelled_by_solr, spelling_params
+from search_ui.vocabulary import Vocabulary
+
+KNOWN = Vocabulary(
+    terms={"页岩气": 120, "水力压裂": 40, "油田": 80, "由天": 1, "烃源岩": 30}, title_words={"开发": 300, "特征": 200}
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("叶岩气", ["页岩气"]),
+        ("叶岩气 开发", ["页岩气 开发"]),
+        ("页岩气开发", []),
+        ("烃原岩特怔", ["烃源岩特征"]),
+        ("yeyanqi", ["页岩气"]),
+        ("ye yan qi", ["页岩气"]),
+        ("YeYanQi kaifa", ["页岩气开发"]),
+        ("yeyanqishuiliyalie", ["页岩气水力压裂"]),
+        ("油添", ["油田", "由天"]),
+        ('"叶岩气" -叶岩气', ['"页岩气" -叶岩气']),
+        ("title:叶岩气 site:叶岩气.cn", ["title:页岩气 site:叶岩气.cn"]),
+        ("qi", []),
+        ("shale gas", []),
+        ("", []),
+    ],
+)
+def test_what_may_be_meant(typed: str, meant: list[str]) -> None:
+    assert list(map(str, other_spellings(parse(typed), KNOWN, {})[0])) == meant
+
+
+def test_several_mistakes_are_corrected_together_first_then_one_alone() -> None:
+    together, alone = other_spellings(parse("supersonc 叶岩气"), KNOWN, {"supersonc": "supersonic"})
+    assert list(map(str, together)) == ["supersonic 页岩气"]
+    assert list(map(str, alone)) == ["supersonic 叶岩气", "supersonc 页岩气"]
+
+
+def test_latin_words_are_changed_as_whole_words() -> None:
+    together, alone = other_spellings(parse("flwo flwos"), KNOWN, {"flwo": "flow"})
+    assert list(map(str, together)) == ["flow flwos"] and alone == []
+
+
+def test_a_long_query_is_looked_up_in_part() -> None:
+    assert other_spellings(parse("叶" * 160), KNOWN, {}) == [[], []]
+
+
+def test_solr_is_asked_about_the_text_and_says_what_it_does_not_know() -> None:
+    assert ("spellcheck.q", "supersonc flow") in spelling_params(parse("supersonc -x flow"))
+    answer = {
+        "spellcheck": {
+            "suggestions": [
+                "supersonc", {"origFreq": 0, "suggestion": [{"word": "supersonic", "freq": 267}]},
+                "flow", {"origFreq": 12, "suggestion": [{"word": "flown", "freq": 1}]},
+            ]
+        }
+    }  # fmt: skip
+    assert spelled_by_solr(answer) == {"supersonc": "supersonic"}
+    assert spelled_by_solr({}) == {}
