@@ -89,9 +89,7 @@ def measure(
             topics = folder / FILES.get(name, f"{name}_topics.json")
             figures += measure_set(load(path, topics), systems or list(SYSTEMS), every, draws, processes)
     if not figures:
-        raise PlumblineError(
-            f"no web graph in {folder}: give DATA=DIR, a folder like ../shared/data/webgraph"
-        )
+        raise PlumblineError(f"no web graph in {folder}: give DATA=DIR, a folder like ../shared/data/webgraph")
     return figures
 
 

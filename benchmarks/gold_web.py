@@ -8,6 +8,7 @@ next, pages can change or go; every request is logged with its status.
 import hashlib
 import html
 import json
+import re
 import tarfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -50,11 +51,19 @@ def load_pages(folder: Path, sets: Sequence[str] = SETS) -> list[GoldPage]:
     pages = []
     for name in sets:
         if (folder / name / "gold.json").exists():
-            for page in read_set(folder / name, name):
+            for page in filter(may_be_shown, read_set(folder / name, name)):
                 url = free_address(page, taken)
                 taken.add(url)
                 pages.append(replace(page, url=url))
     return pages
+
+
+_NOINDEX = re.compile(rb"<meta\b(?=[^>]*\bname=.?robots\b)[^>]*\bnoindex\b", re.IGNORECASE)
+
+
+def may_be_shown(page: GoldPage) -> bool:
+    """False for a page that asks search engines to leave it out: the crawl heeds that."""
+    return _NOINDEX.search(page.content) is None
 
 
 def read_set(folder: Path, name: str) -> Iterator[GoldPage]:

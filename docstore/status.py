@@ -99,7 +99,7 @@ class StatusTable:
         )
         counted = select(urls.c.host, func.count()).join(articles, articles.c.url_id == urls.c.url_id)
         with self._database.read() as connection:
-            with_articles: dict[str, int] = dict(connection.execute(counted.group_by(urls.c.host)).tuples())
+            with_articles = {row.host: int(row[1]) for row in connection.execute(counted.group_by(urls.c.host))}
             ends = crawl_outcomes(connection)
             return [
                 SiteHealth(host, example, count, due, with_articles.get(host, 0), visit, ends.get(host, {}))

@@ -24,7 +24,8 @@ def lexicon() -> None:
 
 @lexicon.command()
 @with_config
-@click.option("--threshold", "lexicon__threshold", type=float, help="Terms must score above this.")
+@click.option("--probability", "lexicon__probability", type=float, help="learned: terms must be this likely.")
+@click.option("--threshold", "lexicon__threshold", type=float, help="c_value: terms must score above this.")
 def build(context: click.Context, config_file: Path | None, **flags: Any) -> None:
     """Mine the articles for candidate terms."""
     with opened(settings_of(context, config_file, **flags)) as engine:

@@ -32,7 +32,7 @@ from pipeline.template import toml_value
 from search_ui.compare import compare
 from search_ui.passwords import hash_password
 
-ACCEPTED = 120  # candidates that the demo accepts in the administrator's place
+ACCEPTED = 200  # candidates that the demo accepts in the administrator's place
 QUERY = "世界石油大会"
 ACCOUNT = "demo"
 PASSWORD_VARIABLE = "PLUMB_ADMIN_PASSWORD"  # a password of one's own for the demo's account

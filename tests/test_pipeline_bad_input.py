@@ -94,8 +94,9 @@ def refused(said: Said, *parts: str) -> None:
 class TestCommandLine:
     COMMANDS = (
         *("init", "run", "crawl", "extract", "index", "serve", "schedule", "status", "explain", "refresh", "import"),
-        *("compare", "demo", "lexicon"),
+        *("compare", "demo", "lexicon", "account", "fetch", "sites", "frontier"),
         *("lexicon build", "lexicon show", "lexicon accept", "lexicon reject", "lexicon add", "lexicon publish"),
+        "lexicon rules",
     )
 
     def test_every_command_is_listed_here(self) -> None:

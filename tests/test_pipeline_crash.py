@@ -211,7 +211,7 @@ class TestMine:
     def test_killed(self, undisturbed: Undisturbed, vertical: Vertical, moment: str) -> None:
         copy(undisturbed.decided, vertical)
         before = vertical.kept()
-        running = vertical.start("lexicon", "build", "--threshold", "20")
+        running = vertical.start("lexicon", "build", "--probability", "0.8")
         wal = vertical.data / "store.db-wal"
         if moment == "computing":
             until(lambda: (vertical.data / "locks" / "lexicon").read_text() == f"{running.pid}\n", running)
@@ -226,7 +226,7 @@ class TestMine:
         copy(undisturbed.decided, vertical)
         change(vertical, "UPDATE terms SET mined_at = mined_at + 86400 WHERE mined_at IS NOT NULL")
         before = vertical.kept()
-        vertical.done("lexicon", "build", "--threshold", "20")
+        vertical.done("lexicon", "build", "--probability", "0.8")
         assert vertical.kept().terms == few_terms(before)
 
 
@@ -245,8 +245,10 @@ def test_a_run_killed_before_it_mined_mines_the_next_time(undisturbed: Undisturb
 
 
 def few_terms(kept: Kept) -> dict[str, tuple[str, float]]:
-    """What mining with a threshold of 20 leaves: decisions, and the best candidates."""
-    return {text: (status, score) for text, (status, score) in kept.terms.items() if status == "accepted" or score > 20}
+    """What mining leaves that wants a probability of 0.8: decisions, and the best candidates."""
+    return {
+        text: (status, score) for text, (status, score) in kept.terms.items() if status == "accepted" or score > 0.8
+    }
 
 
 def change(vertical: Vertical, statement: str) -> None:
