@@ -84,7 +84,8 @@ class Ours:
         """See `System`."""
         plain = searchable(as_plain(text), LONGEST)  # the marks in these queries are no syntax
         asked = SearchRequest(typed=text, text=plain, profile=self._profile)
-        words = {Form.DOMAIN: words_of(asked.query.text, self._analysis.domain)}
+        cuts = {Form.DOMAIN: self._analysis.domain, Form.BASE: self._analysis.base}
+        words = {form: words_of(asked.query.text, segmenter) for form, segmenter in cuts.items()}
         if works := works_params(asked.query.text, self._profile):
             words[Form.WORKS] = works_in(self._client.select(works), self._profile)
         filters = filter_params(asked, asked.query, words[Form.DOMAIN])

@@ -3,7 +3,9 @@
 import hashlib
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from docstore import fields
 from docstore.model import Article, BlockKind, Lexicon, StoredArticle
@@ -23,6 +25,11 @@ class Analysis:
     lexicon: Lexicon
     domain: Segmenter
     base: Segmenter
+
+    @cached_property
+    def terms(self) -> Mapping[str, str]:
+        """The lexicon's terms by their `word_key`."""
+        return {word_key(entry.text): entry.text for entry in self.lexicon.entries}
 
 
 def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
@@ -48,7 +55,7 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.BODY_DOMAIN: fields.WORD_JOINT.join(body_words),
         fields.TITLE_BASE: fields.WORD_JOINT.join(analysis.base.cut(title)),
         fields.BODY_BASE: fields.WORD_JOINT.join(analysis.base.cut(body)),
-        fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.lexicon),
+        fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.terms),
     }
     return document | _if_stated(stored)
 
@@ -107,9 +114,8 @@ def indexable(text: str) -> str:
     return UNINDEXABLE.sub(" ", text)
 
 
-def domain_terms(words: list[str], lexicon: Lexicon) -> list[str]:
-    """The lexicon's terms among `words`, each once, in order of first occurrence."""
-    known = {word_key(entry.text): entry.text for entry in lexicon.entries}
+def domain_terms(words: list[str], known: Mapping[str, str]) -> list[str]:
+    """The terms of `known` (by `word_key`) among `words`, each once, in order of first occurrence."""
     keys = (word_key(word) for word in dict.fromkeys(words))
     return list(dict.fromkeys(known[key] for key in keys if key in known))
 

@@ -30,6 +30,7 @@ class Form(StrEnum):
     DOMAIN = "domain_words"  # words by the published lexicon, joined like those of the documents
     BASE = "base_words"  # words by the base dictionary
     OLDER = "older_words"  # words by older lexicon versions, while some documents are cut by those; sent with DOMAIN's
+    TERMS = "term_words"  # those of DOMAIN's words that the base dictionary does not have; made here, not handed in
     SYNONYMS = "synonyms"  # each a term of the query joined with its synonyms; only these are sent, as phrases
     WORKS = "works"  # ids of works whose parts answer the query, each with a weight (`works_in`); from Solr, not typed
 
@@ -68,8 +69,13 @@ _PAIRS = Clause(Form.TEXT, ((fields.BODY, 1.0),))
 PROFILES: Mapping[str, Profile] = {
     # The weights were fitted on the queries of docs/ranking.md, all collections together.
     "plumbline": Profile(
-        (_PAIRS, Clause(Form.TEXT, ((fields.BODY_CHARS, 1.75),)), Clause(Form.DOMAIN, ((fields.BODY_DOMAIN, 1.0),))),
-        titles=(Clause(Form.TEXT, ((fields.TITLE, 2.0),)), Clause(Form.DOMAIN, ((fields.TITLE_DOMAIN, 0.5),))),
+        (
+            _PAIRS,
+            Clause(Form.TEXT, ((fields.BODY_CHARS, 1.75),)),
+            Clause(Form.BASE, ((fields.BODY_BASE, 1.0),)),
+            Clause(Form.TERMS, ((fields.BODY_DOMAIN, 0.1),)),
+        ),
+        titles=(Clause(Form.TEXT, ((fields.TITLE, 2.0),)), Clause(Form.BASE, ((fields.TITLE_BASE, 0.5),))),
         works=1.0,
         exact_title=0.5,
         synonyms=0.5,
@@ -95,7 +101,8 @@ _PARTS_OF_WORKS = f"{fields.WORK}:[* TO *]"
 
 def _parts(profile: Profile, words: Mapping[Form, Sequence[str]]) -> dict[str, str]:
     """The summands of the score: name of the parameter -> query."""
-    parts = {f"part{n}": clause.query() for n, clause in enumerate(profile.clauses)}
+    asked = [clause for clause in profile.clauses if clause.form is not Form.TERMS or _terms(words)]
+    parts = {f"part{n}": clause.query() for n, clause in enumerate(asked)}
     if profile.titles:
         called = " ".join(f"should=$title{n}" for n in range(len(profile.titles)))
         parts["titles"] = f"{{!bool {called} must_not='{_PARTS_OF_WORKS}'}}"
@@ -145,10 +152,19 @@ def works_in(answer: Mapping[str, Any], profile: str) -> tuple[str, ...]:
 def _texts(text: str, words: Mapping[Form, Sequence[str]]) -> Params:
     domain, older = words.get(Form.DOMAIN, ()), words.get(Form.OLDER, ())
     cuts = {**words, Form.DOMAIN: [*domain, *(word for word in older if word not in domain)]}
-    forms = [(form, fields.WORD_JOINT.join(cuts[form])) for form in (Form.DOMAIN, Form.BASE) if form in words]
+    cuts[Form.TERMS] = _terms(cuts)
+    forms = [
+        (form, fields.WORD_JOINT.join(cuts[form])) for form in (Form.DOMAIN, Form.BASE, Form.TERMS) if form in cuts
+    ]
     synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
     works = " ".join(words.get(Form.WORKS, ()))
     return [(Form.TEXT, _plain(text)), *forms, (Form.SYNONYMS, synonyms), (Form.WORKS, works)]
+
+
+def _terms(words: Mapping[Form, Sequence[str]]) -> list[str]:
+    """What the lexicon keeps whole and the base dictionary cuts, or cuts otherwise."""
+    common = frozenset(words.get(Form.BASE, ()))
+    return [word for word in words.get(Form.DOMAIN, ()) if word not in common]
 
 
 def _plain(text: str) -> str:

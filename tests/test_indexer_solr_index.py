@@ -146,11 +146,11 @@ class TestIdsContaining:
 
 @pytest.fixture
 def changed_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A configset with one more stop word than the project's."""
+    """A configset that folds one more character than the project's."""
     folder = tmp_path / "solr_conf"
     shutil.copytree(CONFIGSET, folder)
-    with (folder / "lang" / "simplified.txt").open("a") as stopwords:
-        stopwords.write("whatever\n")
+    with (folder / "lang" / "simplified.txt").open("a") as folded:
+        folded.write('"々" => "〻"\n')
     monkeypatch.setattr(solr, "CONFIGSET", folder)
 
 

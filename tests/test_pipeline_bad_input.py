@@ -505,7 +505,7 @@ BAD_PAGES: dict[str, tuple[Answer | Callable[[Request], Answer], str, str]] = {
     "/picture": (Answer(200, b"\x89PNG\r\n\x1a\n", {"Content-Type": "image/png"}), "not_html", ""),
     "/disguised": (html(b"\x89PNG\r\n\x1a\n" + NOISE.randbytes(999)), "not_html", ""),
     "/loop1": (Answer(302, b"", {"Location": "/loop2"}), "duplicate", ""),
-    "/loop2": (Answer(302, b"", {"Location": "/loop1"}), "duplicate", ""),
+    "/loop2": (Answer(302, b"", {"Location": "/loop1"}), "too_many_redirects", ""),
     "/itself": (Answer(301, b"", {"Location": "/itself"}), "too_many_redirects", ""),
     "/away": (Answer(302, b"", {"Location": "http://elsewhere.test/"}), "redirected_off_scope", ""),
     "/large": (html(b"<p>" + b"x" * 400_000), "too_large", ""),

@@ -99,7 +99,7 @@ def test_words_are_joined_as_in_documents() -> None:
 @pytest.mark.parametrize(
     ("profile", "searched"),
     [
-        ("plumbline", {"title", "body", "title_chars", "body_chars", "title_domain", "body_domain"}),
+        ("plumbline", {"title", "body", "title_chars", "body_chars", "title_base", "body_base", "body_domain"}),
         ("bigram", {"title", "body"}),
         ("domain", {"title_domain", "body_domain"}),
         ("base", {"title_base", "body_base"}),

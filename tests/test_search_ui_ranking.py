@@ -17,6 +17,7 @@ from search_ui.search import SearchClient
 from semantics.segment import base_segmenter
 
 OWN, OTHER = "0123456789abcdef", "fedcba9876543210"
+WORDS = {Form.DOMAIN: ["石油"], Form.BASE: ["石油"]}
 
 
 def answer(*parts: tuple[str, float]) -> Mapping[str, Any]:
@@ -40,15 +41,23 @@ def test_works_are_asked_for_only_where_they_count() -> None:
     assert works_params("石油", "base") == [] and works_params("", "plumbline") == []
     named = dict(works_params("“石油” 大会", "plumbline"))
     assert named["text"].split() == ["石油", "大会"] and named["fl"] == "work,score"
-    ranked = dict(rank_params("石油", {Form.DOMAIN: ["石油"], Form.WORKS: [f"{OWN}^=1.5"]}, "plumbline"))
+    ranked = dict(rank_params("石油", {**WORDS, Form.WORKS: [f"{OWN}^=1.5"]}, "plumbline"))
     assert "should=$whole" in ranked["q"] and ranked[Form.WORKS] == f"{OWN}^=1.5"
-    assert "whole" not in dict(rank_params("石油", {Form.DOMAIN: ["石油"]}, "plumbline"))
+    assert "whole" not in dict(rank_params("石油", WORDS, "plumbline"))
 
 
 def test_titles_count_where_a_document_is_no_part_of_a_work() -> None:
-    named = dict(rank_params("石油", {Form.DOMAIN: ["石油"]}, "plumbline"))
+    named = dict(rank_params("石油", WORDS, "plumbline"))
     assert named["titles"] == "{!bool should=$title0 should=$title1 must_not='work:[* TO *]'}"
-    assert re.findall(r"qf='(\w+)", named["title0"] + named["title1"]) == [fields.TITLE, fields.TITLE_DOMAIN]
+    assert re.findall(r"qf='(\w+)", named["title0"] + named["title1"]) == [fields.TITLE, fields.TITLE_BASE]
+
+
+def test_terms_of_the_lexicon_count_beside_the_words_of_the_base_dictionary() -> None:
+    words = {Form.DOMAIN: ["世界石油大会", "召开"], Form.BASE: ["世界", "石油", "大会", "召开"]}
+    named = dict(rank_params("世界石油大会召开", words, "plumbline"))
+    assert named[Form.TERMS] == "世界石油大会" and f"v=${Form.TERMS}" in named["part3"]
+    assert named[Form.BASE].split(fields.WORD_JOINT) == words[Form.BASE]
+    assert "part3" not in dict(rank_params("石油", WORDS, "plumbline"))
 
 
 LAW = [f"采油者应当依照本条第{n}款申请许可证。" for n in range(12)]
@@ -79,7 +88,7 @@ def index(solr_node: SolrNode) -> Iterator[SolrIndex]:
 
 def found(index: SolrIndex, text: str, with_works: bool = True, rows: int = 20) -> list[str]:
     client = SearchClient(index.base_url, index.collection, 120.0)
-    words: dict[Form, Sequence[str]] = {Form.DOMAIN: words_of(text, base_segmenter())}
+    words: dict[Form, Sequence[str]] = dict.fromkeys((Form.DOMAIN, Form.BASE), words_of(text, base_segmenter()))
     if with_works:
         words[Form.WORKS] = works_in(client.select(works_params(text, "plumbline")), "plumbline")
     params = [*rank_params(text, words, "plumbline"), ("fl", fields.URL), ("rows", str(rows))]
@@ -116,5 +125,6 @@ def test_either_script_finds_both(index: SolrIndex, text: str) -> None:
 def test_a_long_query_is_not_too_many_clauses(index: SolrIndex, text: str) -> None:
     client = SearchClient(index.base_url, index.collection, 120.0)
     works = tuple(f"{n:016x}^=1.0000" for n in range(MOST_WORKS))
-    words = {Form.DOMAIN: list(text.replace(" ", "")), Form.WORKS: works}
+    cut = list(text.replace(" ", ""))
+    words = {Form.DOMAIN: [*cut[:20], "".join(cut[:20])], Form.BASE: cut, Form.WORKS: works}
     assert "response" in client.select([*rank_params(text, words, "plumbline"), ("rows", "1")])
