@@ -7,14 +7,17 @@ priority. In between a page changes only the addresses that it links to. The ver
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.linear_model import Ridge
 
 from crawler.strategies.contract import Judgement
 from crawler.strategies.focus import LinkWords, PageWords, Topic
-from crawler.strategies.fused_judge import Space, Verdict, folded, judge, space_of
+from crawler.strategies.fused_judge import Space, Verdict, folded, judge, space_of, support_of
 from crawler.strategies.fused_links import (
+    FIRST_WEIGHTS,
+    Known,
     LinkTexts,
     Outcomes,
     Scale,
@@ -27,11 +30,25 @@ from crawler.strategies.fused_links import (
 )
 from crawler.strategies.fused_memory import Floats, Memory
 
-FIRST_WEIGHTS = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 1.0])  # in the order of FEATURES
+FIRST = np.array(list(FIRST_WEIGHTS.values()))
 LEAST_TO_LEARN = 20  # fetched links before the weights are learned
 CAUTION = 60.0  # ridge penalty on leaving the first weights
 LOOK_EVERY, LOOK_SHARE = 8, 8  # pages between two looks: this many, or this part of all, whichever is more
 KEEP = 0.5
+UNJUDGED = 0.5  # score of a page that comes before the first look
+
+
+@dataclass
+class Look:
+    """What was made of all pages at once: it serves until the next look. `pages` says how many they were."""
+
+    pages: int
+    space: Space
+    verdict: Verdict
+    words: WordScores
+    outcomes: Outcomes
+    scale: Scale | None = None  # none while the frontier is empty
+    weights: Floats = field(default_factory=lambda: FIRST)
 
 
 class Fused:
@@ -43,46 +60,40 @@ class Fused:
         self._memory = Memory()
         self._texts = LinkTexts()
         self._bag = self._memory.bag(PageWords(""))  # of the page that is being judged
-        self._relevance: list[float] = []
+        self._support: list[float] = []  # of the pages
+        self._is_example: list[float] = []  # of the pages
         self._changed: dict[str, float] = {}
-        self._met: dict[int, Floats] = {}  # fetched node -> its features when it was chosen
-        self._looked_at = 0
-        self._space: Space | None = None
-        self._verdict: Verdict | None = None
-        self._words: WordScores | None = None
-        self._outcomes: Outcomes | None = None
-        self._scale: Scale | None = None
-        self._weights = FIRST_WEIGHTS
+        self._met: dict[int, Floats] = {}  # fetched node -> what spoke for it when it was chosen
+        self._look: Look | None = None
 
     def keep(self, page: PageWords) -> Judgement:
         """Kept where more than KEEP of the way from the middle page to the examples."""
-        self._bag = ids, counts = self._memory.bag(page)
+        self._bag = self._memory.bag(page)
         if page.url in self._examples:
             score = 1.0
-        elif self._space is None or self._verdict is None:
-            score = 0.5
+        elif self._look is None:
+            score = UNJUDGED
         else:
-            score = float(self._verdict.relevance(folded(self._space, ids, counts)[None])[0])
+            score = float(self._look.verdict.relevance(folded(self._look.space, *self._bag)[None])[0])
         return Judgement(keep=score >= KEEP, score=score)
 
     def link_priorities(
         self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """Takes the page and its links in, and the promise of each link."""
+        """Takes the page and its links in; the promise of each link."""
         memory = self._memory
         self._meet(page.url)
         number = memory.add_page(page.url, self._bag)
-        self._relevance.append(judgement.score)
+        self._support.append(float(support_of(np.array(judgement.score))))
+        self._is_example.append(float(page.url in self._examples))
         found = memory.add_links(number, links)
-        if number + 1 >= self._looked_at + max(LOOK_EVERY, self._looked_at // LOOK_SHARE) or self._is_start(number):
-            self._look()
-        elif self._words is not None and len(found):
-            self._texts.set(
-                slice(found.start, found.stop), text_scores(memory, slice(found.start, found.stop), self._words)
-            )
-            self._score(
-                [node for node in dict.fromkeys(memory.target[link] for link in found) if node not in memory.page_of]
-            )
+        if self._is_time_to_look():
+            self._look_again()
+        elif self._look is not None and found:
+            some = slice(found.start, found.stop)
+            self._texts.set(some, text_scores(memory, some, self._look.words))
+            targets = dict.fromkeys(memory.target[some])
+            self._score(self._look, [node for node in targets if node not in memory.page_of])
         return [self._changed.get(link.url, 0.0) for link in links]
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
@@ -93,59 +104,65 @@ class Fused:
         changed, self._changed = self._changed, {}
         return changed
 
-    def _is_start(self, number: int) -> bool:
-        """Has the last example just come?"""
-        return self._space is None and number + 1 >= max(len(self._examples), 1)
+    def _is_time_to_look(self) -> bool:
+        pages = len(self._memory.pages)
+        if self._look is None:
+            return pages >= max(len(self._examples), 1)
+        return pages >= self._look.pages + max(LOOK_EVERY, self._look.pages // LOOK_SHARE)
 
     def _meet(self, url: str) -> None:
-        """Remember what spoke for a page when it was fetched: the weights are learned from that."""
-        node = self._memory.nodes.get(url)
-        if node is not None and self._outcomes is not None and self._memory.into[node]:
-            self._met[node] = self._features([node])[0]
+        """Remember what spoke for a page that is now fetched: the weights are learned from that."""
+        node, look = self._memory.nodes.get(url), self._look
+        if node is not None and self._memory.into[node] and look is not None and look.scale is not None:
+            self._met[node] = look.scale(self._features(look, [node]))[0]
 
-    def _look(self) -> None:
+    def _look_again(self) -> None:
         """Look at everything anew."""
         memory = self._memory
-        self._looked_at = len(memory.pages)
-        self._space = space = space_of(memory)
-        examples = [page for page, node in enumerate(memory.pages) if memory.urls[node] in self._examples]
+        space = space_of(memory)
+        examples = np.flatnonzero(self._is_example)
         name = memory.numbers([word for word in self._topic.terms if word in memory.words])
-        self._verdict, relevance = judge(space, np.array(examples or [0], dtype=np.int64), name)
-        self._relevance = relevance.tolist()
-        self._words = word_scores(space, relevance)
+        verdict, relevance = judge(space, examples if len(examples) else np.zeros(1, dtype=np.int64), name)
+        support = support_of(relevance)
+        self._support = support.tolist()
+        look = Look(len(memory.pages), space, verdict, word_scores(space, support), outcomes(memory, support))
         every = slice(0, len(memory.source))
-        self._texts.set(every, text_scores(memory, every, self._words))
-        self._outcomes = outcomes(memory, relevance)
+        self._texts.set(every, text_scores(memory, every, look.words))
         frontier = memory.frontier()
         if frontier:
-            self._scale = scale_of(self._features(frontier))
-            self._weights = self._learned()
-            self._score(frontier)
+            rows = self._features(look, frontier)
+            look.scale = scale_of(rows)
+            look.weights = self._learned()
+            self._take(frontier, look.scale(rows) @ look.weights)
+        self._look = look
 
-    def _features(self, nodes: list[int]) -> Floats:
-        assert self._outcomes is not None
-        return features(self._memory, nodes, np.array(self._relevance), self._texts, self._outcomes)
+    def _features(self, look: Look, nodes: list[int]) -> Floats:
+        known = Known(self._memory, self._texts, np.array(self._support), look.outcomes, np.array(self._is_example))
+        return features(known, nodes)
 
     def _learned(self) -> Floats:
         """The first weights, corrected by what the fetched links turned out to be."""
-        if len(self._met) < LEAST_TO_LEARN or self._scale is None:
-            return FIRST_WEIGHTS
-        rows = self._scale(np.array(list(self._met.values())))
-        relevance = np.array([self._relevance[self._memory.page_of[node]] for node in self._met])
-        return corrected(FIRST_WEIGHTS, rows - rows.mean(axis=0), relevance - relevance.mean())
+        if len(self._met) < LEAST_TO_LEARN:
+            return FIRST
+        rows = np.array(list(self._met.values()))
+        support = np.array([self._support[self._memory.page_of[node]] for node in self._met])
+        return corrected(FIRST, rows - rows.mean(axis=0), support - support.mean())
 
-    def _score(self, nodes: list[int]) -> None:
-        if nodes and self._scale is not None:
-            scores = self._scale(self._features(nodes)) @ self._weights
-            self._changed.update(
-                (self._memory.urls[node], float(score)) for node, score in zip(nodes, scores, strict=True)
-            )
+    def _score(self, look: Look, nodes: list[int]) -> None:
+        if nodes and look.scale is not None:
+            self._take(nodes, look.scale(self._features(look, nodes)) @ look.weights)
+
+    def _take(self, nodes: list[int], scores: Floats) -> None:
+        self._changed.update(zip((self._memory.urls[node] for node in nodes), scores.tolist(), strict=True))
 
 
 def corrected(first: Floats, rows: Floats, relevance: Floats) -> Floats:
-    """Weights that explain `relevance`, no farther from a multiple of `first` than the rows ask. All are centred."""
+    """Weights that explain `relevance`, no farther from a multiple of `first` than the rows ask. All are centred.
+
+    They are in the size of `first`, whatever the size of `relevance`.
+    """
     guess = rows @ first
     size = max(float(guess @ relevance) / (float(guess @ guess) + 10.0), 0.02)
     rest = Ridge(alpha=CAUTION, fit_intercept=False).fit(rows, relevance - size * guess)
-    weights: Floats = (size * first + rest.coef_) / size
+    weights: Floats = first + rest.coef_ / size
     return weights

@@ -20,6 +20,7 @@ FEEDBACK_ROUNDS = 3
 TAUGHT = 2  # times that the regression learns from its own answers
 STRENGTH = 0.1  # inverse regularisation: examples are few
 EXAMPLE_WEIGHT = 5.0
+GENEROSITY = 0.3  # power of relevance
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,12 @@ class Verdict:
     def relevance(self, pages: Floats) -> Floats:
         """0 to 1 for each row."""
         return scaled(pages @ self.direction, self.low, self.high)
+
+
+def support_of(relevance: Floats) -> Floats:
+    """What a page's links are worth for its relevance, 0 to 1: a weak page may well lead to strong ones."""
+    raised: Floats = relevance**GENEROSITY
+    return raised
 
 
 def space_of(memory: Memory) -> Space:

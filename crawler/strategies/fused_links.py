@@ -1,13 +1,11 @@
 """What speaks for an address that was not fetched: the features of `fused`, by node, from the links that lead to it.
 
-    share       of relevance in the pages that link to it           (co-citation; Zhou's description, Wu's parent)
-    support     how much relevance links to it, as ln(1 + sum)
-    terms       its best anchor along the topic's terms             (Zhou's anchor, Zhang's child vector)
-    latent      its best anchor along the verdict, in latent space
-    context     the text around its links in latent space, on average
-    words       how relevant the pages are that hold its anchors' words
-    hub         how its sources' other links turned out
-    path        how relevant the pages fetched from the same host and path are
+    share, support, best_source     relevance of the pages that link to it (Zhou's description, Wu's parent)
+    links, by_degree, examples      how many those are; of pages with few links; of the example pages
+    terms, latent, words            its best anchor: by the topic's terms, in latent space, by who holds its words
+    near_*, all_*, from_*           the same for the text around its links, on average, summed, by relevant pages alone
+    hub, hubs                       how its sources' other links turned out
+    path                            how relevant the pages fetched from the same host and path are
 
 Each is centred and scaled over the frontier of the last look, so that their sum is a fair first guess.
 """
@@ -16,12 +14,35 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
 
 from crawler.strategies.fused_judge import Space
 from crawler.strategies.fused_memory import Floats, Ints, Memory
 
-FEATURES = ("share", "support", "terms", "latent", "context", "words", "hub", "path")
+FIRST_WEIGHTS = {
+    "share": 1.0,
+    "support": 1.0,
+    "best_source": 0.0,
+    "links": 0.0,
+    "by_degree": 0.0,
+    "examples": 0.0,
+    "terms": 1.0,
+    "latent": 1.0,
+    "words": 1.0,
+    "near_terms": 0.0,
+    "near_latent": 1.0,
+    "near_words": 0.0,
+    "best_near": 0.0,
+    "all_latent": 0.0,
+    "all_near": 0.0,
+    "mean_words": 0.0,
+    "from_latent": 0.0,
+    "from_near": 0.0,
+    "hub": 1.0,
+    "hubs": 0.0,
+    "path": 1.0,
+}
+"""The features in their order, with what each counts before anything is learned."""
+FEATURES = tuple(FIRST_WEIGHTS)
 CONTRAST = 0.5  # of the other pages' terms, subtracted from the topic's
 LEAST, MOST = -4.0, 6.0  # standard deviations that a feature can say
 
@@ -39,9 +60,9 @@ class WordScores:
 
 @dataclass
 class LinkTexts:
-    """Four numbers a link: anchor by terms, anchor and context in latent space, anchor's words by relevance."""
+    """Six numbers a link: its anchor by terms, in latent space, by its words' relevance; its context by the same."""
 
-    values: Floats = field(default_factory=lambda: np.zeros((1024, 4)))
+    values: Floats = field(default_factory=lambda: np.zeros((1024, 6)))
 
     def set(self, links: slice, rows: Floats) -> None:
         """Keep the numbers of these links."""
@@ -79,19 +100,16 @@ def spread(values: Floats, columns: Ints, count: int, other: float) -> Floats:
 
 
 def text_scores(memory: Memory, links: slice, words: WordScores) -> Floats:
-    """The four numbers of LinkTexts for some links."""
-    anchors, contexts = cut(memory, memory.anchors[links], words), cut(memory, memory.contexts[links], words)
+    """The six numbers of LinkTexts for some links."""
+    weighted = np.stack((words.terms, words.latent, words.relevance), 1) * words.idf[:, None]
     squares = words.idf**2
-    by_anchor = anchors @ np.stack((words.terms * words.idf, words.latent * words.idf, words.relevance * words.idf), 1)
-    length = np.sqrt(anchors @ squares) + 1e-9
-    around = (contexts @ (words.latent * words.idf)) / (np.sqrt(contexts @ squares) + 1e-9)
-    shown = by_anchor[:, 2] / (anchors @ words.idf + 1e-9)
-    return np.stack((by_anchor[:, 0] / length, by_anchor[:, 1] / length, around, shown), 1)
-
-
-def cut(memory: Memory, parts: list[Ints], words: WordScores) -> sp.csr_matrix:
-    """Links x words, without the words that came after the last look."""
-    return memory.link_rows(parts)[:, : len(words.idf)]
+    found = []
+    for parts in (memory.anchors[links], memory.contexts[links]):
+        rows = memory.link_rows(parts)[:, : len(words.idf)]  # words that came after the last look say nothing yet
+        sums = rows @ weighted
+        length = np.sqrt(rows @ squares) + 1e-9
+        found += [sums[:, 0] / length, sums[:, 1] / length, sums[:, 2] / (rows @ words.idf + 1e-9)]
+    return np.stack(found, 1)
 
 
 @dataclass
@@ -101,6 +119,10 @@ class Outcomes:
     hub: Floats
     by_path: dict[str, tuple[float, int]]
     base: float
+
+    def of_pages(self, count: int) -> Floats:
+        """`hub` of all pages: the mean for those that came since the last look."""
+        return np.append(self.hub, np.full(count - len(self.hub), self.base))
 
     def path(self, path: str) -> float:
         """Mean relevance of the pages fetched from a host and path, drawn toward the mean of all."""
@@ -124,28 +146,73 @@ def outcomes(memory: Memory, relevance: Floats) -> Outcomes:
     return Outcomes((total + 3 * base) / (count + 3), dict(paths), base)
 
 
-def features(memory: Memory, nodes: list[int], relevance: Floats, texts: LinkTexts, known: Outcomes) -> Floats:
+@dataclass(frozen=True)
+class Known:
+    """All that the features of a node are made of. `relevance` and `hub` are by page, `examples` says which are."""
+
+    memory: Memory
+    texts: LinkTexts
+    relevance: Floats
+    outcomes: Outcomes
+    examples: Floats
+
+
+def features(known: Known, nodes: list[int]) -> Floats:
     """One row for each node, one column for each of FEATURES. Every node has a link that leads to it."""
-    links = np.array([link for node in nodes for link in memory.into[node]], dtype=np.int64)
-    sizes = np.array([len(memory.into[node]) for node in nodes])
-    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
-    source = np.array([memory.source[link] for link in links], dtype=np.int64)
-    of_source, text = relevance[source], texts.values[links]
-    support = np.add.reduceat(of_source, starts)
-    hub = np.append(known.hub, np.full(len(relevance) - len(known.hub), known.base))
-    return np.stack(
-        (
-            (support + 2 * known.base) / (sizes + 2),
-            np.log1p(support),
-            np.maximum.reduceat(text[:, 0], starts),
-            np.maximum.reduceat(text[:, 1], starts),
-            np.add.reduceat(text[:, 2], starts) / sizes,
-            np.maximum.reduceat(text[:, 3], starts),
-            np.add.reduceat(hub[source], starts) / sizes,
-            np.array([known.path(memory.paths[node]) for node in nodes]),
-        ),
-        1,
+    memory, base = known.memory, known.outcomes.base
+    into = [memory.into[node] for node in nodes]
+    sizes = np.array([len(links) for links in into])
+    links = np.fromiter((link for some in into for link in some), np.int64, int(sizes.sum()))
+    source = np.fromiter((memory.source[link] for link in links), np.int64, len(links))
+    groups = Groups(np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+    relevance, text = known.relevance[source], known.texts.values[links]
+    degree = np.sqrt(np.array(memory.out_degree, dtype=np.float64))[source]
+    hub = known.outcomes.of_pages(len(known.relevance))[source]
+    support = groups.sum(relevance)
+    columns = (
+        (support + 2 * base) / (sizes + 2),
+        np.log1p(support),
+        groups.best(relevance),
+        np.log1p(sizes),
+        np.log1p(3 * groups.sum(relevance / degree)),
+        groups.sum(known.examples[source]),
+        groups.best(text[:, 0]),
+        groups.best(text[:, 1]),
+        groups.best(text[:, 2]),
+        groups.mean(text[:, 3]),
+        groups.mean(text[:, 4]),
+        groups.mean(text[:, 5]),
+        groups.best(text[:, 4]),
+        groups.sum(text[:, 1]) / np.sqrt(sizes),
+        groups.sum(text[:, 4]) / np.sqrt(sizes),
+        groups.mean(text[:, 2]),
+        groups.sum(text[:, 1] * relevance) / np.sqrt(sizes),
+        groups.sum(text[:, 4] * relevance) / np.sqrt(sizes),
+        groups.mean(hub),
+        np.log1p(groups.sum(np.maximum(hub - base, 0.0))),
+        np.array([known.outcomes.path(memory.paths[node]) for node in nodes]),
     )
+    return np.stack(columns, 1)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Values of links gathered by the node they lead to: where each node's begin, and how many they are."""
+
+    starts: Ints
+    sizes: Ints
+
+    def sum(self, values: Floats) -> Floats:
+        """Their sum, a node."""
+        return np.add.reduceat(values, self.starts)
+
+    def mean(self, values: Floats) -> Floats:
+        """Their mean, a node."""
+        return np.add.reduceat(values, self.starts) / self.sizes
+
+    def best(self, values: Floats) -> Floats:
+        """The largest, a node."""
+        return np.maximum.reduceat(values, self.starts)
 
 
 @dataclass(frozen=True)

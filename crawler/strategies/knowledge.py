@@ -16,7 +16,8 @@ from semantics.vectors import EMPTY, WordVectors, train
 from semantics.word_weights import WordStatistics
 
 TERMS = 40  # of the topic, at most
-COMMON = 0.4  # a word that a larger share of the pages holds is no term
+COMMON = 0.4  # a word that a larger share of the pages off topic holds is no term
+ENOUGH = 8  # pages off topic, to tell which words are the topic's own
 BRANCH = 6  # words that a grown tree hangs below a term
 ALIKE = 0.5  # least similarity of such a word
 _FIRST_TRAINING = 16  # pages; then whenever there are four times as many
@@ -43,6 +44,7 @@ class Knowledge:
         self.topic = topic
         self.given = given
         self.statistics = WordStatistics(given.weights)
+        self.others = WordStatistics()  # of the pages that were not kept
         self.vectors = given.vectors or EMPTY
         self.terms: Mapping[str, float] = topic.terms
         self.tree = given.tree or grown_tree(" ".join(topic.name), {})
@@ -62,8 +64,13 @@ class Knowledge:
             self._grow()
         if pages >= self._terms_at:
             self._terms_at *= 2
-            self.terms = topic_terms(self.topic, self.statistics)
+            self.terms = topic_terms(self.topic, self.others)
             self._grow()
+
+    def judged(self, page: PageWords, keep: bool) -> None:
+        """Was the page kept? What is not kept shows which words are not the topic's own."""
+        if not keep:
+            self.others.add(page.counts)
 
     def sources(self) -> tuple[str, ...]:
         """What similarity rests on, for the report."""
@@ -79,15 +86,22 @@ class Knowledge:
             self.tree = grown_tree(" ".join(self.topic.name), near)
 
 
-def topic_terms(topic: Topic, statistics: WordStatistics) -> dict[str, float]:
-    """The confirmed terms, and the words of the examples with the highest (1 + ln tf) * idf: weight up to 1."""
+def topic_terms(topic: Topic, others: WordStatistics) -> dict[str, float]:
+    """The confirmed terms, and the words of the examples with the highest (1 + ln tf) * idf, a weight up to 1 each.
+
+    idf is over `others`, pages off topic: a crawl that keeps to its topic makes the topic's words common.
+    """
     scores: Counter[str] = Counter()
     for page in topic.examples:
         for word, count in page.counts.items():
-            if statistics.holding[word] <= COMMON * statistics.documents or statistics.documents < _FIRST_TRAINING:
-                idf = log((statistics.documents + 1) / (statistics.holding[word] + 0.5))
-                scores[word] += (1 + log(count)) * max(idf, 0.0) * (word not in topic.stop_words)  # type: ignore[assignment]
+            if word not in topic.stop_words and not is_common(word, others):
+                idf = log((others.documents + 1) / (others.holding[word] + 0.5))
+                scores[word] += (1 + log(count)) * idf  # type: ignore[assignment]
     best = scores.most_common(TERMS)
     top = best[0][1] if best else 0.0
-    learned = {word: score / top for word, score in best if score > 0}
-    return learned | dict(topic.terms)
+    return {word: score / top for word, score in best if score > 0} | dict(topic.terms)
+
+
+def is_common(word: str, others: WordStatistics) -> bool:
+    """Do many pages off topic hold the word? No, while there are too few to tell."""
+    return others.documents >= ENOUGH and others.holding[word] > COMMON * others.documents

@@ -67,6 +67,7 @@ class Semantic:
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
         """The history is of kept pages (reading of 2.4)."""
+        self._knowledge.judged(page, judgement.keep)
         if judgement.keep:
             self._history.add(page.url)
 

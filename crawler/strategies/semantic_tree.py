@@ -52,7 +52,8 @@ class SemanticTree:
         return [(score + child) / 2 for child in children]
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
-        """Nothing: the topic vector is set beforehand."""
+        """Nothing but which words are not the topic's own."""
+        self._knowledge.judged(page, judgement.keep)
 
     def rescored(self) -> Mapping[str, float]:
         """None: a priority stands."""
@@ -100,7 +101,8 @@ class Vsm:
         return [judgement.score] * len(links)
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
-        """Nothing."""
+        """As `SemanticTree.learn`: both have the same topic vector."""
+        self._knowledge.judged(page, judgement.keep)
 
     def rescored(self) -> Mapping[str, float]:
         """None: a priority stands."""

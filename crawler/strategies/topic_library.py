@@ -18,7 +18,7 @@ from crawler.strategies.feature_library import (
     template_of,
 )
 from crawler.strategies.focus import ANCHOR, CONTENT, KINDS, NAVIGATION, OTHER, TITLE, LinkWords, PageWords, Topic
-from crawler.strategies.knowledge import COMMON, NOTHING, Given, Knowledge
+from crawler.strategies.knowledge import NOTHING, Given, Knowledge, is_common
 from crawler.strategies.positions import position_weights, term_weights
 from semantics.sparse import cosine
 
@@ -64,10 +64,10 @@ class TopicLibrary:
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
         """Take a kept page's terms."""
-        statistics = self._knowledge.statistics
+        self._knowledge.judged(page, judgement.keep)
         if judgement.keep:
             terms = term_weights(page.blocks, IMPORTANT)
-            common = [word for word in terms if statistics.holding[word] > COMMON * statistics.documents]
+            common = [word for word in terms if is_common(word, self._knowledge.others)]
             if self.library.add(terms, self._template, common):
                 self._version = -1
 
@@ -129,7 +129,8 @@ class StaticKeywords:
         return [judgement.score] * len(links)
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
-        """Nothing: the keywords are static."""
+        """As `TopicLibrary` has them, the original terms; nothing is added to them."""
+        self._knowledge.judged(page, judgement.keep)
 
     def rescored(self) -> Mapping[str, float]:
         """None: a priority stands."""
