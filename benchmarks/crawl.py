@@ -1,23 +1,25 @@
 """The crawl beside others: `make bench-crawl [DATA=FOLDER] [ARGS='--set crawlbench --rounds 1 ...']`.
 
-Builds ../shared/tools/crawlbench (DATA names another folder with its source), and measures
+Builds crawlbench, whose source DATA holds or stands beside (else ../shared/tools/crawlbench), and measures
 
     crawlbench   pages/s, CPU and memory: ours with everything on, Scrapy, crawlee, bare loops, a Go loop
-    million      memory and start with a million known addresses
     manners      what the server saw of us, over a site that sets traps and forbids things
     kill9        what twenty times kill -9 in one crawl costs
-    incremental  seven days of a changing site, incremental and full
+    incremental  seven days of a changing site, the last two without a change; incremental and full
+    million      memory and start with a million known addresses
     tables       loads of the queue policies (WD-E1, WD-F1/F2), and the Bloom filters
 
-The peers live in .venv-crawlers: python -m venv .venv-crawlers and pip install -r benchmarks/peers/crawlers.txt.
+All of it takes some 20 minutes on two cores. The peers live in .venv-crawlers (benchmarks/peers/crawlers.txt); without
+them their rows are missing. A set that fails is named, and the others are measured all the same.
 """
 
 import json
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,15 +33,18 @@ from benchmarks.crawl_million import million_figures
 from benchmarks.crawl_site import BenchSite, built
 from benchmarks.crawl_tables import bloom_figures, sharding_figures
 from benchmarks.results import SHARED, Figure, publish
+from docstore.errors import PlumblineError
 
 SOURCE = SHARED.parent / "tools" / "crawlbench"
 PEERS = Path(__file__).resolve().parents[1] / ".venv-crawlers" / "bin" / "python"
-SETS = ("crawlbench", "million", "manners", "kill9", "incremental", "tables")
+SETS = ("crawlbench", "manners", "kill9", "incremental", "million", "tables")
 OURS = ("plumbline", "plumbline-2-processes")
 THEIRS = (
     *("scrapy-default", "scrapy-tuned", "crawlee-parsel-default"),
-    *("requests-bs4-8", "requests-selectolax-8", "2x-requests-selectolax-8", "go-16"),
+    *("requests-selectolax-8", "2x-requests-selectolax-8", "go-16"),
 )
+_SECONDS = 45  # that one contestant may crawl
+_LONGEST = 150  # seconds until one that hangs is ended
 
 
 @dataclass(frozen=True)
@@ -54,40 +59,77 @@ class Bench:
     pages: int
     rounds: int
     kills: int
+    addresses: int
+    seed: int
     systems: tuple[str, ...]
+
+    def serve(self, hosts: int, pages: int, *flags: str) -> BenchSite:
+        """A site of its own for one set."""
+        size = ("-seed", str(self.seed), "-hosts", str(hosts), "-pages", str(pages))
+        return BenchSite(self.site, *size, *flags)
 
 
 @click.command()
-@click.option("--data", default=SOURCE, type=click.Path(path_type=Path), help="The source of crawlbench.")
+@click.option("--data", default=SOURCE, type=click.Path(path_type=Path), help="Where the source of crawlbench is.")
 @click.option("--set", "sets", multiple=True, type=click.Choice(SETS), help="Only these [all].")
 @click.option("--system", "systems", multiple=True, help="Only these contestants of the set crawlbench [all].")
 @click.option("--peers", default=PEERS, type=click.Path(path_type=Path), help="Python of the peers' environment.")
 @click.option("--pages", default=4000, show_default=True, help="Pages of the set crawlbench a run; kill9: five times.")
 @click.option("--rounds", default=3, show_default=True, help="Rounds of the set crawlbench.")
 @click.option("--kills", default=20, show_default=True, help="Kills of the set kill9.")
+@click.option("--addresses", default=1_000_000, show_default=True, help="Addresses in the Bloom filters.")
+@click.option("--seed", default=1, show_default=True, help="Of the site that is served.")
 def main(data: Path, sets: tuple[str, ...], systems: tuple[str, ...], peers: Path, **sizes: int) -> None:
     """Measure."""
     figures: list[Figure] = []
+    source = source_of(data)
     with tempfile.TemporaryDirectory() as folder:
-        site, ceiling = built(data, Path(folder))
+        try:
+            site, ceiling = built(source, Path(folder))
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise click.ClickException(f"crawlbench cannot be built, which takes Go 1.22: {error}") from error
         chosen = systems or (*OURS, *(THEIRS if peers.exists() else ("go-16",)))
-        bench = Bench(site, ceiling, data, peers, Path(folder), systems=tuple(chosen), **sizes)
+        if not peers.exists():
+            click.echo(f"{peers} is not there: Scrapy, crawlee and the bare loops are left out", err=True)
+        bench = Bench(site, ceiling, source, peers, Path(folder), systems=tuple(chosen), **sizes)
         for name in sets or SETS:
-            figures += MEASURE[name](bench)
-    publish("crawl", figures)
+            figures += measured(name, bench)
+            publish("crawl", figures)  # after each set: whoever stops the command has what was measured so far
+
+
+def source_of(data: Path) -> Path:
+    """The folder with crawlbench's source: DATA itself, in it, beside it, or the one we know."""
+    places = (data, data / "crawlbench", data / "tools" / "crawlbench", data.parent / "tools" / "crawlbench", SOURCE)
+    found = next((place for place in places if (place / "go.mod").exists()), None)
+    if found is None:
+        raise click.UsageError(f"no source of crawlbench at {data} or {SOURCE}")
+    return found.resolve()
+
+
+def measured(name: str, bench: Bench) -> list[Figure]:
+    """The figures of one set; those before its failure, if it fails."""
+    figures: list[Figure] = []
+    try:
+        figures.extend(MEASURE[name](bench))
+    except (OSError, subprocess.SubprocessError, sqlite3.Error, PlumblineError) as error:
+        click.echo(f"the set {name} failed: {error}", err=True)
+    return figures
 
 
 def speed(bench: Bench) -> Iterator[Figure]:
     """The best round of each system for CPU, the median for pages/s; rounds in turn, so that a busy spell of the
     machine falls on all."""
     runs: dict[str, list[dict[str, Any]]] = {}
-    with BenchSite(bench.site, "-hosts", "50", "-pages", "20000") as site:
+    with bench.serve(50, 20_000) as site:
         seeds = bench.folder / "seeds"
         seeds.write_text("\n".join(site.seeds))
         for number in range(bench.rounds):
             for system in bench.systems:
                 site.reset()
                 run = one_run(bench, system, seeds, bench.folder / f"{system}-{number}")
+                seen = site.stats()
+                run["robots_breaches"] = sum(host["robots_denied"] for host in seen)
+                run["duplicates"] = sum(host["repeats"] for host in seen)
                 if run["pages"]:
                     runs.setdefault(system, []).append(run)
     for system, found in runs.items():
@@ -95,24 +137,28 @@ def speed(bench: Bench) -> Iterator[Figure]:
         yield Figure("crawlbench", system, "pages_per_s", statistics.median(rates))
         yield Figure("crawlbench", system, "pages_per_s best", max(rates))
         yield Figure("crawlbench", system, "cpu_ms_per_page", min(1000 * run["cpu_s"] / run["pages"] for run in found))
-        yield Figure("crawlbench", system, "rss_mb", max(run["rss_mb"] for run in found))
+        for metric in ("rss_mb", "robots_breaches", "duplicates"):
+            yield Figure("crawlbench", system, metric, max(run[metric] for run in found))
 
 
 def one_run(bench: Bench, system: str, seeds: Path, folder: Path) -> dict[str, Any]:
     """One contestant, once."""
     folder.mkdir()
-    limits = [f"--pages={bench.pages}", "--seconds=120", f"--seeds={seeds}"]
-    done = subprocess.run(
-        [*command_of(bench, system, folder), *limits],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
+    limits = [f"--pages={bench.pages}", f"--seconds={_SECONDS}", f"--seeds={seeds}"]
     try:
+        done = subprocess.run(
+            [*command_of(bench, system, folder), *limits],
+            capture_output=True,
+            check=False,
+            timeout=_LONGEST,
+        )
         return dict(json.loads(done.stdout.splitlines()[-1]))
-    except (IndexError, ValueError):
-        click.echo(f"{system}: no result", err=True)
-        return {"pages": 0}
+    except IndexError:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        click.echo(f"{system}: no result; {said[-1] if said else 'it said nothing'}", err=True)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        click.echo(f"{system}: no result; {error}", err=True)
+    return {"pages": 0}
 
 
 def command_of(bench: Bench, system: str, folder: Path) -> list[str]:
@@ -130,21 +176,21 @@ def command_of(bench: Bench, system: str, folder: Path) -> list[str]:
 
 def million(bench: Bench) -> Iterator[Figure]:
     """Memory and start with a million known addresses."""
-    with BenchSite(bench.site, "-hosts", "50", "-pages", "20000") as site:
+    with bench.serve(50, 20_000) as site:
         (bench.folder / "million").mkdir()
         yield from million_figures(site, bench.folder / "million")
 
 
-def manners(bench: Bench) -> Sequence[Figure]:
+def manners(bench: Bench) -> Iterator[Figure]:
     """Over the quirk hosts."""
-    with BenchSite(bench.site, "-hosts", "5", "-pages", "250", "-quirks", "-slow", "200ms") as site:
-        return list(manners_figures(site, bench.folder / "manners"))
+    with bench.serve(5, 250, "-quirks", "-slow", "200ms") as site:
+        yield from manners_figures(site, bench.folder / "manners")
 
 
 def kill9(bench: Bench) -> Iterator[Figure]:
     """Ours, and Scrapy if it is there."""
     pages = 5 * bench.pages
-    with BenchSite(bench.site, "-hosts", "50", "-pages", str(pages)) as site:
+    with bench.serve(50, pages) as site:
         (bench.folder / "killed").mkdir()
         yield from kill9_ours(site, bench.folder / "killed", bench.kills, pages)
         if bench.peers.exists():
@@ -152,22 +198,22 @@ def kill9(bench: Bench) -> Iterator[Figure]:
             yield from kill9_scrapy(site, bench.folder / "killed-scrapy", bench.peers, bench.kills, pages)
 
 
-def incremental(bench: Bench) -> Sequence[Figure]:
+def incremental(bench: Bench) -> Iterator[Figure]:
     """A smaller site, for it is crawled fourteen times."""
     changes = ("-changed", "0.05", "-gone", "0.01", "-fresh", "0.02")
-    with BenchSite(bench.site, "-hosts", "10", "-pages", str(bench.pages // 4), *changes) as site:
+    with bench.serve(20, bench.pages, *changes) as site:
         (bench.folder / "days").mkdir()
-        return list(incremental_figures(site, bench.folder / "days"))
+        yield from incremental_figures(site, bench.folder / "days")
 
 
 def tables(bench: Bench) -> Iterator[Figure]:
     """What needs no server but for its list of addresses."""
-    with BenchSite(bench.site, "-hosts", "50", "-pages", "20000") as site:
+    with bench.serve(50, 20_000) as site:
         yield from sharding_figures(list(site.truth(1)))
-    yield from bloom_figures()
+    yield from bloom_figures(bench.addresses)
 
 
-MEASURE = {
+MEASURE: Mapping[str, Callable[[Bench], Iterator[Figure]]] = {
     "crawlbench": speed,
     "million": million,
     "manners": manners,

@@ -1,9 +1,13 @@
-"""Seven simulated days: what an incremental crawl finds on each, and what it asks for it, beside a full one."""
+"""Seven simulated days: what an incremental crawl finds on each, and what it asks for it, beside a full one.
+
+The site stands still on the last two (a weekend). The crawl of a day is at 16:40, after all that day's changes.
+"""
 
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from sqlite3 import connect
 from typing import Any
@@ -15,45 +19,107 @@ from benchmarks.results import Figure
 from crawler.settings import CrawlSettings
 
 DAYS = 7
+_LAST_CHANGE = 5  # the day after which the site stands still
+_SETTLED = 3  # the day from which an incremental crawl knows what changes
 _FIRST = 1704067200.0  # 2024-01-01 UTC: crawlbench's day 0
 _DAY = 86400.0
 _NOON = 60000.0  # seconds into the day, after all its changes
 
 
 def incremental_figures(site: BenchSite, folder: Path) -> Iterator[Figure]:
-    """One row a day and metric, for the full and for the incremental crawl."""
+    """One row a day and metric, for the full and for the incremental crawl; then the worst of the days in one row."""
     plain = settings_for(site.seeds, delay=0.0)
     full = replace(plain, revisit_shortest=0.0, revisit_longest=1e-9, sitemaps=False)
     for name, settings in (("full", full), ("incremental", plain)):
         place = folder / name
         place.mkdir()
+        ages = Ages()
+        days = []
         for day in range(1, DAYS + 1):
-            for metric, value in one_day(site, place, settings, day).items():
+            days.append(one_day(site, place, settings, day, ages))
+            for metric, value in days[-1].items():
                 yield Figure(f"incremental day {day}", f"plumbline {name}", metric, value)
+        if name == "incremental":
+            for metric, value in {**worst_of(days), **ages.hours()}.items():
+                yield Figure("incremental", "plumbline", metric, value)
 
 
-def one_day(site: BenchSite, folder: Path, settings: CrawlSettings, day: int) -> dict[str, float]:
+def worst_of(days: list[dict[str, float]]) -> dict[str, float]:
+    """The days after the first in one figure each; requests once the crawl has settled; day 2 by day 1's cost."""
+    found = ("new_found_same_day", "changed_found_same_day", "gone_found_same_day", "up_to_date")
+    return {
+        "requests_share": max(day["requests_share"] for day in days[_SETTLED - 1 :]),
+        **{name: min(day[name] for day in days[1:]) for name in found},
+        "day 2 bytes share": days[1]["bytes"] / days[0]["bytes"],
+        "day 2 bytes share of what is new or changed": (days[1]["new"] + days[1]["changed"]) / days[0]["new"],
+        "day 2 cpu share": days[1]["cpu_s"] / days[0]["cpu_s"],
+    }
+
+
+@dataclass
+class Ages:
+    """How old the kept copies are: for each page the time for which its copy has not been what is served, over all
+    moments between crawls. Beside it those of an oracle, which asks for exactly what has changed.
+
+    `stale` is since when the copy of an address is not what is served (epoch seconds).
+    """
+
+    stale: dict[str, float] = field(default_factory=dict)
+    ours: float = 0.0
+    oracle: float = 0.0
+    copies: int = 0
+
+    def crawled(self, at: float, kept: dict[str, str], present: dict[str, Any], after: dict[str, str]) -> None:
+        """A crawl at `at` found pages as `present`, when `kept` were the copies, and left the copies `after`."""
+        for url, row in present.items():
+            if row["status"] == 200 and url in kept:
+                self.copies += 1
+                self._wait(url, row, at, is_stale=kept[url] != row["etag"])
+                if after.get(url) == row["etag"]:
+                    self.stale.pop(url, None)
+
+    def _wait(self, url: str, row: dict[str, Any], at: float, is_stale: bool) -> None:
+        if not is_stale:
+            return
+        modified = datetime.fromisoformat(row["last_modified"]).timestamp()
+        before = at - _DAY
+        since = self.stale.setdefault(url, max(modified, before))
+        self.ours += ((at - since) ** 2 - max(before - since, 0.0) ** 2) / 2
+        if modified > before:
+            self.oracle += (at - modified) ** 2 / 2
+
+    def hours(self) -> dict[str, float]:
+        """Mean age in hours, of ours and of the oracle's copies, and ours by the oracle's."""
+        moments = max(self.copies, 1) * _DAY * 3600.0
+        ratio = self.ours / self.oracle if self.oracle else 1.0
+        return {"mean_age_h": self.ours / moments, "mean_age_h oracle": self.oracle / moments, "age_by_oracle": ratio}
+
+
+def one_day(
+    site: BenchSite, folder: Path, settings: CrawlSettings, day: int, ages: Ages | None = None
+) -> dict[str, float]:
     """Crawl on a day and compare what is kept with what is there."""
-    site.turn_to(day)
+    served, earlier = min(day, _LAST_CHANGE), min(day - 1, _LAST_CHANGE)
+    site.turn_to(served)
     site.reset()
+    copies = kept_etags(folder)
+    at = _FIRST + day * _DAY + _NOON
     began, cpu = time.time(), cpu_seconds()
-
-    def now() -> float:
-        return _FIRST + day * _DAY + _NOON + time.time() - began
-
-    run_once(settings, folder, now)
+    run_once(settings, folder, lambda: at + time.time() - began)
     cost = {"cpu_s": cpu_seconds() - cpu, "minutes": (time.time() - began) / 60}
     stats = site.stats()
     requests = sum(host["requests"] for host in stats)
-    before, present = site.truth(day - 1) if day > 1 else {}, site.truth(day)
-    found = found_of(before, present, kept_etags(folder))
+    before, present = site.truth(earlier) if day > 1 else {}, site.truth(served)
+    kept = kept_etags(folder)
+    if ages is not None:
+        ages.crawled(at, copies, present, kept)
     return {
         "requests": requests,
         "requests_share": requests / max(len(present), 1),
         "bytes": sum(host["bytes"] for host in stats),
         "304s": sum(host["status"].get("304", 0) for host in stats),
         **cost,
-        **found,
+        **found_of(before, present, kept),
     }
 
 
@@ -84,6 +150,8 @@ def share(part: int, whole: int) -> float:
 def kept_etags(folder: Path) -> dict[str, str]:
     """Address -> ETag of the copy that is kept."""
     pages = kept_pages(folder / "store.db")
+    if not pages:
+        return {}
     with closing(connect(folder / "store.db")) as connection:
         rows = connection.execute("SELECT url, etag FROM urls")
         return {url: etag.strip('"').removesuffix("-gz") for url, etag in rows if url in pages}

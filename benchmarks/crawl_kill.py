@@ -17,6 +17,7 @@ from docstore.archive import Archive
 from docstore.model import WarcPointer
 
 MOST_AT_ONCE = 16 + 4 * 64  # pages fetched and not yet recorded: threads, and the batches on their way
+_LONGEST = 900.0  # seconds for what is left after the last kill
 _SOONEST, _LATEST = 2.0, 5.0  # seconds until a kill; a process needs one to start
 
 
@@ -40,7 +41,7 @@ def kill9_ours(site: BenchSite, folder: Path, kills: int, pages: int) -> Iterato
         lost += len(acknowledged.keys() - kept.keys())
         duplicates += sum(kept[url] != row for url, row in acknowledged.items() if url in kept)
         acknowledged = kept
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=_LONGEST)
     kept = kept_pages(folder / "store.db")
     lost += len(acknowledged.keys() - kept.keys()) + unreadable(folder)
     duplicates += sum(kept[url] != row for url, row in acknowledged.items() if url in kept)
@@ -64,7 +65,7 @@ def kill9_scrapy(site: BenchSite, folder: Path, python: Path, kills: int, pages:
         if not killed_run(command, chance.uniform(2 * _SOONEST, 2 * _LATEST)):
             break
         done += 1
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=_LONGEST)
     urls = log.read_text().split()
     yield Figure("kill9", "scrapy-tuned", "kills", done)
     yield Figure("kill9", "scrapy-tuned", "missing", pages - len(set(urls)))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.crawl_kill import kept_pages
 from benchmarks.crawl_ours import run_once, settings_for
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
@@ -16,7 +17,7 @@ _MOST_IN_TRAP = 5 * 100  # five traps
 
 
 def manners_figures(site: BenchSite, folder: Path, minutes: float = 2.0) -> Iterator[Figure]:
-    """Breaches, by the server's own account."""
+    """Breaches, by the server's own account, and real pages that were not kept (of truth: those of the plain hosts)."""
     port = host_of(site.seeds[0]).partition(":")[2]
     hosts = tuple(f"127.0.1.{number}:{port}" for number in range(1, _HOSTS + 1))
     limits = {"total_timeout": 8.0, "max_bytes": 3_000_000, "threads": 24, "minutes": minutes}
@@ -31,7 +32,10 @@ def manners_figures(site: BenchSite, folder: Path, minutes: float = 2.0) -> Iter
         at_once += host["max_in_flight"] > 1
         repeats += 0 if quirk in _RETRIED else host["repeats"]
         in_traps += host["requests"] if quirk == "traps" else 0
+    kept = kept_pages(folder / "store.db")
+    missing = sum(row["status"] == 200 and url not in kept for url, row in site.truth(1).items())
     for metric, value in (
+        ("missing", missing),
         *(("robots_breaches", denied), ("delay_breaches", too_soon), ("connection_breaches", at_once)),
         *(("repeats", repeats), ("requests in five traps", in_traps), ("most allowed in five traps", _MOST_IN_TRAP)),
     ):

@@ -76,9 +76,9 @@ def cpu_seconds() -> float:
 
 
 def peak_megabytes(settings: CrawlSettings) -> float:
-    """Peak memory of this process, and as much again for each child as the largest of them had."""
+    """Peak memory of this process, and for each of those beside it as much as the largest of them had."""
     own, child = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return own + child * (settings.processes if settings.processes > 1 else 0)
+    return own + child * (settings.processes - 1)
 
 
 if __name__ == "__main__":

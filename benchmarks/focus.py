@@ -45,6 +45,13 @@ class Task:
     draw: int
 
 
+OURS = "plumbline"  # the name of `fused` among the figures
+GAINS = (
+    ("topic_library_precision_gain", "topic_library", "static_keywords", "precision"),
+    ("topic_library_recall_gain", "topic_library", "static_keywords", "recall"),
+    ("topic_library_f1_gain", "topic_library", "static_keywords", "f1"),
+    ("semantic_tree_precision_gain", "semantic_tree", "vsm", "precision"),
+)
 _graph: Graph  # of the process: workers inherit it, a graph is too large to be sent
 
 
@@ -90,7 +97,7 @@ def measure(
             figures += measure_set(load(path, topics), systems or list(SYSTEMS), every, draws, processes)
     if not figures:
         raise PlumblineError(f"no web graph in {folder}: give DATA=DIR, a folder like ../shared/data/webgraph")
-    return figures
+    return [*figures, *gains(figures)]
 
 
 def measure_set(graph: Graph, systems: Sequence[str], every: int, draws: int, processes: int) -> list[Figure]:
@@ -153,11 +160,26 @@ SYSTEMS: Mapping[str, Callable[[Topic, str], Focus]] = {
 }
 
 
+def gains(figures: Sequence[Figure]) -> Iterator[Figure]:
+    """The papers' claims, in points, as means over the sets: each strategy over its own baseline."""
+    values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
+    for metric, ours, baseline, of in GAINS:
+        found = [
+            100 * (values[name, ours, of] - values[name, baseline, of])
+            for name in dict.fromkeys(figure.set for figure in figures)
+            if (name, ours, of) in values and (name, baseline, of) in values
+        ]
+        if found:
+            yield Figure("all", OURS, metric, mean(found))
+
+
 def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure]:
     """The means of one strategy on one graph, and its fetches beside breadth first's."""
     own = scores[system]
+    system = OURS if system == "fused" else system
     for metric in ("harvest_r", "recall_5r", "precision", "recall", "f1", "page_ms", "link_ms"):
         yield Figure(name, system, metric, mean([getattr(one, metric) for one in own]))
+    yield Figure(name, system, "harvest", mean([one.harvest[-1] for one in own]))
     for place, part in enumerate(PARTS):
         yield Figure(name, system, f"harvest_at_{part:.0%}", mean([one.harvest[place] for one in own]))
     reached = [one.fetches_at_90 < float("inf") for one in own]
@@ -172,7 +194,8 @@ def tables(figures: Sequence[Figure]) -> Iterator[Table]:
         values = {(figure.system, figure.metric): figure.value for figure in own}
         table = Table("strategy", *metrics, title=name, title_justify="left")
         for system in dict.fromkeys(figure.system for figure in own):
-            table.add_row(system, *(f"{values[system, metric]:.3f}" for metric in metrics))
+            shown = (values.get((system, metric)) for metric in metrics)
+            table.add_row(system, *("" if value is None else f"{value:.3f}" for value in shown))
         yield table
 
 

@@ -79,15 +79,18 @@ def replay(graph: Graph, focus: Focus, seeds: Sequence[str], budget: int) -> Rep
 
 
 def visit(graph: Graph, focus: Focus, url: str, queue: Queue) -> tuple[bool, float, float]:
-    """Judge a page and queue its links: was it kept, seconds for the page, seconds for each of its links."""
+    """Judge a page and queue its links: was it kept, seconds for the page, seconds for each of its links.
+
+    Seconds of the processor: what else the machine does is not the strategy's cost.
+    """
     node = graph.nodes[url]
-    start = time.perf_counter()
+    start = time.thread_time()
     judgement = focus.keep(node.page)
-    judged = time.perf_counter()
+    judged = time.thread_time()
     priorities = focus.link_priorities(node.page, judgement, node.links)
     focus.learn(node.page, judgement)
     changed = focus.rescored()
-    end = time.perf_counter()
+    end = time.thread_time()
     for link, priority in zip(node.links, priorities, strict=True):
         queue.offer(link.url, priority)
     queue.change(changed)

@@ -3,6 +3,8 @@
 load_collections   the collections of DIR/ir (default: ../shared/data), with queries and judgments
 measure            each system over all queries of each collection: quality, speed
 compare_figures    the comparison search of Wang Du 2019: whole terms, base against domain lexicon
+bulk_figures       how fast articles are indexed, by plain Solr's speed with the same texts
+load_figures       a result page under 1, 8 and 32 clients, by the bare Solr query that it is built on
 show               tables for a person; the same figures go to benchmarks/out/search.jsonl, one a row
 """
 
@@ -18,8 +20,10 @@ from rich.console import Console
 
 from benchmarks.extract import names, write
 from benchmarks.results import OUT, SHARED, Figure
+from benchmarks.search_bulk import BULK, bulk_figures, generated
 from benchmarks.search_compare import accepted, compare_figures, mined
 from benchmarks.search_data import Collection, load_collections, load_scorer
+from benchmarks.search_load import LOAD, load_figures
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, Maker, System, ours, running_solr
 from benchmarks.search_tables import tables
 from docstore.errors import PlumblineError
@@ -31,6 +35,8 @@ WARM_UP = 50  # queries that are asked before any is timed
 WIDE = 150  # columns of the tables where there is no terminal
 METRICS = {"ndcg10": 0, "mrr10": 1, "r100": 2}  # name -> place in what score_ir.py gives of a query
 MINED = 5_000  # documents of a collection whose terms make its lexicon
+CHINESE = "zh_"  # how the names of the Chinese collections begin: articles are generated from those
+BULK_DOCUMENTS, LOAD_DOCUMENTS = 10_000, 100_000
 MOST_TERMS = 20_000  # of a mined lexicon; an administrator accepts far fewer
 
 
@@ -38,11 +44,12 @@ MOST_TERMS = 20_000  # of a mined lexicon; an administrator accepts far fewer
 @click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
-def main(data: Path, systems: list[str], set_names: list[str]) -> None:
+@click.option("--documents", default=LOAD_DOCUMENTS, type=click.IntRange(1000), help="Of the set load.")
+def main(data: Path, systems: list[str], set_names: list[str], documents: int) -> None:
     """Measure search and its peers."""
     figures: list[Figure] = []
     try:
-        for figure in measure(data, systems, set_names):
+        for figure in measure(data, systems, set_names, documents):
             click.echo(f"{figure.set} {figure.system} {figure.metric} {figure.value:.4f}", err=True)
             figures.append(figure)
     except PlumblineError as error:
@@ -54,7 +61,9 @@ def main(data: Path, systems: list[str], set_names: list[str]) -> None:
         console.print(table)
 
 
-def measure(data: Path, systems: Sequence[str], set_names: Sequence[str]) -> Iterator[Figure]:
+def measure(
+    data: Path, systems: Sequence[str], set_names: Sequence[str], documents: int = LOAD_DOCUMENTS
+) -> Iterator[Figure]:
     """All figures. Raises PlumblineError where something is not there."""
     chosen = systems or [OURS, WITH_LEXICON, *PEER_SYSTEMS]
     if unknown := set(chosen) - {OURS, WITH_LEXICON, *PEER_SYSTEMS}:
@@ -69,6 +78,24 @@ def measure(data: Path, systems: Sequence[str], set_names: Sequence[str]) -> Ite
                 yield from run(url, collection, name, scorer)
         if not set_names or COMPARE in set_names:
             yield from compare_figures(url, load_collections(data, scorer), COMPARE)
+        yield from speed(url, data, scorer, set_names, documents)
+
+
+def speed(url: str, data: Path, scorer: ModuleType, set_names: Sequence[str], documents: int) -> Iterator[Figure]:
+    """The sets `bulk` and `load`, if they are asked for."""
+    if set_names and not {BULK, LOAD} & set(set_names):
+        return
+    collections = load_collections(data, scorer)
+    collections = [one for one in collections if one.name.startswith(CHINESE)] or collections
+    if not set_names or BULK in set_names:
+        yield from bulk_figures(url, generated(collections, BULK_DOCUMENTS))
+    if not set_names or LOAD in set_names:
+        yield from load_figures(url, generated(collections, documents), mixed_queries(collections))
+
+
+def mixed_queries(collections: Sequence[Collection]) -> list[str]:
+    """The queries of the collections in turns, as many of each as the smallest has."""
+    return [text for group in zip(*(one.queries for one in collections), strict=False) for _, text in group]
 
 
 def run(url: str, collection: Collection, name: str, scorer: ModuleType) -> Iterator[Figure]:

@@ -5,8 +5,6 @@ models. `plumbline-unseen` has models made here, by the same recipe, from the se
 same name; they are kept in benchmarks/out/terms_models.
 """
 
-import gzip
-import importlib.util
 import json
 import os
 import subprocess
@@ -14,27 +12,25 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
 
 from benchmarks.results import OUT, SHARED, Figure, publish
 from benchmarks.terms_corpus import write_corpus
+from benchmarks.terms_seeds import seeded
+from benchmarks.terms_sets import METRICS, TermSet, load_scorer, read_sets, score
 from benchmarks.terms_systems import OURS, SHIPPED, SYSTEMS, UNSEEN, System
-from docstore.errors import PlumblineError
+from benchmarks.terms_texts import write_texts
 from lexicon.build import mine_terms
 from lexicon.learned import save_model
 from lexicon.settings import LexiconSettings
-from lexicon.tokens import language_of
 from lexicon.training import Trainer, load_sets
 from semantics.folding import word_key
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / ".venv-peers-terms" / "bin" / "python"
-METRICS = {"AvP": "avp", "P@100": "p100", "P@500": "p500", "bestF1": "best_f1"}
 ARTICLES = 50  # of WD-E4
 WD_E4 = {
     "c_value_plain": LexiconSettings(scorer="c_value", rules="plain"),
@@ -43,16 +39,6 @@ WD_E4 = {
     "c_value_tokens": LexiconSettings(scorer="c_value", length_unit="token"),
     OURS: LexiconSettings(min_frequency=1),
 }
-
-
-@dataclass(frozen=True)
-class TermSet:
-    """An annotated corpus."""
-
-    name: str
-    folder: Path
-    language: str
-    texts: list[str]
 
 
 @click.command()
@@ -67,22 +53,13 @@ def main(data: Path, train: Path, systems: str, set_names: str, megabytes: str) 
     wanted = [name for name in set_names.split(",") if name]
     sets = [one for one in read_sets(data) if not wanted or one.name in wanted]
     figures = [figure for one in sets for system in chosen for figure in quality(system, one, data, train)]
+    if SYSTEMS[UNSEEN] in chosen:
+        scorer = load_scorer(data)
+        figures += [figure for one in sets for figure in seeded(one, unseen_model(one, train), UNSEEN, scorer)]
     figures += [figure for one in sets if one.language == "zh" for figure in wd_e4(one)]
     if not wanted or "speed" in wanted:
         figures += list(speed(read_sets(data), [float(size) for size in megabytes.split(",")]))
     publish("terms", figures)
-
-
-def read_sets(data: Path) -> list[TermSet]:
-    """The sets below `data`/terms."""
-    sets = []
-    for gold in sorted((data / "terms").glob("*/gold.tsv")):
-        with gzip.open(gold.parent / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
-            texts = [json.loads(line)["text"] for line in lines]
-        sets.append(TermSet(gold.parent.name, gold.parent, language_of("".join(texts[:20])), texts))
-    if not sets:
-        raise PlumblineError(f"no sets in {data / 'terms'}: give DATA=DIR, a folder of the form of ../shared/data")
-    return sets
 
 
 def quality(system: System, one: TermSet, data: Path, train: Path) -> Iterator[Figure]:
@@ -92,7 +69,7 @@ def quality(system: System, one: TermSet, data: Path, train: Path) -> Iterator[F
     model = unseen_model(one, train) if system.name == UNSEEN else None
     with tempfile.TemporaryDirectory() as folder:
         texts = Path(folder) / "texts"
-        texts.write_text("".join(json.dumps(text) + "\n" for text in one.texts), encoding="utf-8")
+        write_texts(one.texts, texts)
         answer = run_system(system, one.language, texts, model)
     if answer is None:
         return
@@ -121,31 +98,6 @@ def run_system(system: System, language: str, texts: Path, model: Path | None) -
     return read
 
 
-def score(one: TermSet, terms: Sequence[str], scorer: ModuleType) -> dict[str, float]:
-    """By ../shared/tools/score_terms.py, terms of one character and those of the seed dictionary left out."""
-    seed = one.folder / "seed.txt"
-    known = set(scorer.load_ranked(seed)) if seed.exists() else set()
-    gold = {term for term in scorer.load_gold(one.folder / "gold.tsv") if len(term) > 1 and term not in known}
-    normal = dict.fromkeys(scorer.norm(term) for term in terms)
-    ranked = [term for term in normal if len(term) > 1 and term not in known]
-    scored: dict[str, float] = scorer.score(ranked, gold)
-    return scored
-
-
-def load_scorer(data: Path) -> ModuleType:
-    """score_terms.py beside `data`, or else beside ../shared/data."""
-    for folder in (data.parent, SHARED.parent):
-        path = folder / "tools" / "score_terms.py"
-        if path.exists():
-            spec = importlib.util.spec_from_file_location("score_terms", path)
-            assert spec is not None
-            assert spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            return module
-    raise PlumblineError(f"no score_terms.py beside {data}, and none in {SHARED.parent}: the figures need it")
-
-
 def unseen_model(one: TermSet, train: Path) -> Path:
     """A model from all training sets of the language but the one of this name."""
     path = OUT / "terms_models" / f"without_{one.name}.npz"
@@ -169,6 +121,7 @@ def speed(sets: Sequence[TermSet], sizes: Sequence[float]) -> Iterator[Figure]:
         if answer:
             name = f"speed-{size:g}mb"
             yield Figure(name, OURS, "chars_per_s", characters / answer["seconds"])
+            yield Figure(name, OURS, "chars_per_s_wall", characters / answer["wall_seconds"])
             yield Figure(name, OURS, "peak_mb", answer["peak_mb"])
             yield Figure(name, OURS, "terms", len(answer["terms"]))
 

@@ -1,25 +1,34 @@
 """A corpus of any size whose vocabulary grows: real documents over and over, each time with other words in places."""
 
-import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.terms_texts import write_texts
 from semantics.segment import cut_finely
 
 SUBSTITUTED = 0.1  # of the distinct words, each time the documents are gone through
 
 
 def write_corpus(texts: Sequence[str], megabytes: float, path: Path) -> int:
-    """Write documents of about so many MB (UTF-8) in all, a JSON string a line; returns the number of characters."""
-    size, characters = 0, 0
-    with path.open("w", encoding="utf-8") as file:
-        for text in multiplied(texts, random.Random(7)):
-            file.write(json.dumps(text, ensure_ascii=False) + "\n")
-            size, characters = size + len(text.encode()), characters + len(text)
-            if size >= megabytes * 1e6:
-                return characters
-    return characters
+    """Write documents of about so many MB (UTF-8) in all; returns the number of characters."""
+    sizes: list[int] = []
+    write_texts(_counted(_up_to(multiplied(texts, random.Random(7)), megabytes * 1e6), sizes), path)
+    return sum(sizes)
+
+
+def _up_to(texts: Iterable[str], size: float) -> Iterator[str]:
+    for text in texts:
+        yield text
+        size -= len(text.encode())
+        if size <= 0:
+            return
+
+
+def _counted(texts: Iterable[str], sizes: list[int]) -> Iterator[str]:
+    for text in texts:
+        sizes.append(len(text))
+        yield text
 
 
 def multiplied(texts: Sequence[str], chance: random.Random) -> Iterator[str]:

@@ -56,6 +56,14 @@ class PublicAddresses:
         return not self._inside.isdisjoint({shown, f"{shown}:{port}"})
 
 
+class AnyAddress:
+    """Wherever the name leads: for a proxy, which the operator has named."""
+
+    def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
+        """All addresses of the host."""
+        return [(address, port) for address in resolve_by_dns(host.strip("[]"), port)]
+
+
 def resolve_by_dns(host: str, port: int) -> list[str]:
     """All addresses of a host, in the system's order. Raises OSError (socket.gaierror) if there are none."""
     try:

@@ -13,16 +13,18 @@ import time
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from typing import Any
+from urllib.parse import unquote
 
 from urllib3 import BaseHTTPResponse, Retry, Timeout
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
-from urllib3.poolmanager import PoolManager
+from urllib3.poolmanager import PoolManager, ProxyManager
+from urllib3.util.request import make_headers
 from urllib3.util.ssl_ import create_urllib3_context
 from urllib3.util.url import parse_url
 
-from crawler.addresses import AddressPolicy
+from crawler.addresses import AddressPolicy, AnyAddress
 
 _HOSTS_KEPT_OPEN = 256
 _ONE_TRY = Retry(False, redirect=False)
@@ -51,14 +53,14 @@ class Connections:
     def __init__(self, addresses: AddressPolicy, per_host: int) -> None:
         self._wires = threading.local()
         self._places: dict[str, str] = {}  # host -> IP address last connected to
+        self._addresses = addresses
         tls = create_urllib3_context()
         tls.sslsocket_class = _TimedTlsSocket
-        self._manager = PoolManager(_HOSTS_KEPT_OPEN, maxsize=per_host, ssl_context=tls, retries=_ONE_TRY)
-        classes: Any = {
-            "http": _pool(HTTPConnectionPool, _CheckedHTTP, addresses, self.wire, self._places),
-            "https": _pool(HTTPSConnectionPool, _CheckedHTTPS, addresses, self.wire, self._places),
-        }
-        self._manager.pool_classes_by_scheme = classes
+        self._options: dict[str, Any] = {"maxsize": per_host, "ssl_context": tls, "retries": _ONE_TRY}
+        self._manager = PoolManager(_HOSTS_KEPT_OPEN, **self._options)
+        self._manager.pool_classes_by_scheme = self._pools(addresses)
+        self._proxies: dict[str, ProxyManager] = {}
+        self._lock = threading.Lock()
 
     def wire(self) -> Wire:
         """That of the calling thread."""
@@ -67,21 +69,40 @@ class Connections:
             found = self._wires.wire = Wire()
         return found
 
-    def get(self, url: str, headers: Mapping[str, str], timeout: Timeout) -> BaseHTTPResponse:
-        """Send a GET. No redirect is followed, nothing tried twice, the body not read. Raises what urllib3 raises."""
+    def get(self, url: str, headers: Mapping[str, str], timeout: Timeout, proxy: str = "") -> BaseHTTPResponse:
+        """Send a GET, through an http `proxy` if one is named. No redirect is followed, nothing tried twice, the body
+        not read. Raises what urllib3 raises."""
         parts = parse_url(url)
+        how: dict[str, Any] = {"headers": headers, "retries": _ONE_TRY, "redirect": False, "timeout": timeout}
+        how |= {"assert_same_host": False, "preload_content": False, "decode_content": False}
+        if proxy:
+            self._refuse_inside(str(parts.host), parts.port or 80)
+            return self._through(proxy).urlopen("GET", url, **how)
         pool = self._manager.connection_from_host(parts.host, parts.port, parts.scheme)
-        return pool.urlopen(
-            "GET",
-            parts.request_uri,
-            headers=headers,
-            retries=_ONE_TRY,
-            redirect=False,
-            assert_same_host=False,
-            timeout=timeout,
-            preload_content=False,
-            decode_content=False,
-        )
+        return pool.urlopen("GET", parts.request_uri, **how)
+
+    def _refuse_inside(self, host: str, port: int) -> None:
+        """Names are for the proxy to look up; what needs no look-up is checked as without one."""
+        if _is_literal(host) or host.rpartition(".")[2] == "localhost":
+            self._addresses.connect_to(host, port)
+
+    def _through(self, proxy: str) -> ProxyManager:
+        with self._lock:
+            manager = self._proxies.get(proxy)
+            if manager is None:
+                parts = parse_url(proxy)
+                headers = make_headers(proxy_basic_auth=unquote(parts.auth)) if parts.auth else None
+                place = f"http://{parts.netloc}"
+                manager = ProxyManager(place, _HOSTS_KEPT_OPEN, proxy_headers=headers, **self._options)
+                manager.pool_classes_by_scheme = self._pools(AnyAddress())
+                self._proxies[proxy] = manager
+        return manager
+
+    def _pools(self, addresses: AddressPolicy) -> Any:
+        return {
+            "http": _pool(HTTPConnectionPool, _CheckedHTTP, addresses, self.wire, self._places),
+            "https": _pool(HTTPSConnectionPool, _CheckedHTTPS, addresses, self.wire, self._places),
+        }
 
     def ip_of(self, host: str) -> str:
         """Where the last connection to this host name went; "" if there was none."""
@@ -89,7 +110,8 @@ class Connections:
 
     def close(self) -> None:
         """Close what is idle; what is in use closes when it is given back."""
-        self._manager.clear()
+        for manager in (self._manager, *self._proxies.values()):
+            manager.clear()
 
 
 class _TimedReads:

@@ -3,20 +3,33 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from crawler.company import Alone
 from crawler.fetch import Fetcher
+from crawler.focused_words import Guide
 from crawler.frontier import CrawlTable
-from crawler.plan import plan_of
+from crawler.plan import check_contact, plan_of
 from crawler.progress import Progress, Tell
+from crawler.proposals import with_added
+from crawler.revisit import policy_of
 from crawler.run import Parts, Run
 from crawler.seen import Seen
 from crawler.settings import CrawlSettings
 from crawler.shards import OpenedElsewhere, crawl_in_processes
+from crawler.state_files import state_file
 from docstore.errors import StoreError
 from docstore.model import StageReport
 
 __all__ = ["Progress", "crawl"]
+
+
+@runtime_checkable
+class NoisyTable(Protocol):
+    """A table that knows of pages whose bytes were new and whose article was not."""
+
+    def discount_noise(self, longer: Callable[[float], float], /) -> int:
+        """Take their last visits for ones without a change."""
 
 
 def crawl(
@@ -26,25 +39,32 @@ def crawl(
     seen_path: Path,
     now: Callable[[], float] = time.time,
     progress: Tell | None = None,
+    guide: Guide | None = None,
 ) -> StageReport:
     """Crawl until nothing is due, the time or the page limit is reached; visits are counted by reason.
 
-    `seen_path` is where the seen filter is kept between runs. Refused links are counted in a note of the report, and
-    leave no trace in the table. With `crawl.processes` above 1 a table that can be opened again elsewhere is crawled by
-    so many processes, by the system's clock. Raises SettingsError for settings that cannot be followed, PlumblineError
-    if not one seed could be fetched, StoreError if the table fails. After Ctrl-C everything fetched is recorded before
-    the exception goes on.
+    `seen_path` is where the seen filter is kept between runs, and beside it what is learned of sites, and which hosts
+    the operator has added. Refused links are counted in a note of the report, and
+    leave no trace in the table. `guide` judges pages and links where the settings name a topic. With `crawl.processes`
+    above 1 a table that can be opened again elsewhere is crawled by so many processes, by the system's clock. Raises
+    SettingsError for settings that cannot be followed, PlumblineError if not one seed could be fetched, StoreError if
+    the table fails. After Ctrl-C everything fetched is recorded before the exception goes on.
     """
     started = time.monotonic()
+    settings = with_added(settings, seen_path.parent)
     plan = plan_of(settings)
+    check_contact(plan, settings)
     table.requeue(plan.queues, plan.queue_of)
+    if isinstance(table, NoisyTable):
+        table.discount_noise(policy_of(settings).longer)
     if settings.processes > 1 and isinstance(table, OpenedElsewhere):
         tally = crawl_in_processes(table, fetcher, settings, plan, seen_path, progress)
         Seen.load(seen_path, table, settings.seen_filter).save(seen_path)
         return tally.report(time.monotonic() - started)
     seen = Seen.load(seen_path, table, settings.seen_filter)
-    state = seen_path.with_name("lastmod.json")
-    run = Run(Parts(table, fetcher, settings, plan, seen, Alone(settings.max_pages), state, progress, now))
+    alone = Alone(settings.max_pages)
+    state = state_file(seen_path)
+    run = Run(Parts(table, fetcher, settings, plan, seen, alone, state, progress, now, guide=guide))
     try:
         run.add_seeds()
         run.work()

@@ -8,9 +8,6 @@
 How right each site was is kept between runs in a small file beside the seen filter; lost, it is learned anew.
 """
 
-import json
-import logging
-import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +15,8 @@ from typing import Protocol, runtime_checkable
 from zlib import crc32
 
 from crawler.sitemaps import SitemapEntry, Trust, lastmod_trust
+from crawler.state_files import read_state, write_state
 from docstore.frontier import LastVisit
-
-logger = logging.getLogger(__name__)
 
 BELIEVED_FOR = 7 * 86400.0  # seconds for which a page that stands still is left alone
 _DAY = 86400.0
@@ -56,20 +52,13 @@ class Lastmods:
     def load(cls, path: Path) -> "Lastmods":
         """What earlier runs have learned; nothing if the file cannot be read."""
         try:
-            stored = json.loads(path.read_text())
-            return cls({host: [(bool(a), bool(b)) for a, b in pairs] for host, pairs in stored.items()})
-        except (OSError, ValueError, TypeError, AttributeError):
+            return cls({host: [(bool(a), bool(b)) for a, b in pairs] for host, pairs in read_state(path).items()})
+        except (ValueError, TypeError):
             return cls()
 
     def save(self, path: Path) -> None:
         """Keep it, whole or not at all."""
-        half = path.with_name(path.name + ".new")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            half.write_text(json.dumps({host: [[int(a), int(b)] for a, b in two] for host, two in self.visits.items()}))
-            os.replace(half, path)
-        except OSError as error:
-            logger.warning("%s cannot be written (%s): what sitemaps are worth is learned anew", path, error)
+        write_state(path, {host: [[int(a), int(b)] for a, b in pairs] for host, pairs in self.visits.items()})
 
     def trust(self, host: str) -> Trust:
         """What the host's word is worth."""

@@ -1,8 +1,9 @@
 """One request, inside its limits: returns a Page, or why there is none.
 
-Requests are GETs without cookies or proxies. Time is bounded in all (`connections.py`), size before and after
-decompression (`coding.py`), and redirects are not followed but reported: the target is an address like any other,
-with its own place in the frontier, robots rules and turn at its host. Library errors end here as a `FetchError`.
+Requests are GETs, without cookies or proxies but where the settings name some for a site. Time is bounded in all
+(`connections.py`), size before and after decompression (`coding.py`), and redirects are not followed but reported: the
+target is an address like any other, with its own place in the frontier, robots rules and turn at its host. Library
+errors end here as a `FetchError`.
 """
 
 import hashlib
@@ -22,7 +23,8 @@ from crawler.addresses import AddressPolicy, InsideAddressError
 from crawler.coding import ACCEPT_ENCODING, CodingError, TooLargeError, undo
 from crawler.connections import Connections
 from crawler.settings import CrawlSettings
-from crawler.urls import canonical
+from crawler.site_requests import site_requests
+from crawler.urls import Address, address_of, host_of
 from docstore.model import FrontierEntry, Outcome, Page, Reason
 
 _CHUNK = 1 << 16
@@ -67,17 +69,24 @@ class Answer:
     @property
     def target(self) -> str | Reason | None:
         """Canonical address that this answer redirects to; None if it does not redirect."""
+        found = self.moved_to
+        return found.url if isinstance(found, Address) else found
+
+    @property
+    def moved_to(self) -> Address | Reason | None:
+        """Both forms of the address that this answer redirects to; None if it does not redirect."""
         location = self.header("location").strip()
         if self.status not in _REDIRECTS or not location:
             return None
-        return canonical(_location(location), self.url)
+        return address_of(_location(location), self.url)
 
 
 @dataclass(frozen=True)
 class FetchResult:
     """What became of one request for a page.
 
-    `redirect` is where the address has moved (with Outcome DUPLICATE), for good if `moved_for_good`. `retry_after`
+    `redirect` is where the address has moved (with Outcome DUPLICATE), for good if `moved_for_good`; `spelling` is how
+    the site wants the same address asked for, if it answers no other form of it. `retry_after`
     are seconds the host asked for; `host_failed` says that the host cannot be reached or is overloaded;
     `answered_at` is the monotonic time when the answer began, None if there was none.
     """
@@ -86,6 +95,7 @@ class FetchResult:
     page: Page | None = None
     redirect: str = ""
     moved_for_good: bool = False
+    spelling: str = ""
     etag: str = ""
     last_modified: str = ""
     retry_after: float | None = None
@@ -101,18 +111,23 @@ class Fetcher:
         self._settings = settings
         self._now = now
         self._connections = Connections(addresses, settings.per_host)
+        self._sites = site_requests(settings)
         self._timeout = Timeout(connect=settings.connect_timeout, read=settings.read_timeout)
+        self.agent = agent_header(settings)
         self._headers = {
-            "User-Agent": agent_header(settings),
+            "User-Agent": self.agent,
             "Accept": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
             "Accept-Encoding": ACCEPT_ENCODING,
         }
 
-    def fetch(self, entry: FrontierEntry) -> FetchResult:
-        """Ask for one page, conditionally if an earlier answer left validators. Never raises for bad answers."""
+    def fetch(self, entry: FrontierEntry, spelling: str = "") -> FetchResult:
+        """Ask for one page, conditionally if an earlier answer left validators. Never raises for bad answers.
+
+        `spelling` is the form of its address that an earlier answer asked for.
+        """
         validators = _validators(entry)
         try:
-            answer = self.ask(entry.url, validators, _may_be_page)
+            answer = self.ask(spelling or entry.url, validators, _may_be_page)
         except FetchError as error:
             return FetchResult(error.outcome, host_failed=error.host_failed)
         return judge(entry, answer, bool(validators), self._now())
@@ -134,7 +149,7 @@ class Fetcher:
         wire.deadline = wire.clock() + self._settings.total_timeout
         cap = self._settings.max_bytes if cap is None else cap
         try:
-            response = self._send(url, {**self._headers, **headers})
+            response = self._send(url, {**self._headers, **self._sites.headers_for(host_of(url)), **headers})
             try:
                 answer = _answer(url, response, wire.answered_at, wanted, cap, cut)
                 _give_back(response)
@@ -154,13 +169,14 @@ class Fetcher:
         self._connections.close()
 
     def _send(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
+        proxy = self._sites.proxy_for(host_of(url))
         try:
-            return self._connections.get(url, headers, self._timeout)
+            return self._connections.get(url, headers, self._timeout, proxy)
         except (u3.HTTPError, OSError) as error:
             # A server may close an idle connection in the moment we use it again: that is nobody's failure.
             if not (self._connections.wire().reused and _closed_early(error)):
                 raise
-            return self._connections.get(url, headers, self._timeout)
+            return self._connections.get(url, headers, self._timeout, proxy)
 
 
 def agent_header(settings: CrawlSettings) -> str:
@@ -170,9 +186,9 @@ def agent_header(settings: CrawlSettings) -> str:
 
 def judge(entry: FrontierEntry, answer: Answer, asked_conditionally: bool, now: float) -> FetchResult:
     """What an answer means for the page that was asked for. Pure."""
-    target = answer.target
+    target = answer.moved_to
     if target is not None:
-        return _redirected(answer, target)
+        return _redirected(entry, answer, target)
     kept = {
         "etag": answer.header("etag"),
         "last_modified": answer.header("last-modified"),
@@ -304,13 +320,15 @@ def _location(value: str) -> str:
     return "".join(c if c < "\x7f" else f"%{ord(c):02X}" if ord(c) < 256 else c for c in value)
 
 
-def _redirected(answer: Answer, target: str | Reason) -> FetchResult:
+def _redirected(entry: FrontierEntry, answer: Answer, target: Address | Reason) -> FetchResult:
     if isinstance(target, Reason):
         outcome = Outcome(Reason.REDIRECTED_OFF_SCOPE, answer.header("location")[:300])
         return FetchResult(outcome, answered_at=answer.answered_at)
+    is_itself = target.url == entry.url and target.fetch != answer.url
     return FetchResult(
-        Outcome(Reason.DUPLICATE, target[:300]),
-        redirect=target,
+        Outcome(Reason.DUPLICATE, target.url[:300]),
+        redirect=target.url,
+        spelling=target.fetch if is_itself else "",
         moved_for_good=answer.status in (301, 308),
         answered_at=answer.answered_at,
     )

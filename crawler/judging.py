@@ -1,9 +1,10 @@
 """What a finished fetch amounts to: the visit to record, with the links worth following. No network, no table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from time import gmtime
 
+from crawler.doubles import Doubles
 from crawler.plan import CrawlPlan
 from crawler.progress import Tally
 from crawler.revisit import RevisitPolicy
@@ -13,7 +14,7 @@ from crawler.traps import TrapWatch, pattern_of, shape_trap
 from crawler.urls import host_of, origin_of, refuse
 from crawler.workers import PageDone
 from docstore.frontier import NewUrl, Visit
-from docstore.model import FrontierEntry, Kind, Link, Outcome, Reason
+from docstore.model import FrontierEntry, Kind, Outcome, Reason
 
 _MOST_HELD = 20_000  # addresses of patterns that may be traps
 _MOST_CHAINS = 10_000
@@ -33,6 +34,7 @@ class Judge:
         now: Callable[[], float],
         before: float,
         most_redirects: int,
+        doubles: Doubles,
     ) -> None:
         self._plan = plan
         self._policy = policy
@@ -42,6 +44,7 @@ class Judge:
         self._now = now
         self._before = before
         self._most_redirects = most_redirects
+        self._doubles = doubles
         self._year = gmtime(before).tm_year
         self._watches: dict[str, TrapWatch] = {}
         self._held: dict[str, NewUrl] = {}
@@ -57,11 +60,16 @@ class Judge:
         visit = replace(visit, etag=result.etag, last_modified=result.last_modified)
         if result.page is None:
             return visit
+        self._doubles.read(entry.url, done.content)
         judgement = self._strategy.keep(result.page)
-        links = self._followed(ParentPage(entry, result.page, judgement), done.links)
+        parent = ParentPage(entry, result.page, judgement)
+        links = (*self._followed(parent, done), *self._original(entry, done.canonical))
         if done.noindex:
             outcome = Outcome(Reason.FETCHED, "asks not to be shown, not kept")
             return replace(visit, outcome=outcome, links=links, gone=bool(entry.digest))
+        if entry.kind not in (Kind.SEED, Kind.HUB) and self._doubles.has_said(done.canonical, done.content):
+            double = self.visit(entry, Outcome(Reason.DUPLICATE, f"the same as {done.canonical}"[:300]))
+            return replace(double, links=links, gone=bool(entry.digest))
         if not judgement.keep:
             return replace(visit, outcome=Outcome(Reason.FETCHED, "not relevant, not kept"), links=links)
         self._strategy.learn(result.page)
@@ -89,7 +97,12 @@ class Judge:
     def refused(self, entry: FrontierEntry) -> Outcome | None:
         """Why an address of the table is not fetched."""
         reason = refuse(entry.url, self._plan.rules, entry.depth)
-        return None if reason is None else Outcome(reason)
+        if reason is not None:
+            return Outcome(reason)
+        watch = self._watches.get(entry.host)
+        is_new = entry.kind is Kind.UNKNOWN and not entry.digest
+        trap = watch.refuse(entry.url) if watch is not None and is_new else None
+        return None if trap is None else Outcome(Reason.TRAP, trap)
 
     def released(self) -> list[NewUrl]:
         """Addresses held back as those of a trap, whose patterns have proved to be none."""
@@ -100,11 +113,21 @@ class Judge:
         self._count_new(found)
         return found
 
-    def _followed(self, parent: ParentPage, links: Sequence[Link]) -> tuple[NewUrl, ...]:
+    def _original(self, entry: FrontierEntry, url: str) -> tuple[NewUrl, ...]:
+        """The address that a page names as its own, if it is new: it takes the page's place in the order."""
+        if not url or shape_trap(url, self._year) or not self._seen.new_among([url]):
+            return ()
+        new = (self.new_url(url, entry.depth, Kind.UNKNOWN, entry.priority, entry.url_id),)
+        self._count_new(new)
+        return new
+
+    def _followed(self, parent: ParentPage, done: PageDone) -> tuple[NewUrl, ...]:
         """The new ones among a page's links, with their priorities."""
-        by_url = {link.url: link for link in links}
+        by_url = {link.url: link for link in done.links}
         new = self._seen.new_among(by_url)
-        self._watch_known(parent, by_url.keys() - set(new))
+        known = by_url.keys() - set(new)
+        self._watch_known(parent, known, self._doubles.is_fresh(parent.entry.url, done.content))
+        new = self._single(new, known)
         followed: list[NewUrl] = []
         depth, number, queue_of = parent.entry.depth + 1, parent.entry.url_id, self._plan.queue_of
         for url in new:
@@ -119,12 +142,24 @@ class Judge:
         self._count_new(followed)
         return tuple(followed)
 
-    def _watch_known(self, parent: ParentPage, known: set[str]) -> None:
+    def _single(self, new: Sequence[str], known: Iterable[str]) -> list[str]:
+        """The new addresses that are no other form of a known one, as far as their site has taught."""
+        self._doubles.meet(known)
+        forms = {url: form for url in new if (form := self._doubles.other_form(url))}
+        unknown = set(self._seen.new_among(forms.values()))
+        single = [
+            url for url in new if not self._doubles.is_another_form(url) and (url not in forms or forms[url] in unknown)
+        ]
+        if len(single) < len(new):
+            self._tally.refused["another form of a known address"] += len(new) - len(single)
+        return single
+
+    def _watch_known(self, parent: ParentPage, known: set[str], fresh: bool) -> None:
         """What speaks for a pattern: its own pages lead to pages that are known. Counted all at once, as
         `TrapWatch.link` would one by one: nearly all links of a site are of this kind."""
         host, own = parent.entry.host, pattern_of(parent.entry.url)
         watch = self._watch(host)
-        watch.page(parent.entry.url, fresh=True)
+        watch.page(parent.entry.url, fresh)
         if parent.entry.kind is Kind.ARTICLE:
             watch.article(parent.entry.url)
         start = origin_of(parent.entry.url) + "/"

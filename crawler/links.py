@@ -12,6 +12,7 @@ from bs4 import BeautifulSoup, SoupStrainer
 from charset_normalizer import from_bytes
 from lxml import etree
 
+from crawler.content import NO_CONTENT, Content, content_of
 from crawler.content_type import content_type_of
 from crawler.declared_encoding import bom_encoding, declared_encoding
 from crawler.directives import NOTHING_ASKED, Directives, header_directives, meta_directives
@@ -47,7 +48,8 @@ class PageLinks:
     `links` lead to canonical addresses, each address once, in page order; `refused` are the reasons of those that
     have none. `fetch` and `languages` tell of some of these addresses how they are to be asked for (where that is not
     the canonical form), and the language that the link promises (`hreflang`). `canonical` is the address that the
-    page names as its own, or ""; `feeds` are the addresses of its feeds.
+    page names as its own, or ""; `feeds` are the addresses of its feeds; `content` tells whether it says what another
+    page says.
     """
 
     links: tuple[Link, ...] = ()
@@ -57,6 +59,7 @@ class PageLinks:
     canonical: str = ""
     feeds: tuple[str, ...] = ()
     directives: Directives = NOTHING_ASKED
+    content: Content = NO_CONTENT
 
 
 def links_of(page: Page, agent: str = "") -> PageLinks:
@@ -74,6 +77,7 @@ def links_of(page: Page, agent: str = "") -> PageLinks:
             reading.take(element)
             if reading.count >= MOST_LINKS:
                 break
+        return replace(reading.result(), content=content_of(root))
     return reading.result()
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from crawler.filters import FILTERS
 from crawler.queues import QUEUE_POLICIES, QueueOf, sharded
 from crawler.quiet import quiet_hours
-from crawler.settings import CrawlSettings
+from crawler.render import scopes_of
+from crawler.settings import AUTO, FOCUSED, CrawlSettings, strategy_of
+from crawler.site_requests import site_requests
 from crawler.strategies import STRATEGIES
 from crawler.urls import Scope, UrlRules, canonical, host_of, refuse, scope_of
 from docstore.errors import SettingsError
@@ -37,6 +39,8 @@ def plan_of(settings: CrawlSettings) -> CrawlPlan:
     """The plan that the settings describe. Raises SettingsError naming the setting that cannot be followed."""
     _check_numbers(settings)
     _check_names(settings)
+    site_requests(settings)
+    scopes_of(settings)
     seeds = tuple(dict.fromkeys(_seed(text) for text in settings.seeds))
     if not seeds:
         raise SettingsError("crawl.seeds is empty: name at least one address to begin at")
@@ -45,8 +49,10 @@ def plan_of(settings: CrawlSettings) -> CrawlPlan:
         reason = refuse(seed, rules)
         if reason is not None:
             raise SettingsError(f"crawl.seeds: {seed} {_COMPLAINTS.get(reason, reason)}")
-    name = "host" if settings.queue_policy == "host" else f"{settings.queue_policy}/{settings.queues}"
-    queue_of = QUEUE_POLICIES[settings.queue_policy](settings.queues)
+    # The best address of a host comes first only where all addresses of the host are in one queue.
+    policy = "host" if strategy_of(settings) in FOCUSED else settings.queue_policy
+    name = "host" if policy == "host" else f"{policy}/{settings.queues}"
+    queue_of = QUEUE_POLICIES[policy](settings.queues)
     if settings.processes > 1:
         name, queue_of = f"{name}/{settings.processes}", sharded(queue_of, settings.processes)
     return CrawlPlan(seeds, rules, queue_of, name)
@@ -57,6 +63,22 @@ _COMPLAINTS = {
     Reason.NOT_TEXT: "is not a page: its address ends like a picture, an archive or another file",
     Reason.TOO_LONG: "is too long",
 }
+
+
+def check_contact(plan: CrawlPlan, settings: CrawlSettings) -> None:
+    """Raise SettingsError where the crawl would ask sites of other people without saying who is asking."""
+    if settings.contact:
+        return
+    for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
+        name = host.rpartition(":")[0] or host
+        if {host, name}.isdisjoint(settings.inside_hosts) and not _is_number(name):
+            raise SettingsError(
+                f"crawl.contact is empty: name an address or a page where {host} can reach you before you crawl it"
+            )
+
+
+def _is_number(name: str) -> bool:
+    return name.startswith("[") or name.replace(".", "").isdigit()
 
 
 def _seed(text: str) -> str:
@@ -93,13 +115,15 @@ def _check_numbers(settings: CrawlSettings) -> None:
 def _check_names(settings: CrawlSettings) -> None:
     choices = {
         "queue_policy": tuple(QUEUE_POLICIES),
-        "strategy": tuple(STRATEGIES),
+        "strategy": (AUTO, *STRATEGIES, *FOCUSED),
         "incremental": ("revisit", "new_only"),
         "seen_filter": tuple(FILTERS),
     }
     for name, allowed in choices.items():
         if getattr(settings, name) not in allowed:
             raise SettingsError(f"crawl.{name} must be one of {', '.join(allowed)}, not {getattr(settings, name)!r}")
+    if strategy_of(settings) in FOCUSED and settings.processes > 1:
+        raise SettingsError("crawl.processes must be 1 where crawl.topic is set: one process learns what is relevant")
     if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
         raise SettingsError("crawl.user_agent must be a product name in printable ASCII")
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from docstore.errors import PlumblineError
 from docstore.model import Outcome, Reason, Stage, StageReport
 
-GOOD = frozenset((Reason.FETCHED, Reason.UNCHANGED))
+GOOD = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
 _SEED_GOOD = GOOD | {Reason.DUPLICATE}
 _SEED_ADVICE = {
     Reason.ROBOTS_FORBIDDEN: "robots.txt forbids us these pages; name others in crawl.seeds",

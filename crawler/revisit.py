@@ -21,7 +21,7 @@ _CHANGED = 2 / (1 + 1 / (1 - math.exp(-1)))
 _UNCHANGED = 2.0
 _RETRIES = 5
 _FIRST_RETRY = HOUR
-_GOOD = frozenset((Reason.FETCHED, Reason.UNCHANGED))
+_GOOD = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
 _PASSING = frozenset(
     (
         *(Reason.UNREACHABLE, Reason.TIMED_OUT, Reason.HTTP_ERROR, Reason.BAD_RESPONSE, Reason.EMPTY),
@@ -60,6 +60,10 @@ class RevisitPolicy:
         if self.new_only and reason not in _PASSING:
             return Due(None, entry.gap, attempts)
         return Due(now + wait, entry.gap, attempts)
+
+    def longer(self, gap: float) -> float:
+        """The interval without the change that had shortened it to `gap`: that change proved to be none."""
+        return min(gap * _UNCHANGED / _CHANGED, self.longest)
 
     def _after_answer(self, entry: FrontierEntry, reason: Reason, now: float) -> Due:
         gap = entry.gap * (_CHANGED if reason is Reason.FETCHED else _UNCHANGED)

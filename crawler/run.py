@@ -12,17 +12,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from crawler.best_first import BestFirst
 from crawler.company import Company
-from crawler.declared import Lastmods
+from crawler.doubles import Doubles
 from crawler.errands import SiteFiles
 from crawler.fetch import Fetcher
+from crawler.focused_words import SEED_PRIORITY, Guide
 from crawler.frontier import CrawlTable, Frontier
+from crawler.guided import Guided
 from crawler.judging import Judge
+from crawler.learned import Learned
 from crawler.plan import CrawlPlan
 from crawler.politeness import HostGate
 from crawler.progress import GOOD, HostProgress, Progress, Tally, Tell
 from crawler.quiet import quiet_hours, seconds_of_quiet
 from crawler.recorder import Recorder
+from crawler.render import Renderer
 from crawler.retries import Retries
 from crawler.revisit import policy_of
 from crawler.robots import Robots, product_token
@@ -46,8 +51,8 @@ _SEED_PRIORITY = 1.0
 
 @dataclass(frozen=True)
 class Parts:
-    """What a run is made of. `now` gives epoch seconds, `clock` those that never go back; `state` is the file for
-    what is learned of the lastmods of sites."""
+    """What a run is made of. `now` gives epoch seconds, `clock` those that never go back; `state` names the file for
+    what is learned of sites under a heading, `guide` judges pages and links where the crawl looks for a topic."""
 
     table: CrawlTable
     fetcher: Fetcher
@@ -55,15 +60,16 @@ class Parts:
     plan: CrawlPlan
     seen: Seen
     company: Company
-    state: Path
+    state: Callable[[str], Path]
     tell: Tell | None = None
     now: Callable[[], float] = time.time
     clock: Callable[[], float] = time.monotonic
+    guide: Guide | None = None
 
 
-def seed_rows(plan: CrawlPlan) -> list[NewUrl]:
+def seed_rows(plan: CrawlPlan, priority: float = _SEED_PRIORITY) -> list[NewUrl]:
     """The seeds as addresses of the table."""
-    return [NewUrl(url, host_of(url), plan.queue_of(url), 0, Kind.SEED, _SEED_PRIORITY) for url in plan.seeds]
+    return [NewUrl(url, host_of(url), plan.queue_of(url), 0, Kind.SEED, priority) for url in plan.seeds]
 
 
 class Run:
@@ -79,41 +85,46 @@ class Run:
         self.tally = Tally()
         self.gate = HostGate(settings.delay, settings.per_host, settings.delay_factor, settings.per_ip)
         self.robots = Robots(parts.table, settings, parts.now)
+        self.learned = Learned.load(parts.state)
+        self.guided = Guided(parts.guide) if parts.guide else None
         self.judge = Judge(
             parts.plan,
             policy_of(settings),
-            STRATEGIES[settings.strategy](),
+            self.guided or STRATEGIES["breadth_first"](),
             parts.seen,
             self.tally,
             parts.now,
             self.before,
             settings.max_redirects,
+            Doubles(self.learned.likenesses),
         )
-        self.lastmods_file = parts.state
-        self.lastmods = Lastmods.load(parts.state)
         self.quiet = quiet_hours(settings.quiet_hours)
         self.pending: list[Visit] = []
         self.pending_since = self.started
         self.told_at = self.started
         self.asking: dict[str, list[FrontierEntry]] = {}  # origin of which a file is under way -> who waits for it
         self.files = SiteFiles(
-            parts.table, parts.plan, self.judge, self.lastmods, self.before, wanted=settings.sitemaps
+            parts.table, parts.plan, self.judge, self.learned.lastmods, self.before, wanted=settings.sitemaps
         )
         self.retries = Retries()
-        reader = Reader(parts.fetcher, parts.plan.rules, product_token(settings.user_agent), parts.now, settings.delay)
+        self.spellings: dict[int, str] = {}  # url_id -> how the site wants it asked for
+        agent = product_token(settings.user_agent)
+        self.renderer = Renderer(parts.fetcher, settings, parts.now) if settings.rendered else None
+        reader = Reader(parts.fetcher, parts.plan.rules, agent, parts.now, settings.delay, parts.guide, self.renderer)
         self.workers = Workers(settings.threads, reader.work)
         self.recorder = Recorder(parts.table.record)
 
     def add_seeds(self) -> None:
         """Put the seeds into the table."""
         new = self.parts.seen.new_among(self.parts.plan.seeds)
-        self.tally.added += self.table.add(seed_rows(self.parts.plan))
+        priority = SEED_PRIORITY if self.guided else _SEED_PRIORITY
+        self.tally.added += self.table.add(seed_rows(self.parts.plan, priority))
         self.parts.seen.add(new)
 
     def work(self) -> None:
         """Crawl until nothing is due, or time or pages are up. After Ctrl-C everything fetched is recorded before the
         exception goes on."""
-        self.frontier = Frontier(self.table, self.gate, self.before, self.parts.company.mine)
+        self.frontier = self._frontier()
         try:
             self._loop()
         except BaseException:
@@ -124,7 +135,15 @@ class Run:
         finally:
             self.workers.close()
             self.recorder.close()
-        self.lastmods.save(self.lastmods_file)
+            if self.renderer is not None:
+                self.renderer.close()
+            self.learned.save(self.parts.state)
+
+    def _frontier(self) -> Frontier:
+        mine = self.parts.company.mine
+        if self.guided:
+            return BestFirst(self.table, self.gate, self.before, self.parts.plan.queue_of, mine)
+        return Frontier(self.table, self.gate, self.before, mine)
 
     def _loop(self) -> None:
         while True:
@@ -164,6 +183,8 @@ class Run:
         """Give idle workers what may be fetched now. Seconds until more may be, None if only results can bring more."""
         while self.workers.idle and self._has_time():
             self._ask_again()
+            if self.guided and not self.workers.under_way:
+                self._catch_up()
             taken = self.frontier.take(self.clock())
             if isinstance(taken, FrontierEntry):
                 self._start(taken)
@@ -182,6 +203,12 @@ class Run:
                 self._note("stopped early: every host left asks to wait longer than this run may last")
             return None
         return None
+
+    def _catch_up(self) -> None:
+        """What the last pages have taught is in the table before the next one is chosen."""
+        if self.pending or self.recorder.under_way:
+            self._flush()
+            self._take_recorded(wait=True)
 
     def _has_time(self) -> bool:
         if self.clock() >= self.until:
@@ -235,7 +262,7 @@ class Run:
 
     def _start_page(self, entry: FrontierEntry) -> None:
         if self.parts.company.may_start():
-            self.workers.submit(Job(entry))
+            self.workers.submit(Job(entry, url=self.spellings.get(entry.url_id, "")))
             return
         self.gate.withdrawn(entry.host)
         self.frontier.put_back(entry)
@@ -292,16 +319,23 @@ class Run:
         self.frontier.done(entry)
         good = result.outcome.reason in GOOD
         self.parts.company.ended(good)
+        if result.spelling and entry.url_id not in self.spellings:
+            self.spellings[entry.url_id] = result.spelling
+            self.frontier.again(entry)
+            return
         if not good and self.gate.has_answered(entry.host) and self.retries.take(done, self.clock()):
             return
         self.retries.over(entry.url_id)
         self.tally.fetched += good
         self.tally.refused.update(done.refused)
         if good:
-            self.lastmods.visited(entry.host, entry.url, result.outcome.reason is Reason.FETCHED)
+            self.learned.lastmods.visited(entry.host, entry.url, result.outcome.reason is Reason.FETCHED)
         if done.feeds and entry.kind in (Kind.SEED, Kind.HUB):
             self.files.add_feeds(origin_of(entry.url), done.feeds)
-        self._keep(self.judge.judged(done))
+        visit = self.guided.visit(done, self.judge.judged) if self.guided else self.judge.judged(done)
+        if visit.page is not None:
+            self.learned.proposals.linked(entry.host, done.abroad)
+        self._keep(visit)
         if self.tally.counts[Reason.FAILED] >= _MOST_UNEXPECTED:
             raise PlumblineError(f"{_MOST_UNEXPECTED} pages failed in unexpected ways; see the log for the tracebacks")
 

@@ -2,7 +2,12 @@
 
 from dataclasses import dataclass, field
 
+from docstore.errors import SettingsError
+
 DEFAULT_QUEUES = 101
+AUTO = "auto"
+FOCUSED = ("fused", "semantic", "topic_library", "semantic_tree", "static_keywords", "vsm")
+"""The names of `strategies.focuses.FOCUSES`, without all that it loads."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,26 @@ class CrawlSettings:
         default="Plumbline/0.1", metadata={"help": "product name sent with every request; robots.txt rules go by it"}
     )
     contact: str = field(
-        default="", metadata={"help": "address or page of the operator, sent with every request so sites can complain"}
+        default="",
+        metadata={
+            "help": "address or page of the operator, sent with every request so sites can complain; real sites need it"
+        },
+    )
+    headers: tuple[str, ...] = field(
+        default=(), metadata={"help": "headers for some sites alone, each as: news.example.com Name: value"}
+    )
+    cookies: tuple[str, ...] = field(
+        default=(), metadata={"help": "cookies for some sites alone, each as: *.example.com name=value; name=value"}
+    )
+    proxies: tuple[str, ...] = field(
+        default=(), metadata={"help": "proxies for some sites alone, each as: news.example.com http://proxy:3128"}
+    )
+    rendered: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "sites whose pages scripts make, as news.example.com or *.example.com: chromium shows them before "
+            "they are read (needs the extra render); scripts and data may come from these sites alone"
+        },
     )
     incremental: str = field(
         default="revisit",
@@ -70,7 +94,34 @@ class CrawlSettings:
     seen_filter: str = field(
         default="rbloom", metadata={"help": "Bloom filter before the exact seen test: rbloom, or pybloom (slower)"}
     )
-    strategy: str = field(default="breadth_first", metadata={"help": "which links are worth following"})
+    topic: str = field(
+        default="",
+        metadata={"help": "topic that the crawl looks for, made by plumb topic init; empty: all pages are kept"},
+    )
+    concepts: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "files that say which words mean alike, relative to the TOML file: Cilin, Open Wordnet, HowNet; "
+            "used for the topic"
+        },
+    )
+    strategy: str = field(
+        default=AUTO,
+        metadata={
+            "help": "which pages are worth keeping and which links come first: breadth_first, or for a topic fused, "
+            "semantic, topic_library, semantic_tree, static_keywords, vsm; auto: fused where there is a topic"
+        },
+    )
     inside_hosts: tuple[str, ...] = field(
         default=(), metadata={"help": "host[:port] that may be fetched although it is on a private network"}
     )
+
+
+def strategy_of(settings: CrawlSettings) -> str:
+    """The strategy that the settings mean. SettingsError where one needs a topic and there is none."""
+    named = settings.strategy
+    if named == AUTO:
+        return FOCUSED[0] if settings.topic else "breadth_first"
+    if named in FOCUSED and not settings.topic:
+        raise SettingsError(f"crawl.strategy = {named!r} looks for a topic: name one in crawl.topic (plumb topic init)")
+    return named

@@ -6,17 +6,21 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
+from crawler.content import NO_CONTENT, Content
 from crawler.feeds import read_feed
 from crawler.fetch import Fetcher, FetchError, FetchResult
+from crawler.focused_words import Guide, Reading
 from crawler.links import PageLinks, links_of
+from crawler.proposals import MOST_ABROAD
+from crawler.render import Renderer
 from crawler.robots import RobotsAnswer, fetch_robots
 from crawler.sitemaps import Sitemap, SitemapEntry, read_sitemap
 from crawler.soft_404 import is_soft_404
-from crawler.urls import UrlRules, refuse
+from crawler.urls import UrlRules, host_of, refuse
 from docstore.model import FrontierEntry, Link, Outcome, Reason
 
 logger = logging.getLogger(__name__)
@@ -35,7 +39,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Job:
-    """Fetch the page of `entry`; or, in its turn, the file at `url` (of robots.txt: the origin)."""
+    """Fetch the page of `entry`, as `url` if its site wants another spelling; or, in its turn, the file at `url` (of
+    robots.txt: the origin)."""
 
     entry: FrontierEntry
     kind: Kind = Kind.PAGE
@@ -46,7 +51,8 @@ class Job:
 class PageDone:
     """A fetched page: its result, the links on it that may be followed, and counts of those that may not.
 
-    `feeds` are those that it names; `noindex` says that it asks not to be shown.
+    `feeds` are those that it names; `noindex` says that it asks not to be shown, `canonical` which address it names as
+    its own (""), `content` what it says, `abroad` are links to hosts out of scope, one each.
     """
 
     job: Job
@@ -55,6 +61,10 @@ class PageDone:
     refused: Counter[Reason] = field(default_factory=Counter)
     feeds: tuple[str, ...] = ()
     noindex: bool = False
+    canonical: str = ""
+    content: Content = NO_CONTENT
+    abroad: tuple[Link, ...] = ()
+    reading: Reading | None = None  # as words, for a crawl that looks for a topic
 
 
 @dataclass(frozen=True)
@@ -82,8 +92,17 @@ class Reader:
     """Does jobs; used by all threads."""
 
     def __init__(
-        self, fetcher: Fetcher, rules: UrlRules, agent: str, now: Callable[[], float], delay: float = 0.0
+        self,
+        fetcher: Fetcher,
+        rules: UrlRules,
+        agent: str,
+        now: Callable[[], float],
+        delay: float = 0.0,
+        guide: Guide | None = None,
+        renderer: Renderer | None = None,
     ) -> None:
+        self._guide = guide
+        self._renderer = renderer
         self._fetcher = fetcher
         self._rules = rules
         self._agent = agent
@@ -99,14 +118,14 @@ class Reader:
                 pause = lambda: time.sleep(self._delay)  # noqa: E731
                 return RobotsDone(job, fetch_robots(self._fetcher, job.url, self._now, pause))
             if job.kind is Kind.PAGE:
-                return self._page(job)
+                return self._with_words(self._page(job))
             return self._sitemap(job)
         except Exception as error:
             logger.exception("unexpected failure at %s", job.url or job.entry.url)
             return PageDone(job, FetchResult(Outcome(Reason.FAILED, f"{type(error).__name__}: {error}"[:300])))
 
     def _page(self, job: Job) -> PageDone:
-        result = self._fetcher.fetch(job.entry)
+        result = self._rendered(job.entry, self._fetcher.fetch(job.entry, job.url))
         page = result.page
         if page is None:
             return PageDone(job, result)
@@ -115,7 +134,37 @@ class Reader:
             return PageDone(job, gone)
         said = links_of(page, self._agent)
         links, refused = self._followable(said, job.entry.depth + 1)
-        return PageDone(job, result, links, refused, said.feeds, said.directives.noindex)
+        noindex = said.directives.noindex
+        named, abroad = self._named(said, page.url), self._abroad(said)
+        return PageDone(job, result, links, refused, said.feeds, noindex, named, said.content, abroad)
+
+    def _rendered(self, entry: FrontierEntry, result: FetchResult) -> FetchResult:
+        if result.page is None or self._renderer is None or not self._renderer.wants(result.page):
+            return result
+        page = self._renderer.render(result.page)
+        if page.digest == entry.digest:
+            return replace(result, outcome=Outcome(Reason.UNCHANGED, "the same once rendered"), page=None)
+        return replace(result, page=page)
+
+    def _with_words(self, done: PageDone) -> PageDone:
+        if self._guide is None or done.result.page is None:
+            return done
+        return replace(done, reading=self._guide.read(done.result.page, done.links))
+
+    def _named(self, said: PageLinks, url: str) -> str:
+        """The other address that a page names as its own, if it may be asked."""
+        named = said.canonical
+        return named if named and named != url and self._refuse(named) is None else ""
+
+    def _abroad(self, said: PageLinks) -> tuple[Link, ...]:
+        """One link to each host that is out of scope."""
+        found: dict[str, Link] = {}
+        for link in said.links:
+            if self._refuse(link.url) is Reason.OFF_SCOPE:
+                host = host_of(link.url)
+                if host not in self._rules.by_host and len(found) < MOST_ABROAD:
+                    found.setdefault(host, link)
+        return tuple(found.values())
 
     def _followable(self, said: PageLinks, depth: int) -> tuple[tuple[Link, ...], Counter[Reason]]:
         """The links of a page that the rules allow at `depth`, and how many they refuse, by reason."""

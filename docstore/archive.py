@@ -12,7 +12,7 @@ import os
 import time
 import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -61,15 +61,43 @@ class Archive:
     def read(self, pointer: WarcPointer, digest: str) -> bytes:
         """The payload of a kept record. LostPageError if it is missing, damaged or not the one with `digest`."""
         try:
-            with (self.folder / pointer.file).open("rb") as file:
-                file.seek(pointer.offset)
-                member = io.BytesIO(file.read(pointer.length))
-            body = first_payload(member)
-        except (OSError, *DAMAGED) as error:
+            body = first_payload(io.BytesIO(self._record(pointer)))
+        except DAMAGED as error:
             raise LostPageError(f"{pointer.file} at {pointer.offset}: {error}") from error
         if hashlib.sha256(body).hexdigest() != digest:
             raise LostPageError(f"{pointer.file} at {pointer.offset}: the record is not the one that was kept")
         return body
+
+    def copy_out(self, pointers: Iterable[WarcPointer], target: Path) -> int:
+        """Write kept records as they are into one new file; how many. LostPageError where one cannot be read any more,
+        StoreError if there is such a file already or it cannot be written: nothing is left of it then."""
+        count = 0
+        try:
+            with target.open("xb", buffering=0) as file:
+                write_whole(file, compressed(warcinfo_record(target.name)))
+                for pointer in pointers:
+                    write_whole(file, self._record(pointer))
+                    count += 1
+        except FileExistsError as error:
+            raise StoreError(f"{target} is there already: name a new file") from error
+        except OSError as error:
+            target.unlink(missing_ok=True)
+            raise StoreError(f"cannot write {target}: {error.strerror}") from error
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+        return count
+
+    def _record(self, pointer: WarcPointer) -> bytes:
+        try:
+            with (self.folder / pointer.file).open("rb") as file:
+                file.seek(pointer.offset)
+                record = file.read(pointer.length)
+        except OSError as error:
+            raise LostPageError(f"{pointer.file} at {pointer.offset}: {error}") from error
+        if len(record) < pointer.length:
+            raise LostPageError(f"{pointer.file} at {pointer.offset}: the file is shorter than it was")
+        return record
 
     def close(self) -> None:
         """Close the file being written, if any."""

@@ -45,11 +45,12 @@ class ChangeLog:
         self._database = database
         self._clock = clock
 
-    def pending(self, limit: int) -> list[Change]:
-        """The oldest `limit` lines that are not done."""
+    def pending(self, limit: int, after: int = 0) -> list[Change]:
+        """The oldest `limit` lines that are not done, of those with a higher number than `after`."""
         query = (
             select(changes, urls.c.url)
             .join(urls, urls.c.url_id == changes.c.url_id)
+            .where(changes.c.seq > after)
             .order_by(changes.c.seq)
             .limit(limit)
         )

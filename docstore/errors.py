@@ -45,5 +45,25 @@ class LexiconError(PlumblineError):
     """A dictionary or a decision on a term could not be accepted."""
 
 
+class TopicError(PlumblineError):
+    """A topic is not there, its file cannot be read, or a decision on it could not be accepted."""
+
+
+class DictionaryError(LexiconError):
+    """A list of words has lines that no lexicon takes: `faults`, as (number from 1, reason), all of them."""
+
+    def __init__(self, text: str, faults: tuple[tuple[int, str], ...]) -> None:
+        super().__init__(text)
+        self.faults = faults
+
+
+class ChangedMeanwhileError(LexiconError):
+    """Somebody else (`by`, an account; "" is the miner) has changed the term `text` since it was looked at."""
+
+    def __init__(self, text: str, by: str, at: float | None, status: str) -> None:
+        super().__init__(f"{text} was changed meanwhile by {by or 'the miner'}: it is {status} now; look again")
+        self.text, self.by, self.at, self.status = text, by, at, status
+
+
 class AccountError(PlumblineError):
     """An account could not be made or changed as asked."""

@@ -36,8 +36,8 @@ HEADINGS = "headings"  # bigrams of the headings in the body, not stored
 DOMAIN_TERMS = "domain_terms"  # string, multivalued: terms of the published lexicon that occur in the text
 
 TITLE_TYPED = "title_typed"  # Solr's copy of the title: matches what has been typed of it so far
-SPELLING = "spelling"  # Solr's copy of the text: its Latin words as they are spelt
-COPIED = (TITLE_TYPED, SPELLING)
+SPELLING = "spelling"  # the Latin words of the text as they are spelt, each once
+COPIED = (TITLE_TYPED,)
 """What Solr fills by itself."""
 
 ALL = (
@@ -65,5 +65,6 @@ ALL = (
     TITLE_BASE,
     BODY_BASE,
     HEADINGS,
+    SPELLING,
     DOMAIN_TERMS,
 )

@@ -19,9 +19,12 @@ from docstore.archive import Archive
 from docstore.batches import batched
 from docstore.database import Database, wrapped_errors
 from docstore.frontier_desk import FrontierDesk
+from docstore.judgements import Guidance, write_guidance
 from docstore.model import FrontierEntry, Kind, Outcome, Page, Stage, WarcPointer
+from docstore.noise import discount_noise
 from docstore.records import Op, OutcomeRow, storable, write_changes, write_outcomes
-from docstore.tables import articles, meta, outcomes, pages, robots, urls
+from docstore.requeueing import requeue
+from docstore.tables import articles, outcomes, pages, robots, urls
 
 # SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
 PARAMETERS = 10_000
@@ -48,7 +51,7 @@ class Visit:
 
     `next_visit` is when the address is due again (None: never), `gap` the present interval in seconds, `page` a new
     or changed version to keep (None after a 304, the same bytes or a failure), `gone` that its article has to leave
-    the index.
+    the index; `guidance` is what a focused crawl made of the page.
     """
 
     entry: FrontierEntry
@@ -62,6 +65,7 @@ class Visit:
     gone: bool = False
     links: tuple[NewUrl, ...] = ()
     attempts: int = 0
+    guidance: Guidance | None = None
 
 
 @dataclass(frozen=True)
@@ -224,6 +228,9 @@ class FrontierTable:
                 if visit.gone:
                     forget_page(connection, visit.entry.url_id, visit.visited_at)
             self._add(connection, [link for visit in visits for link in visit.links])
+            guided = [(v.entry.url_id, v.guidance, v.visited_at) for v in visits if v.guidance is not None]
+            if guided:
+                write_guidance(self._database, connection, guided)
 
     def _keep_pages(
         self, connection: Connection, visits: Sequence[Visit], pointers: Sequence[WarcPointer | None]
@@ -234,6 +241,10 @@ class FrontierTable:
         validators = [validators_row(visit) for visit in visits if visit.page or visit.etag or visit.last_modified]
         if validators:
             connection.execute(VALIDATED, validators)
+
+    def export(self, part: str, target: Path) -> int:
+        """Write the pages kept of a part (see `FrontierDesk`) into one new WARC file; how many."""
+        return self._archive.copy_out(self.desk.kept(part), target)
 
     def robots(self, origin: str) -> StoredRobots | None:
         """robots.txt of `origin` as last fetched, if ever."""
@@ -257,33 +268,14 @@ class FrontierTable:
 
         Returns how many addresses moved. Interrupted, it starts over on the next call.
         """
-        with self._database.read() as connection:
-            used = connection.scalar(select(meta.c.value).where(meta.c.key == "queue_policy"))
-        if used == policy_name:
-            return 0
-        moved = sum(self._requeue_batch(batch, queue_of) for batch in self._queue_batches())
-        with self._database.write() as connection:
-            self._database.upsert(connection, meta, [{"key": "queue_policy", "value": policy_name}], update=("value",))
-        return moved
+        return requeue(self._database, policy_name, queue_of)
 
-    def _queue_batches(self) -> Iterator[Sequence[Any]]:
-        last = 0
-        while True:
-            query = select(urls.c.url_id, urls.c.url, urls.c.queue).where(urls.c.url_id > last)
-            with self._database.read() as connection:
-                rows = connection.execute(query.order_by(urls.c.url_id).limit(PARAMETERS)).all()
-            if not rows:
-                return
-            yield rows
-            last = rows[-1].url_id
+    def discount_noise(self, longer: Callable[[float], float]) -> int:
+        """Take visits for unchanged ones where the bytes were new and the article was not; returns how many.
 
-    def _requeue_batch(self, rows: Sequence[Row[Any]], queue_of: Callable[[str], int]) -> int:
-        moves = [{"key": row.url_id, "to": queue_of(row.url)} for row in rows]
-        moves = [move for move, row in zip(moves, rows, strict=True) if move["to"] != row.queue]
-        if moves:
-            with self._database.write() as connection:
-                connection.execute(MOVED, moves)
-        return len(moves)
+        `longer` gives the interval that a visit without a change would have led to, by the one that it led to.
+        """
+        return discount_noise(self._database, longer)
 
 
 @contextmanager
@@ -310,7 +302,6 @@ VALIDATED = (
     .where(urls.c.url_id == bindparam("key"))
     .values(etag=bindparam("etag"), last_modified=bindparam("last_modified"), digest=bindparam("digest"))
 )
-MOVED = update(urls).where(urls.c.url_id == bindparam("key")).values(queue=bindparam("to"))
 
 
 def forget_page(connection: Connection, url_id: int, at: float) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
 
 from docstore.database import Database
-from docstore.model import Kind, Reason, Stage
+from docstore.model import Kind, Reason, Stage, WarcPointer
 from docstore.tables import outcomes, pages, urls
 
-_GOOD = (Reason.FETCHED, Reason.UNCHANGED, Reason.DUPLICATE)
+_GOOD = (Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC, Reason.DUPLICATE)
 _ROWS = 10_000
 
 
@@ -89,6 +89,24 @@ class FrontierDesk:
             if len(found) < size:
                 return
             last, left = found[-1].url_id, None if left is None else left - size
+
+    def kept(self, part: str = "*") -> Iterator[WarcPointer]:
+        """Where the pages kept of a part stand, in the order in which their addresses were found."""
+        last = 0
+        while True:
+            query = (
+                select(pages.c.url_id, pages.c.warc_file, pages.c.warc_offset, pages.c.warc_length)
+                .join(urls, urls.c.url_id == pages.c.url_id)
+                .where(in_part(part), urls.c.url_id > last)
+                .order_by(urls.c.url_id)
+                .limit(_ROWS)
+            )
+            with self._database.read() as connection:
+                found = connection.execute(query).all()
+            yield from (WarcPointer(row.warc_file, row.warc_offset, row.warc_length) for row in found)
+            if len(found) < _ROWS:
+                return
+            last = found[-1].url_id
 
     def block(self, part: str) -> int:
         """Never ask the known addresses of a part again (until `requeue`); how many there are."""

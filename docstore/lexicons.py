@@ -1,23 +1,25 @@
 """Candidate terms with the administrator's decisions, and the published versions of the lexicon."""
 
-import json
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.errors import LexiconError
-from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
+from docstore.model import Lexicon, Term, TermStatus
 from docstore.records import MINED_VERSION, TEXT_VERSION, Op, number, storable, write_changes, write_number
 from docstore.tables import changes, lexicon_entries, lexicons, terms
+from docstore.term_acts import LONGEST_SYNONYM, MOST_SYNONYMS, ActKind, TermActs, TermEdit
+from docstore.term_queue import NEVER, RANKED_MINED
+from docstore.term_rows import entry_of, entry_row, lexicon_of, term_of, term_row
 
 BATCH = 500
-MOST_SYNONYMS = 8  # of one term
-LONGEST_SYNONYM = 64  # characters
-EVIDENCE = ("score", "frequency", "documents", "tags", "contexts", "mined_at")
+EVIDENCE = ("score", "frequency", "documents", "tags", "contexts", "parts", "place", "mined_at")
+MORE_EVIDENCE = 2  # times as often as when it was rejected: then a term is worth another look
 
 
 class LexiconTable:
@@ -26,6 +28,7 @@ class LexiconTable:
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
+        self._acts = TermActs(database, clock)
 
     def is_outdated(self) -> bool:
         """Has any article come or changed since the candidates were mined?"""
@@ -33,20 +36,26 @@ class LexiconTable:
             return number(connection, TEXT_VERSION) != number(connection, MINED_VERSION)
 
     def replace_candidates(self, mined: Sequence[Term], text_version: int = 0) -> int:
-        """Keep the newest evidence. Decisions stay; undecided terms that are no longer mined go. Returns new ones.
+        """Keep the newest evidence. Returns how many terms are new.
 
-        `text_version` is that of the articles before they were read (`ArticleTable.text_version`).
+        Decisions stay, but that a rejected term whose evidence has doubled is a candidate again; undecided terms that
+        are no longer mined go. `text_version` is that of the articles before they were read
+        (`ArticleTable.text_version`).
         """
         now = self._clock()
         with self._database.write() as connection:
             before = connection.scalar(select(func.count()).select_from(terms)) or 0
             for batch in batched(mined, BATCH):
-                rows = [term_row(term, now) for term in batch]
+                rows = [term_row(term, now, now) for term in batch]
                 self._database.upsert(connection, terms, rows, update=EVIDENCE)
             between = connection.scalar(select(func.count()).select_from(terms)) or 0
             stale = terms.c.mined_at != now  # not only earlier: the clock may have been set back
             connection.execute(delete(terms).where(terms.c.status == TermStatus.CANDIDATE, stale))
+            doubled = terms.c.frequency >= MORE_EVIDENCE * func.coalesce(func.nullif(terms.c.decided_on, 0), 1)
+            again = select(terms.c.text).where(terms.c.status == TermStatus.REJECTED, terms.c.mined_at == now, doubled)
+            self._acts.returned(connection, connection.scalars(again).all())
             write_number(self._database, connection, MINED_VERSION, text_version)
+            write_number(self._database, connection, RANKED_MINED, NEVER)
         return between - before
 
     def terms(
@@ -70,49 +79,26 @@ class LexiconTable:
             found = {TermStatus(status): count for status, count in connection.execute(query)}
         return {status: found.get(status, 0) for status in TermStatus}
 
-    def decide(self, texts: Sequence[str], status: TermStatus) -> None:
+    def decide(self, texts: Sequence[str], status: TermStatus, by: str = "") -> None:
         """Keep a decision on terms that are known. LexiconError names the ones that are not; nothing is kept then."""
-        with self._database.write() as connection:
-            known: set[str] = set()
-            for batch in batched(texts, BATCH):
-                known.update(connection.scalars(select(terms.c.text).where(terms.c.text.in_(batch))))
-            unknown = [text for text in texts if text not in known]
-            if unknown:
-                raise LexiconError(f"no such term: {', '.join(unknown[:5])} (add it first: plumb lexicon add TERM)")
-            for batch in batched(texts, BATCH):
-                chosen = terms.c.text.in_(batch)
-                connection.execute(update(terms).where(chosen).values(status=status, decided_at=self._clock()))
+        self._acts.do(ActKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], by)
 
-    def set_synonyms(self, text: str, synonyms: Sequence[str]) -> None:
+    def set_synonyms(self, text: str, synonyms: Sequence[str], by: str = "") -> None:
         """Keep other words for a known term, instead of those it had; the next version has them if it has the term.
 
         Blanks around a word, empty words and the term itself are left out. Raises LexiconError for an unknown term,
         for more than `MOST_SYNONYMS` and for one of more than `LONGEST_SYNONYM` characters; nothing is kept then.
         """
-        stripped = dict.fromkeys(storable(one).strip() for one in synonyms)
-        chosen = [other for other in stripped if other not in ("", text)]
-        if len(chosen) > MOST_SYNONYMS:
-            raise LexiconError(f"{text!r} can have {MOST_SYNONYMS} synonyms, not {len(chosen)}")
-        if long := [other[:40] for other in chosen if len(other) > LONGEST_SYNONYM]:
-            raise LexiconError(f"a synonym has at most {LONGEST_SYNONYM} characters: {', '.join(long)} ...")
-        kept = update(terms).where(terms.c.text == text).values(synonyms=json.dumps(chosen, ensure_ascii=False))
-        with self._database.write() as connection:
-            if connection.execute(kept).rowcount == 0:
-                raise LexiconError(f"no such term: {text} (add it first: plumb lexicon add TERM)")
+        self._acts.do(ActKind.SYNONYMS, [TermEdit(text, synonyms=tuple(synonyms))], by)
 
-    def add(self, texts: Sequence[str]) -> None:
+    def add(self, texts: Sequence[str], by: str = "") -> None:
         """Accept terms that people bring, mined or not. Their form was checked by the caller."""
-        rows = [
-            {**term_row(Term(text, 0.0, 0, 0, status=TermStatus.ACCEPTED), None), "decided_at": self._clock()}
-            for text in texts
-        ]
-        with self._database.write() as connection:
-            self._database.upsert(connection, terms, rows, update=("status", "decided_at"))
+        edits = [TermEdit(text, TermStatus.ACCEPTED, adds=True) for text in dict.fromkeys(texts)]
+        self._acts.do(ActKind.ADD, edits, by)
 
-    def propose(self, text: str) -> None:
+    def propose(self, text: str, by: str = "") -> None:
         """Make a candidate of a word that people bring; a known term stays as it is. Its form was checked before."""
-        with self._database.write() as connection:
-            self._database.upsert(connection, terms, [term_row(Term(text, 0.0, 0, 0), None)])
+        self._acts.do(ActKind.PROPOSE, [TermEdit(text, adds=True, keeps=True)], by)
 
     def accepted(self) -> list[Term]:
         """Every accepted term, in the order of their text."""
@@ -122,7 +108,7 @@ class LexiconTable:
 
     def publish(self, lexicon: Lexicon) -> Lexicon:
         """Keep a new version. LexiconError if someone else published that number meanwhile."""
-        published = Lexicon(lexicon.version, lexicon.entries, self._clock(), None, lexicon.note)
+        published = replace(lexicon, published_at=self._clock(), applied_at=None)
         with self._database.write() as connection:
             latest = connection.scalar(select(func.max(lexicons.c.version))) or 0
             if published.version != latest + 1:
@@ -131,6 +117,7 @@ class LexiconTable:
                 "version": published.version,
                 "published_at": published.published_at,
                 "note": published.note,
+                "by_whom": published.by,
             }
             connection.execute(lexicons.insert(), [row])
             rows = [entry_row(published.version, e) for e in published.entries]
@@ -209,51 +196,4 @@ class LexiconTable:
         return lexicon_of(row, entries)
 
 
-def entry_row(version: int, entry: LexiconEntry) -> dict[str, Any]:
-    """The `lexicon_entries` row of one entry."""
-    return {
-        "version": version,
-        "text": entry.text,
-        "frequency": entry.frequency,
-        "tag": entry.tag,
-        "synonyms": json.dumps(entry.synonyms, ensure_ascii=False),
-    }
-
-
-def entry_of(row: Row[Any]) -> LexiconEntry:
-    """The entry in a `lexicon_entries` row."""
-    return LexiconEntry(row.text, row.frequency, row.tag, tuple(json.loads(row.synonyms)))
-
-
-def lexicon_of(row: Row[Any], entries: tuple[LexiconEntry, ...]) -> Lexicon:
-    """The lexicon in a `lexicons` row."""
-    return Lexicon(row.version, entries, row.published_at, row.applied_at, row.note)
-
-
-def term_row(term: Term, mined_at: float | None) -> dict[str, Any]:
-    """The `terms` row of a term."""
-    return {
-        "text": storable(term.text),
-        "score": term.score,
-        "frequency": term.frequency,
-        "documents": term.documents,
-        "tags": term.tags[:200],
-        "contexts": json.dumps([storable(c) for c in term.contexts], ensure_ascii=False),
-        "status": term.status,
-        "synonyms": json.dumps([storable(synonym) for synonym in term.synonyms], ensure_ascii=False),
-        "mined_at": mined_at,
-    }
-
-
-def term_of(row: Row[Any]) -> Term:
-    """The term in a `terms` row."""
-    return Term(
-        text=row.text,
-        score=row.score,
-        frequency=row.frequency,
-        documents=row.documents,
-        tags=row.tags,
-        contexts=tuple(json.loads(row.contexts)),
-        status=TermStatus(row.status),
-        synonyms=tuple(json.loads(row.synonyms)),
-    )
+__all__ = ["LONGEST_SYNONYM", "MOST_SYNONYMS", "LexiconTable"]

@@ -27,7 +27,25 @@ TO_VERSION_3 = (
     "ALTER TABLE terms ADD COLUMN synonyms TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE lexicon_entries ADD COLUMN synonyms TEXT NOT NULL DEFAULT '[]'",
 )
-STEPS = {1: TO_VERSION_2, 2: TO_VERSION_3}
+TO_VERSION_4 = (
+    "ALTER TABLE terms ADD COLUMN parts TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE terms ADD COLUMN category VARCHAR(16) NOT NULL DEFAULT ''",
+    "ALTER TABLE terms ADD COLUMN broader TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE terms ADD COLUMN weight INTEGER NOT NULL DEFAULT '0'",
+    "ALTER TABLE terms ADD COLUMN tag VARCHAR(16) NOT NULL DEFAULT ''",
+    "ALTER TABLE terms ADD COLUMN place FLOAT NOT NULL DEFAULT '0'",
+    "ALTER TABLE terms ADD COLUMN version INTEGER NOT NULL DEFAULT '0'",
+    "ALTER TABLE terms ADD COLUMN first_seen FLOAT",
+    "ALTER TABLE terms ADD COLUMN decided_by VARCHAR(64) NOT NULL DEFAULT ''",
+    "ALTER TABLE terms ADD COLUMN decided_on INTEGER NOT NULL DEFAULT '0'",
+    "CREATE INDEX terms_by_place ON terms (status, place)",
+    "CREATE INDEX terms_by_decision ON terms (decided_at)",
+    "UPDATE terms SET place = score, decided_on = frequency, first_seen = mined_at",
+    "ALTER TABLE lexicons ADD COLUMN by_whom VARCHAR(64) NOT NULL DEFAULT ''",
+    "ALTER TABLE lexicon_entries ADD COLUMN category VARCHAR(16) NOT NULL DEFAULT ''",
+    "ALTER TABLE lexicon_entries ADD COLUMN broader TEXT NOT NULL DEFAULT '[]'",
+)
+STEPS = {1: TO_VERSION_2, 2: TO_VERSION_3, 3: TO_VERSION_4}
 
 
 def upgrade(connection: Connection, version: int) -> None:

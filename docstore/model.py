@@ -31,10 +31,12 @@ class Reason(StrEnum):
     # crawl
     FETCHED = "fetched"
     UNCHANGED = "unchanged"  # 304, or the same bytes again
+    OFF_TOPIC = "off_topic"  # fetched, and not what the crawl looks for: neither kept nor indexed
     BAD_URL = "bad_url"
     TOO_LONG = "url_too_long"
     OFF_SCOPE = "off_scope"
     TOO_DEEP = "too_deep"
+    TRAP = "trap"  # one of many addresses alike whose pages say nothing new
     NOT_TEXT = "not_text"  # the address ends like a picture, an archive ...
     ROBOTS_FORBIDDEN = "robots_forbidden"
     ROBOTS_UNAVAILABLE = "robots_unavailable"  # RFC 9309: a failing robots.txt forbids everything
@@ -263,20 +265,34 @@ class SiteKnowledge:
 
 
 class TermStatus(StrEnum):
-    """What the administrator said of a term."""
+    """What the reviewers said of a term."""
 
     CANDIDATE = "candidate"
+    LATER = "later"  # looked at, to be decided another time
     ACCEPTED = "accepted"
+    MERGED = "merged"  # it is another word for an accepted term, and among the synonyms of that one
     REJECTED = "rejected"
+
+
+class TermClass(StrEnum):
+    """What kind of word a term is, as far as a reviewer said."""
+
+    NONE = ""
+    SUBJECT = "subject"  # what the domain is about
+    PROFESSIONAL = "professional"  # a word of its trade
+    JUDGEMENT = "judgement"  # a word by which its things are judged
 
 
 @dataclass(frozen=True)
 class Term:
-    """A candidate word of the domain with its evidence.
+    """A candidate word of the domain with its evidence, and what was said of it.
 
-    `score` is the scorer's value (C-value by default), `frequency` occurrences in the corpus, `documents` the
-    articles it occurs in, `tags` its POS sequence ("n n"), `contexts` a few sentences that hold it.
-    `synonyms` are other words for the same, which the administrator has named.
+    `score` is the scorer's value (C-value by default), `parts` what it was made of, by name; `frequency` occurrences
+    in the corpus, `documents` the articles it occurs in, `tags` its POS sequence ("n n"), `contexts` a few sentences
+    that hold it. `synonyms` are other words for the same and `broader` wider terms, which a reviewer has named;
+    `weight` and `tag` are what a dictionary line that was brought said (0 and "": whatever fits).
+    `rank` is the order of review, best first: the score until decisions were learned from. `version` grows with every
+    change that people make; who makes one says which version it was made on.
     """
 
     text: str
@@ -287,19 +303,32 @@ class Term:
     contexts: tuple[str, ...] = ()
     status: TermStatus = TermStatus.CANDIDATE
     synonyms: tuple[str, ...] = ()
+    parts: tuple[tuple[str, float], ...] = ()
+    category: TermClass = TermClass.NONE
+    broader: tuple[str, ...] = ()
+    weight: int = 0
+    tag: str = ""
+    rank: float = field(default=0.0, compare=False)
+    version: int = field(default=0, compare=False)
+    first_seen: float | None = field(default=None, compare=False)
+    decided_at: float | None = field(default=None, compare=False)
+    decided_by: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
 class LexiconEntry:
     """One line of a published lexicon, as a jieba dictionary has it. `frequency` 0: let the segmenter choose.
 
-    `synonyms` are looked for beside the word when somebody searches; documents are not cut by them.
+    `synonyms` are looked for beside the word when somebody searches; documents are not cut by them, nor by `category`
+    and `broader`, which are there for those who take the lexicon elsewhere.
     """
 
     text: str
     frequency: int = 0
     tag: str = "n"
     synonyms: tuple[str, ...] = ()
+    category: TermClass = TermClass.NONE
+    broader: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -311,6 +340,7 @@ class Lexicon:
     published_at: float = 0.0
     applied_at: float | None = None
     note: str = ""
+    by: str = field(default="", compare=False)  # the account that published it
 
     def changed_since(self, previous: "Lexicon") -> list[str]:
         """The terms that only one of the two has, or that they weigh differently: their documents change.

@@ -2,7 +2,10 @@
 
 store.frontier   addresses: what is due, what a visit led to          (docstore/frontier.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles.py)
+store.judgements what a focused crawl thought of pages and links      (docstore/judgements.py)
 store.lexicon    candidate terms, decisions, published versions       (docstore/lexicons.py)
+store.acts       what reviewers did with terms; undo                  (docstore/term_acts.py)
+store.queue      terms in the order of review                         (docstore/term_queue.py)
 store.changes    the change log that drives the index                 (docstore/changes.py)
 store.status     counts, one URL's path, runs                         (docstore/status.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
@@ -21,9 +24,12 @@ from docstore.changes import ChangeLog
 from docstore.database import Database
 from docstore.errors import StoreError
 from docstore.frontier import FrontierTable
+from docstore.judgements import JudgementTable
 from docstore.lexicons import LexiconTable
 from docstore.searches import SearchTable
 from docstore.status import StatusTable
+from docstore.term_acts import TermActs
+from docstore.term_queue import TermQueue
 
 
 class Store:
@@ -43,7 +49,10 @@ class Store:
         self._archive = Archive(warc_folder, rotate_bytes)
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.articles = ArticleTable(self._database, self._archive, clock)
+        self.judgements = JudgementTable(self._database, clock)
         self.lexicon = LexiconTable(self._database, clock)
+        self.acts = TermActs(self._database, clock)
+        self.queue = TermQueue(self._database)
         self.changes = ChangeLog(self._database, clock)
         self.status = StatusTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)

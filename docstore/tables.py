@@ -10,9 +10,12 @@ bands     pieces of the signatures of those articles that near-duplicates are lo
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
 changes   the change log: what the indexer has still to do, in order; a row is deleted when it is done
 indexed   what the index holds of an address, and by which lexicon it was segmented
-terms     candidate words with their evidence and the administrator's decision
+terms     candidate words with their evidence and what reviewers said of them
+term_acts, term_changes   who said what of which terms and when, with what there was before: nothing is ever lost
 lexicons, lexicon_entries   published versions; never changed once written
 robots    robots.txt as fetched, one row an origin
+judged    what a focused crawl read and thought of a page: its state is made of these rows again
+left_out  links that a focused crawl did not follow, and why
 runs      one row a run of the pipeline, with its report
 accounts  who may sign in to the search site, and for what
 searches, clicks   what was searched for and opened; nothing that says by whom
@@ -33,7 +36,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 metadata = MetaData()
 
@@ -220,7 +223,41 @@ terms = Table(
     Column("decided_at", Float),
     Column("mined_at", Float),  # NULL: added by hand
     Column("synonyms", Text, nullable=False, server_default="[]"),  # JSON list of strings
+    Column("parts", Text, nullable=False, server_default="[]"),  # JSON list of [name, value]
+    Column("category", String(16), nullable=False, server_default=""),
+    Column("broader", Text, nullable=False, server_default="[]"),  # JSON list of strings
+    Column("weight", Integer, nullable=False, server_default="0"),  # frequency in the dictionary; 0: let it be chosen
+    Column("tag", String(16), nullable=False, server_default=""),
+    Column("place", Float, nullable=False, server_default="0"),  # the order of review, highest first
+    Column("version", Integer, nullable=False, server_default="0"),  # changes made by people
+    Column("first_seen", Float),
+    Column("decided_by", String(64), nullable=False, server_default=""),
+    Column("decided_on", Integer, nullable=False, server_default="0"),  # the frequency it was decided on
     Index("terms_by_score", "status", "score"),
+    Index("terms_by_place", "status", "place"),
+    Index("terms_by_decision", "decided_at"),
+)
+
+term_acts = Table(
+    "term_acts",
+    metadata,
+    Column("act_id", BigId, primary_key=True, autoincrement=True),
+    Column("at", Float, nullable=False),
+    Column("by_whom", String(64), nullable=False),  # account; "" is the miner
+    Column("kind", String(16), nullable=False),
+    Column("undoes", BigInteger),  # an earlier act
+    Column("undone_by", BigInteger),  # a later act
+)
+
+term_changes = Table(
+    "term_changes",
+    metadata,
+    Column("act_id", BigInteger, ForeignKey("term_acts.act_id"), primary_key=True, autoincrement=False),
+    Column("text", String(200), primary_key=True),
+    Column("before", Text, nullable=False),  # JSON, see docstore/term_rows.py; "": there was no such term
+    Column("after", Text, nullable=False),
+    Column("version", Integer, nullable=False),  # of the term after the act
+    Index("term_changes_by_text", "text"),
 )
 
 lexicons = Table(
@@ -230,6 +267,7 @@ lexicons = Table(
     Column("published_at", Float, nullable=False),
     Column("applied_at", Float),  # when the documents to re-segment were put into the change log
     Column("note", Text, nullable=False, default=""),
+    Column("by_whom", String(64), nullable=False, server_default=""),
 )
 
 lexicon_entries = Table(
@@ -240,6 +278,8 @@ lexicon_entries = Table(
     Column("frequency", Integer, nullable=False),
     Column("tag", String(16), nullable=False),
     Column("synonyms", Text, nullable=False, server_default="[]"),  # JSON list of strings
+    Column("category", String(16), nullable=False, server_default=""),
+    Column("broader", Text, nullable=False, server_default="[]"),  # JSON list of strings
 )
 
 robots = Table(
@@ -249,6 +289,29 @@ robots = Table(
     Column("status", Integer, nullable=False),
     Column("body", LargeBinary, nullable=False),
     Column("fetched_at", Float, nullable=False),
+)
+
+judged = Table(
+    "judged",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, nullable=False),  # the order of judging
+    Column("strategy", String(32), nullable=False),
+    Column("topic", String(100), nullable=False),
+    Column("score", Float, nullable=False),
+    Column("kept", Integer, nullable=False),  # 1 where it was
+    Column("words", LargeBinary, nullable=False),  # see crawler/focused_words.py
+    Index("judged_by_seq", "seq"),
+)
+
+left_out = Table(
+    "left_out",
+    metadata,
+    Column("url", Text, primary_key=True),
+    Column("parent_id", BigInteger, nullable=False),
+    Column("anchor", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Float, nullable=False),
 )
 
 runs = Table(

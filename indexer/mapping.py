@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from docstore import fields
 from docstore.model import Article, BlockKind, Lexicon, StoredArticle
@@ -70,6 +70,7 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.AUTHOR: indexable(article.author)[:LONGEST_NAME],
         fields.SOURCE: indexable(article.source)[:LONGEST_NAME],
         fields.HEADINGS: headings(article),
+        fields.SPELLING: spelt(f"{article.title}\n{article.body}"[:LONGEST_BODY]),
         fields.WORK: work_id(stored.host, article.title),
     }
     return {name: value for name, value in values.items() if value}
@@ -109,6 +110,14 @@ def headings(article: Article) -> str:
     return indexable("\n".join(lines))[:LONGEST_BODY]
 
 
+_LATIN_WORD = re.compile("[A-Za-zÀ-ɏ]{4,30}")
+
+
+def spelt(text: str) -> str:
+    """The Latin words of `text` from four letters up, each once: what a mistyped word can be corrected to."""
+    return " ".join(dict.fromkeys(_LATIN_WORD.findall(text)))
+
+
 def indexable(text: str) -> str:
     """`text` without characters that no index takes."""
     return UNINDEXABLE.sub(" ", text)
@@ -116,8 +125,13 @@ def indexable(text: str) -> str:
 
 def domain_terms(words: list[str], known: Mapping[str, str]) -> list[str]:
     """The terms of `known` (by `word_key`) among `words`, each once, in order of first occurrence."""
-    keys = (word_key(word) for word in dict.fromkeys(words))
+    if not known:
+        return []
+    keys = map(_key, dict.fromkeys(words))
     return list(dict.fromkeys(known[key] for key in keys if key in known))
+
+
+_key = lru_cache(1 << 16)(word_key)  # the same words stand in all documents
 
 
 def solr_day(published: str) -> str:

@@ -53,7 +53,8 @@ class SolrIndex:
     """One collection of one Solr. `timeout`: seconds a request may take.
 
     Every method raises `SolrUnavailableError` when Solr does not answer, also after some seconds of further tries,
-    and `SolrError` when it refuses. Safe to use from one thread at a time.
+    and `SolrError` when it refuses. `add` and `delete` may be called from several
+    threads, the rest from one at a time.
     """
 
     def __init__(

@@ -3,15 +3,18 @@
     remove_orphans  documents that the store does not know leave Solr
     apply_lexicon   a new lexicon version: find the documents whose text holds an added or removed term, put them into
                     the change log, and segment with that version from now on
-    sync            the change log, batch by batch: write to Solr, and strike what Solr has acknowledged
+    sync            the change log, batch by batch: write to Solr, and strike what Solr has acknowledged; while one
+                    batch is under way the next ones are segmented and sent
 
 Both run under one lock (the pipeline's): a document must not be written with version n while n+1 is being applied.
 Killed anywhere, the next call goes on: `apply_lexicon` marks a version applied in the transaction that queues its
 documents, and a batch that was written but not struck is simply written again.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Protocol
 
 from docstore.batches import batched
@@ -21,10 +24,11 @@ from docstore.store import Store
 from indexer.mapping import Analysis, to_document
 
 LOOK_UP = 500
+SENDERS = 2  # batches that Solr takes side by side: it analyses each in a thread of its own
 
 
 class Index(Protocol):
-    """What this module needs of Solr; `indexer.solr.SolrIndex` is it."""
+    """What this module needs of Solr; `indexer.solr.SolrIndex` is it. `add` and `delete` come from several threads."""
 
     def add(self, docs: Sequence[Mapping[str, object]]) -> Mapping[str, str]:
         """Write documents; returns id -> why, for those that Solr refuses."""
@@ -69,14 +73,45 @@ def sync(
     Raises SolrError when Solr cannot take what it is sent; what was acknowledged before stays done.
     """
     counts: Counter[Reason] = Counter()
-    while batch := store.changes.pending(batch_size):
-        results = write_batch(batch, store, index, analysis)
-        store.changes.done(batch, results)
-        counts.update(result.outcome.reason for result in results)
-        progress(len(results))
+    while store.changes.pending(1):
+        for results in _written(store, index, analysis, batch_size):
+            counts.update(result.outcome.reason for result in results)
+            progress(len(results))
     if counts:
         index.commit(soft=True)
     return counts
+
+
+@dataclass(frozen=True)
+class _Flight:
+    """A batch on its way to Solr."""
+
+    batch: Sequence[Change]
+    url_ids: frozenset[int]
+    results: Future[list[Indexed]]
+
+
+def _written(store: Store, index: Index, analysis: Analysis, batch_size: int) -> Iterator[list[Indexed]]:
+    """Write the change log up to its present end; yields what became of each batch when it is struck."""
+    flights: deque[_Flight] = deque()
+
+    def land() -> list[Indexed]:
+        landed = flights.popleft()
+        results = landed.results.result()
+        store.changes.done(landed.batch, results)
+        return results
+
+    with ThreadPoolExecutor(SENDERS, "to-solr") as pool:
+        last = 0
+        while batch := store.changes.pending(batch_size, after=last):
+            last = batch[-1].seq
+            url_ids = frozenset(change.url_id for change in batch)
+            # A document must not overtake itself: its newer state waits until the older one has been written.
+            while len(flights) > SENDERS or any(url_ids & flight.url_ids for flight in flights):
+                yield land()
+            flights.append(_Flight(batch, url_ids, pool.submit(send_batch, prepared(batch, store, analysis), index)))
+        while flights:
+            yield land()
 
 
 def remove_orphans(store: Store, index: Index) -> int:
@@ -93,18 +128,34 @@ def remove_orphans(store: Store, index: Index) -> int:
     return len(orphans)
 
 
-def write_batch(batch: Sequence[Change], store: Store, index: Index, analysis: Analysis) -> list[Indexed]:
-    """Bring Solr to the present state of the URLs in `batch`, whatever the log says was done to them."""
+@dataclass(frozen=True)
+class Prepared:
+    """A batch as it is sent: the present articles with their documents, and what is no more (url_id -> URL)."""
+
+    present: Mapping[int, StoredArticle]
+    documents: Sequence[Mapping[str, object]]
+    gone: Mapping[int, str]
+    version: int
+
+
+def prepared(batch: Sequence[Change], store: Store, analysis: Analysis) -> Prepared:
+    """The present state of the URLs in `batch`, whatever the log says was done to them."""
     urls = {change.url_id: change.url for change in batch}
     present = store.articles.get(list(urls))
     documents = [to_document(stored, analysis) for stored in present.values()]
-    refused = index.add(documents) if documents else {}
-    gone = [url_id for url_id in urls if url_id not in present]
-    lost = [*gone, *(url_id for url_id, stored in present.items() if stored.doc_id in refused)]
+    gone = {url_id: url for url_id, url in urls.items() if url_id not in present}
+    return Prepared(present, documents, gone, analysis.lexicon.version)
+
+
+def send_batch(batch: Prepared, index: Index) -> list[Indexed]:
+    """Write and delete what `batch` says; what Solr refuses of an article is not left there in an older state."""
+    refused = index.add(batch.documents) if batch.documents else {}
+    lost = [document_id(url) for url in batch.gone.values()]
+    lost += [stored.doc_id for stored in batch.present.values() if stored.doc_id in refused]
     if lost:
-        index.delete([document_id(urls[url_id]) for url_id in lost])
-    written = [result_of(stored, refused, analysis.lexicon.version) for stored in present.values()]
-    return written + [Indexed(url_id, Outcome(Reason.DELETED)) for url_id in gone]
+        index.delete(lost)
+    written = [result_of(stored, refused, batch.version) for stored in batch.present.values()]
+    return written + [Indexed(url_id, Outcome(Reason.DELETED)) for url_id in batch.gone]
 
 
 def result_of(stored: StoredArticle, refused: Mapping[str, str], version: int) -> Indexed:

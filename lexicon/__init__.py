@@ -6,6 +6,8 @@ In: titles and bodies of articles. Out: `Term`s for an administrator to judge, a
     build.py       open this first: `mine_terms`, by the learned scorer or by the paper's rules
     review.py      from accepted terms to the next version; what a new version changes
     dictionary.py  jieba dictionary lines, read and written, all or nothing
+    interchange.py other word lists, and the lexicon for other programs
+    evidence.py    the parts of a score, for people    review_order.py  what to review next, learned from decisions
     contexts.py    the sentences that show a term in use
 
 The learned scorer, in the order of the data (docs/terms.md):
@@ -13,8 +15,9 @@ The learned scorer, in the order of the data (docs/terms.md):
     counting.py    the corpus by chunks, and by blocks that are remembered
     tokens.py      text -> numbered words            words.py     what is known of a word beforehand
     boundaries.py  gaps between words, judged        occurrences.py  spans of words, with what is judged of them
-    ngrams.py      the table of all spans: counts that add up and outlast a process
-    features.py    the numbers of a row              learned.py   the models at work: counting, ranking
+    keys.py        hashes numbered, many at a time   ngrams.py    the table of all spans: counts that add up
+    features.py    the numbers of a row              judge.py     what they say, made quick for many rows
+    learned.py     the models at work: counting, ranking          seeds.py   guided by the terms there are already
     training.py    how their weights are made (`python -m lexicon.training DATA`)
 
 The paper's way (Wang Du 2019, WD-F4, WD-A5):

@@ -1,7 +1,9 @@
 """Mine the terms of a corpus: ours by a learned judgement, or the paper's way (Wang Du 2019, WD-A5)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+
+import numpy as np
 
 from docstore.batches import batched
 from docstore.errors import SettingsError
@@ -10,6 +12,7 @@ from lexicon.candidates import Candidate, CandidateCounts, readable, spans
 from lexicon.contexts import find_context
 from lexicon.counting import count_again, count_texts
 from lexicon.dictionary import check_term
+from lexicon.evidence import parts_of
 from lexicon.filters import general_words, is_noise
 from lexicon.learned import TermMiner, shipped_models, spelt, tags_of
 from lexicon.ngrams import AT
@@ -33,18 +36,20 @@ def mine_terms(
     progress: Progress = None,
     segmenter: Segmenter | None = None,
     counts: Path | None = None,
+    seeds: Collection[str] = (),
 ) -> list[Term]:
     """The terms of `texts`, best first, with counts and contexts; equal scores by frequency, then text.
 
     `progress` is told the number of articles read so far. `segmenter` is the plain dictionary unless given; `counts` is
     a folder in which the learned scorer remembers what it has counted: the next call with it counts only what is new.
+    `seeds` are terms that the domain is known to have: they guide the learned scorer to others (lexicon/seeds.py).
     Raises SettingsError for an unknown name in the settings, LexiconError for a faulty rule file.
     """
     if settings.scorer not in SCORERS:
         raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORERS)}")
     texts = texts if iter(texts) is not texts else list(texts)
     if settings.scorer == LEARNED:
-        scored = learned_terms(texts, settings, progress, counts)
+        scored = learned_terms(texts, settings, progress, counts, seeds)
     else:
         scored = rule_terms(texts, settings, progress, segmenter or base_segmenter())
     contexts = _contexts(texts, [candidate for candidate, _ in scored], settings)
@@ -57,19 +62,24 @@ SCORERS = (LEARNED, "c_value")
 
 
 def learned_terms(
-    texts: Texts, settings: LexiconSettings, progress: Progress = None, counts: Path | None = None
+    texts: Texts,
+    settings: LexiconSettings,
+    progress: Progress = None,
+    counts: Path | None = None,
+    seeds: Collection[str] = (),
 ) -> Scored:
     """The candidates of which it is likely enough that they are terms, likeliest first, and their probabilities."""
     models, documents = shipped_models(), _documents(texts)
     table = count_again(documents, models, counts, progress) if counts else count_texts(documents, models, progress)
-    rows, scores = TermMiner(models, table).ranked(settings.min_frequency)
-    rows = rows.take(scores > settings.probability)
+    rows, scores = TermMiner(models, table).ranked(settings.min_frequency, frozenset(map(word_key, seeds)))
+    rows = rows.take(np.flatnonzero(scores > settings.probability))
     found: dict[str, tuple[Candidate, float]] = {}
+    parts = parts_of(table, rows)
     for number, (text, tags) in enumerate(zip(spelt(table, rows), tags_of(table, rows), strict=True)):
         if check_term(text) is None:
-            seen_in = tuple(document for document in rows.seen_in[number].tolist() if document >= 0)
-            frequency, documents_with = rows.counts[number, [AT["frequency"], AT["documents"]]].tolist()
-            candidate = Candidate(text, tags.count(" ") + 1, tags, frequency, documents_with, seen_in)
+            seen_in = tuple(document for document in rows.seen_in[:, number].tolist() if document >= 0)
+            frequency, documents_with = rows.counts[[AT["frequency"], AT["documents"]], number].tolist()
+            candidate = Candidate(text, tags.count(" ") + 1, tags, frequency, documents_with, seen_in, parts[number])
             found.setdefault(word_key(text), (candidate, float(scores[number])))
     return list(found.values())
 
@@ -125,4 +135,5 @@ def _contexts(texts: Texts, candidates: Iterable[Candidate], settings: LexiconSe
 
 
 def _term(candidate: Candidate, score: float, contexts: list[str]) -> Term:
-    return Term(candidate.text, score, candidate.frequency, candidate.documents, candidate.tags, tuple(contexts))
+    counts = (candidate.frequency, candidate.documents)
+    return Term(candidate.text, score, *counts, candidate.tags, tuple(contexts), parts=candidate.parts)

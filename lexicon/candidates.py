@@ -20,6 +20,10 @@ from semantics.folding import word_key
 from semantics.segment import Segmenter
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+# Most texts need but these replaced, which is quicker than to normalise them: NFKC writes the signs so, and the plain
+# characters as they are, whatever stands beside them.
+_WIDE_SIGNS = tuple(zip("，（）：；！？％～＜＞", ",():;!?%~<>", strict=True))
+_PLAIN = re.compile("[\n -~\u4e00-\u9fff、。《》【】“”‘’—·•°±×≤≥→′‰Α-ΡΣ-Ωα-ω]*+")
 _HAN = re.compile(r"[\u2e80-\U0003ffff]+")
 
 
@@ -41,7 +45,7 @@ class Candidate:
     """A candidate term and its counts over the corpus.
 
     `text` is its most frequent spelling, `words` its length in segmented words, `tags` the tags of its first
-    occurrence, `seen_in` the numbers of the first few documents that hold it.
+    occurrence, `seen_in` the numbers of the first few documents that hold it, `parts` what its score is made of.
     """
 
     text: str
@@ -50,11 +54,14 @@ class Candidate:
     frequency: int
     documents: int
     seen_in: tuple[int, ...] = ()
+    parts: tuple[tuple[str, float], ...] = ()
 
 
 def readable(text: str) -> str:
     """`text` in NFKC without invisible characters: what is tagged and counted."""
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    for wide, narrow in _WIDE_SIGNS:
+        text = text.replace(wide, narrow)
+    return text if _PLAIN.fullmatch(text) else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
 
 
 def spans(text: str, segmenter: Segmenter, rules: TagRules) -> list[Span]:

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from docstore.errors import LexiconError
+from docstore.errors import DictionaryError
 from docstore.model import LexiconEntry
 from semantics.folding import word_key
 from semantics.segment import MAX_FREQUENCY, MAX_WORD_CHARS, base_segmenter
@@ -23,7 +23,9 @@ _TAG_LINE = (
 TAGS = frozenset(_TAG_LINE.split())
 """The tags of jieba's dictionary, and `eng`. Anything else at the end of a line is part of the word, or a mistake."""
 
-_NAMED = 50  # bad lines named in full in one error
+LONGEST_SEEN = 10_000  # characters of a word before anything is done with it
+_TOO_LONG = f"the word is longer than {MAX_WORD_CHARS} characters"
+NAMED = 50  # bad lines named in full in one error
 _INNER_SIGNS = "-+#&%./'·_ "
 _LAST_SIGNS = "+#%"
 _UNSEEN = {"Cc": "control", "Cf": "invisible", "Cs": "undecodable", "Co": "private", "Cn": "unassigned"}
@@ -42,23 +44,32 @@ def decode_dictionary(content: bytes) -> str:
 def parse_dictionary(text: str) -> list[LexiconEntry]:
     """The entries of dictionary lines, words in NFKC; blank lines are skipped.
 
-    Raises one LexiconError that names every bad line (the first 50 with their reasons); then nothing is to be applied.
+    Raises one DictionaryError that names every bad line; then nothing is to be applied.
+    """
+    lines = enumerate(text.split("\n"), start=1)
+    return all_or_nothing((number, parse_line(line.removesuffix("\r"))) for number, line in lines)
+
+
+def all_or_nothing(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> list[LexiconEntry]:
+    """The entries of numbered lines, each parsed already: an entry, why it is none, or None for a blank line.
+
+    Raises DictionaryError with all that is wrong, a word that came before included; its text names the first 50.
     """
     entries: list[LexiconEntry] = []
-    faults: list[str] = []
+    faults: list[tuple[int, str]] = []
     first_line: dict[str, int] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
-        entry = _parse_line(line.removesuffix("\r"))
+    for number, entry in lines:
         if isinstance(entry, LexiconEntry):
             earlier = first_line.setdefault(word_key(entry.text), number)
             entry = entry if earlier == number else f"the word already stands in line {earlier}"
         if isinstance(entry, str):
-            faults.append(f"line {number}: {entry}")
+            faults.append((number, entry))
         elif entry:
             entries.append(entry)
     if faults:
-        more = f"; and {len(faults) - _NAMED} more lines" if len(faults) > _NAMED else ""
-        raise LexiconError("dictionary not applied: " + "; ".join(faults[:_NAMED]) + more)
+        named = "; ".join(f"line {number}: {fault}" for number, fault in faults[:NAMED])
+        more = f"; and {len(faults) - NAMED} more lines" if len(faults) > NAMED else ""
+        raise DictionaryError(f"dictionary not applied: {named}{more}", tuple(faults))
     return entries
 
 
@@ -75,20 +86,31 @@ def check_term(text: str) -> str | None:
     if not text.strip(" "):
         return "the word is empty"
     if len(text) > MAX_WORD_CHARS:
-        return f"the word is longer than {MAX_WORD_CHARS} characters"
+        return _TOO_LONG
     return _unfit_character(text) or _unfit_shape(text) or _unfit_edge(text)
 
 
-def _parse_line(line: str) -> LexiconEntry | str | None:
+def parse_line(line: str) -> LexiconEntry | str | None:
     """The entry of a line, what is wrong with it, or None for a blank line."""
     if not line.strip(" "):
         return None
     parts = line.split(" ")
     tag = parts.pop() if len(parts) > 1 and parts[-1] in TAGS else ""
     frequency = parts.pop() if len(parts) > 1 and _NUMBER_LIKE.fullmatch(parts[-1]) else ""
-    word = unicodedata.normalize("NFKC", " ".join(parts))
-    fault = _unfit_frequency(frequency) or check_term(word)
+    return checked_entry(" ".join(parts), frequency, tag)
+
+
+def checked_entry(word: str, frequency: str = "", tag: str = "") -> LexiconEntry | str:
+    """The entry of these parts of a line ("": not said), or what is wrong with them."""
+    if len(word) > LONGEST_SEEN:  # not even looked at: NFKC alone can make eighteen characters of each
+        return _TOO_LONG
+    word = unicodedata.normalize("NFKC", word)
+    fault = _unfit_frequency(frequency) or _unfit_tag(tag) or check_term(word)
     return fault or LexiconEntry(word, int(frequency or 0), tag or _default_tag(word))
+
+
+def _unfit_tag(tag: str) -> str | None:
+    return None if not tag or tag in TAGS else f"there is no tag {tag[:20]!r}"
 
 
 def _format_entry(entry: LexiconEntry) -> str:

@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from lexicon.keys import Hashes, Places
 from lexicon.ngrams import AT, NgramTable, Rows
 from lexicon.occurrences import JUDGED, MOST_WORDS, PROBABILITY_STEP, STEP
-from lexicon.tokens import Hashes, word_hash
+from lexicon.tokens import word_hash
 from lexicon.words import NUMBERS, TAGS, TermPriors
 
 Floats = NDArray[np.float32]
@@ -51,8 +52,20 @@ class WordFacts:
 
 def features(rows: Rows, facts: WordFacts, words_read: int) -> Floats:
     """(rows, features): see `feature_names`. `words_read` is the size of the corpus."""
-    columns = [column for part in _parts(rows, facts, words_read) for column in part]
-    return np.stack(columns, dtype=np.float32).T
+    size = sizes_of(rows)
+    first, last = rows.words[0], last_words(rows, size)
+    tags = np.eye(len(TAGS[facts.language]), dtype=np.float32)
+    of_words = np.vstack([tags[facts.tags[:-1]], np.zeros((1, len(tags)), np.float32)])
+    parts = [
+        row_features(rows, facts, words_read, size),
+        facts.numbers[first].T,
+        facts.numbers[last].T,
+        mean_numbers(rows, facts, size),
+        tags[facts.tags[first]].T,
+        tags[facts.tags[last]].T,
+        over_words(of_words, rows).T,
+    ]
+    return np.concatenate(parts, dtype=np.float32).T
 
 
 @cache
@@ -65,7 +78,7 @@ def feature_names(language: str) -> tuple[str, ...]:
         "characters", "words", "characters a word", "association", "share of rarest word",
         "general", "is general", "mean general", "most general", "least general", "specific",
         *(f"mean {name}" for name in JUDGED), "likeliest", "log expected", "log expected + 1",
-        "pairs of terms", "weakest pair",
+        "pairs of terms", "weakest pair",  # up to here: `row_features`
         *(f"first: {name}" for name in NUMBERS), *(f"last: {name}" for name in NUMBERS),
         *(f"mean: {name}" for name in NUMBERS),
         *(f"first tag {tag}" for tag in tags), *(f"last tag {tag}" for tag in tags),
@@ -73,73 +86,85 @@ def feature_names(language: str) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _parts(rows: Rows, facts: WordFacts, words_read: int) -> Iterator[list[Column]]:
-    frequency = rows.counts[:, AT["frequency"]].astype(np.float32)
-    size = (rows.words >= 0).sum(axis=1)
-    yield list(_counts(rows, frequency))
-    yield list(_shape(rows, facts, frequency, size, words_read))
-    yield list(_judgements(rows, frequency))
-    yield list(_pairs(rows, facts, size))
-    last = rows.words[np.arange(len(rows)), size - 1]
-    yield list(facts.numbers[rows.words[:, 0]].T)
-    yield list(facts.numbers[last].T)
-    yield list((_over_words(facts.numbers, rows) / size[:, None]).T)
-    tags = np.eye(len(TAGS[facts.language]), dtype=np.float32)
-    yield list(tags[facts.tags[rows.words[:, 0]]].T)
-    yield list(tags[facts.tags[last]].T)
-    yield list(_over_words(np.vstack([tags[facts.tags[:-1]], np.zeros((1, len(tags)), np.float32)]), rows).T)
+def sizes_of(rows: Rows) -> Places:
+    """The number of words of each row."""
+    sizes: Places = np.count_nonzero(rows.words >= 0, axis=0)
+    return sizes
+
+
+def last_words(rows: Rows, size: Places) -> NDArray[np.int32]:
+    """The number of the last word of each row."""
+    last: NDArray[np.int32] = rows.words[size - 1, np.arange(len(rows))]
+    return last
+
+
+def row_features(rows: Rows, facts: WordFacts, words_read: int, size: Places) -> Floats:
+    """The columns before those of words and tags, as (columns, rows)."""
+    frequency = rows.counts[AT["frequency"]].astype(np.float32)
+    columns = [
+        *_counts(rows, frequency),
+        *_shape(rows, facts, frequency, size, words_read),
+        *_judgements(rows, frequency),
+        *_pairs(rows, facts, size),
+    ]
+    stacked: Floats = np.stack(columns, dtype=np.float32)
+    return stacked
+
+
+def mean_numbers(rows: Rows, facts: WordFacts, size: Places) -> Floats:
+    """(NUMBERS, rows): the mean of each number over the words of a row."""
+    means: Floats = np.divide(over_words(facts.numbers, rows).T, size, dtype=np.float32)
+    return means
 
 
 def _counts(rows: Rows, frequency: Floats) -> Iterator[Column]:
-    documents = rows.counts[:, AT["documents"]].astype(np.float32)
+    documents = rows.counts[AT["documents"]].astype(np.float32)
     yield np.log(frequency)
     yield np.log(documents)
     yield np.log(frequency / documents)
-    sides = [rows.counts[:, AT[f"{side} 0"] : AT[f"{side} break"]].astype(np.float32) for side in ("left", "right")]
-    ends = [rows.counts[:, AT[f"{side} break"]].astype(np.float32) for side in ("left", "right")]
-    most = [side.max(axis=1) for side in sides]
+    sides = [rows.counts[AT[f"{side} 0"] : AT[f"{side} break"]].astype(np.float32) for side in ("left", "right")]
+    ends = [rows.counts[AT[f"{side} break"]].astype(np.float32) for side in ("left", "right")]
+    most = [side.max(axis=0) for side in sides]
     yield np.log(frequency + 0.5 - np.maximum(*most))
     for side, end in zip(sides, ends, strict=True):
-        share = side / frequency[:, None]
-        yield -(share * np.log(share + 1e-9)).sum(axis=1) + end / frequency * np.log(frequency)
+        share = side / frequency
+        yield -(share * np.log(share + 1e-9)).sum(axis=0) + end / frequency * np.log(frequency)
     yield from (one / frequency for one in (*most, *ends))
 
 
-def _shape(
-    rows: Rows, facts: WordFacts, frequency: Floats, size: NDArray[np.int64], words_read: int
-) -> Iterator[Column]:
-    characters = _over_words(facts.lengths, rows)
+def _shape(rows: Rows, facts: WordFacts, frequency: Floats, size: Places, words_read: int) -> Iterator[Column]:
+    characters = over_words(facts.lengths, rows)
     yield characters
     yield size.astype(np.float32)
     yield characters / size
-    yield (np.log(frequency / words_read) - _over_words(facts.rarity, rows)) / size
-    yield np.log(frequency / facts.counts[rows.words].min(axis=1))
-    whole = np.where(size == 1, facts.general[rows.words[:, 0]], 0)
+    yield (np.log(frequency / words_read) - over_words(facts.rarity, rows)) / size
+    yield np.log(frequency / facts.counts[rows.words].min(axis=0))
+    whole = np.where(size == 1, facts.general[rows.words[0]], 0)
     yield whole
     yield (whole > 0).astype(np.float32)
-    yield _over_words(facts.general, rows) / size
+    yield over_words(facts.general, rows) / size
     each = facts.general[rows.words]
-    yield each.max(axis=1)
-    yield np.where(rows.words < 0, np.inf, each).min(axis=1)
+    yield each.max(axis=0)
+    yield np.where(rows.words < 0, np.inf, each).min(axis=0)
     yield np.log(frequency / words_read * 1e6) - whole
 
 
 def _judgements(rows: Rows, frequency: Floats) -> Iterator[Column]:
     for name in JUDGED:
-        yield rows.counts[:, AT[name]] / (frequency * STEP)
+        yield rows.sums[AT[name]] / (frequency * STEP)
     yield rows.likeliest / np.float32(STEP)
-    expected = rows.expected / PROBABILITY_STEP
+    expected = rows.sums[AT["expected"]] / PROBABILITY_STEP
     yield np.log(expected + 1e-6)
     yield np.log1p(expected)
 
 
-def _pairs(rows: Rows, facts: WordFacts, size: NDArray[np.int64]) -> Iterator[Column]:
+def _pairs(rows: Rows, facts: WordFacts, size: Places) -> Iterator[Column]:
     """How common the neighbours inside are as neighbours inside public terms: on average, and the least common ones."""
     total, least = np.zeros(len(rows), np.float32), np.full(len(rows), 9.0, np.float32)
     keys, weights = pair_weights()
     for place in range(1, MOST_WORDS):
         here = np.flatnonzero(size > place)
-        left, right = (facts.hashes[rows.words[here, at], 0] for at in (place - 1, place))
+        left, right = (facts.hashes[rows.words[at, here], 0] for at in (place - 1, place))
         wanted = pair_key(left, right)
         spot = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         weight = np.where(keys[spot] == wanted, weights[spot], np.float32(0))
@@ -164,10 +189,10 @@ def pair_weights() -> tuple[Hashes, Floats]:
     return keys[order], np.log1p(np.array([times - 2 for _, times in both], dtype=np.float32))[order]
 
 
-def _over_words(values: Floats, rows: Rows) -> Floats:
-    """The sum of `values` over the words of each row; the last of `values` is for no word and must be 0."""
-    result = values[rows.words[:, 0]].copy()
+def over_words(values: Floats, rows: Rows) -> Floats:
+    """(rows, ...): the sum of `values` over the words of each row; the last value is for no word and must be 0."""
+    result: Floats = values[rows.words[0]].copy()
     for place in range(1, MOST_WORDS):
-        here = np.flatnonzero(rows.words[:, place] >= 0)
-        result[here] += values[rows.words[here, place]]
+        here = np.flatnonzero(rows.words[place] >= 0)
+        result[here] += values[rows.words[place, here]]
     return result

@@ -6,7 +6,7 @@
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.boundaries import Boundaries, BoundaryModel
-from lexicon.features import WordFacts, feature_names, features
-from lexicon.ngrams import AT, FORMAT, NgramTable, Rows
+from lexicon.features import WordFacts, features
+from lexicon.judge import CandidateModel, Judge, Units
+from lexicon.ngrams import AT, FORMAT, NgramTable, Rows, joined
 from lexicon.occurrences import STEP, occurrences
+from lexicon.seeds import guided
 from lexicon.tokens import language_of, tokens_of
 from lexicon.words import TAGS
 
@@ -27,71 +29,8 @@ Floats = NDArray[np.float32]
 Indices = NDArray[np.int64]
 
 LANGUAGES = ("zh", "en")
-CLIP = 4.0  # standard deviations beyond which a feature says no more
-BLOCK = 8192  # rows judged at a time
+BLOCK = 2048  # rows judged at a time
 SAMPLE = 20_000  # rows from which the units of a corpus are learnt
-USUAL_ROWS = 500  # as many rows of its own outweigh what was usual in training
-CROSSED = (
-    "log frequency", "log documents", "likeliest", "mean begins", "mean ends", "mean weakest", "mean left",
-    "mean right", "characters", "words", "log expected", "last: rather last", "last: last character ends terms",
-    "mean general", "general", "specific", "mean: term against general", "last: term against general",
-)  # fmt: skip
-"""The features whose products count too."""
-
-
-@dataclass(frozen=True)
-class Units:
-    """What is usual for each feature in one corpus: its mean and its standard deviation."""
-
-    mean: Floats
-    scale: Floats
-
-    @classmethod
-    def of(cls, columns: Floats) -> "Units":
-        """Those of some rows of `features`."""
-        return cls(columns.mean(axis=0), columns.std(axis=0) + np.float32(1e-3))
-
-    def shrunk(self, usual: "Units", rows: int) -> "Units":
-        """These, from so many rows, drawn to the `usual` ones: a few rows say little about a corpus."""
-        trust = np.float32(rows / (rows + USUAL_ROWS))
-        mean, scale = (
-            trust * own + (1 - trust) * other
-            for own, other in zip(vars(self).values(), vars(usual).values(), strict=True)
-        )
-        return Units(mean, scale)
-
-
-@dataclass(frozen=True)
-class CandidateModel:
-    """A logistic regression over features in the units of their own corpus, and the products of those in CROSSED.
-
-    That they are in units of the corpus is what carries the judgement over from one domain to another: gaps are judged
-    more or less boldly there, words are more or less rare. `usual` are the units of the sets it was trained on.
-    """
-
-    language: str
-    usual: Units
-    wide: Units
-    weights: Floats
-    intercept: float
-
-    def log_odds(self, columns: Floats, units: Units) -> Floats:
-        """One value a row."""
-        wide = crossed(columns, self.language, units)
-        wide -= self.wide.mean
-        wide /= self.wide.scale
-        np.clip(wide, -CLIP, CLIP, out=wide)
-        result: Floats = wide @ self.weights + np.float32(self.intercept)
-        return result
-
-
-def crossed(columns: Floats, language: str, units: Units) -> Floats:
-    """`columns` in `units`, and beside them the products of each two of CROSSED (squares too)."""
-    names = feature_names(language)
-    own = np.clip((columns - units.mean) / units.scale, -CLIP, CLIP)
-    chosen = own[:, [names.index(name) for name in CROSSED]]
-    left, right = np.triu_indices(len(CROSSED))
-    return np.hstack([own, chosen[:, left] * chosen[:, right]])
 
 
 @dataclass(frozen=True)
@@ -119,64 +58,57 @@ class TermMiner:
 
     def add(self, texts: Sequence[str]) -> None:
         """Count some `readable` texts, the next documents of the corpus."""
-        runs: list[tuple[str, int]] = []  # documents of one language that follow each other
-        for text in texts:
-            language = language_of(text)
-            if runs and runs[-1][0] == language:
-                runs[-1] = (language, runs[-1][1] + 1)
-            else:
-                runs.append((language, 1))
-        done = 0
-        for language, count in runs:
-            self._add(language, texts[done : done + count])
-            done += count
+        languages = np.array([language_of(text) == "en" for text in texts], dtype=np.int64)
+        for number, language in enumerate(LANGUAGES):
+            here = np.flatnonzero(languages == number)
+            if len(here):
+                self._add(language, [texts[place] for place in here.tolist()], (self.table.documents + here))
+        self.table.documents += len(texts)
 
-    def _add(self, language: str, texts: Sequence[str]) -> None:
+    def _add(self, language: str, texts: Sequence[str], documents: Indices) -> None:
         table, boundaries = self.table, self._boundaries[language]
-        tokens = tokens_of(texts, language, table.documents, table.vocabulary)
-        found = occurrences(tokens, table.vocabulary, boundaries, self._models[language].span_floor)
-        table.add(tokens, found)
-        table.documents += len(texts)
+        tokens = tokens_of(texts, language, documents.astype(np.int32), table.vocabulary)
+        floor = self._models[language].span_floor
+        table.add(tokens, occurrences(tokens, table.vocabulary, boundaries, floor))
 
-    def ranked(self, min_frequency: int = 1) -> tuple[Rows, Floats]:
-        """The rows that may be terms, likeliest first, and their probabilities; equal ones by frequency, then key."""
-        rows = self.table.rows()
-        frequent = rows.counts[:, AT["frequency"]] >= min_frequency
-        english = rows.counts[:, AT["in English"]] * 2 > rows.counts[:, AT["frequency"]]
+    def ranked(self, min_frequency: int = 1, seeds: Collection[str] = ()) -> tuple[Rows, Floats]:
+        """The rows that may be terms, likeliest first, and their probabilities; equal ones by frequency, then key.
+
+        `seeds` are the `word_key`s of terms that are known to be some: they guide the ranking of all others.
+        """
+        frequency, likeliest = self.table.column("frequency"), self.table.column("likeliest")
+        english = self.table.column("in English") * 2 > frequency
         parts = []
         for language in LANGUAGES:
             model = self._models[language]
-            likely = (english == (language == "en")) & (rows.likeliest >= model.likely_floor * STEP)
-            chosen = np.flatnonzero(likely & frequent)
-            parts.append((chosen, judged(model, self.table, rows, chosen, np.flatnonzero(likely))))
-        which = np.concatenate([chosen for chosen, _ in parts])
+            likely = np.flatnonzero((english == (language == "en")) & (likeliest >= model.likely_floor * STEP))
+            rows = self.table.rows(likely[frequency[likely] >= min_frequency])
+            parts.append((rows, judged(model, self.table, rows, likely, seeds)))
         odds = np.concatenate([values for _, values in parts])
-        order = np.lexsort((rows.keys[which], -rows.counts[which, 0], -odds))
-        return rows.take(which[order]), (1 / (1 + np.exp(-odds[order]))).astype(np.float32)
+        rows = joined([rows for rows, _ in parts])
+        order = np.lexsort((rows.keys, -rows.counts[AT["frequency"]], -odds))
+        return rows.take(order), (1 / (1 + np.exp(-odds[order]))).astype(np.float32)
 
 
-def judged(model: TermModel, table: NgramTable, rows: Rows, which: Indices, likely: Indices) -> Floats:
-    """Log-odds of being a term for the rows `which`; what is usual in this corpus is learnt from the `likely` ones."""
-    if not len(which):
+def judged(model: TermModel, table: NgramTable, rows: Rows, likely: Indices, seeds: Collection[str]) -> Floats:
+    """Log-odds of being a term for `rows`; what is usual in this corpus is learnt from those numbered `likely`."""
+    if not len(rows):
         return np.zeros(0, np.float32)
     facts = WordFacts.of(table, model.boundaries.language)
     words_read = int(table.spellings.sum())
-    # Rows are in the order of their hashes: each so-manieth one is a fair sample, and the same in every run.
-    sample = likely[:: 1 + len(likely) // SAMPLE]
-    units = Units.of(features(rows.take(sample), facts, words_read)).shrunk(model.candidates.usual, len(sample))
-    return np.concatenate(
-        [
-            model.candidates.log_odds(features(rows.take(which[at : at + BLOCK]), facts, words_read), units)
-            for at in range(0, len(which), BLOCK)
-        ]
-    )
+    # In the order of their hashes each so-manieth one is a fair sample, and the same in every run.
+    sample = table.rows(likely[np.argsort(table.keys[likely])[:: 1 + len(likely) // SAMPLE]])
+    units = Units.of(features(sample, facts, words_read)).shrunk(model.candidates.usual, len(sample))
+    judge = Judge(model.candidates, units, facts, words_read)
+    odds = np.concatenate([judge.log_odds(rows.part(at, at + BLOCK)) for at in range(0, len(rows), BLOCK)])
+    return guided(odds, rows, list(spelt(table, rows)), facts, seeds) if seeds else odds
 
 
 def spelt(table: NgramTable, rows: Rows) -> Iterator[str]:
     """Each row as text, each of its words in the spelling most often seen."""
     best = usual_spellings(table)
     words = table.vocabulary.words
-    for row in rows.words.tolist():
+    for row in rows.words.T.tolist():
         numbers = [best[number] for number in row if number >= 0]
         yield words[numbers[0]].strip(" ") + "".join(map(words.__getitem__, numbers[1:]))
 
@@ -187,15 +119,19 @@ def tags_of(table: NgramTable, rows: Rows) -> Iterator[str]:
         language: [TAGS[language][tag] for tag in table.vocabulary.about.tags(language).tolist()]
         for language in LANGUAGES
     }
-    english = rows.counts[:, AT["in English"]] * 2 > rows.counts[:, AT["frequency"]]
-    for row, is_english in zip(rows.words.tolist(), english.tolist(), strict=True):
+    english = rows.counts[AT["in English"]] * 2 > rows.counts[AT["frequency"]]
+    for row, is_english in zip(rows.words.T.tolist(), english.tolist(), strict=True):
         yield " ".join(tags["en" if is_english else "zh"][number] for number in row if number >= 0)
 
 
 def usual_spellings(table: NgramTable) -> list[int]:
-    """For each word of the vocabulary the number of the most frequent one with its folded spelling."""
-    hashes = table.vocabulary.hashes[:, 1]
-    order = np.lexsort((np.arange(len(hashes)), -table.spellings, hashes))
+    """For each word of the vocabulary the number of the most frequent one with its folded spelling; of two as frequent
+    the one in small letters, whichever came first.
+    """
+    hashes, words = table.vocabulary.hashes[:, 1], table.vocabulary.words
+    place = np.empty(len(words), dtype=np.int64)
+    place[sorted(range(len(words)), key=words.__getitem__, reverse=True)] = np.arange(len(words))
+    order = np.lexsort((place, -table.spellings, hashes))
     ordered = hashes[order]
     new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
     best = np.empty(len(hashes), dtype=np.int64)

@@ -4,15 +4,19 @@ Log-odds are kept in steps of 1/STEP, as whole numbers: so sums do not depend on
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.boundaries import Boundaries
-from lexicon.tokens import Hashes, Tokens, Vocabulary
+from lexicon.keys import Hashes
+from lexicon.tokens import Tokens, Vocabulary
 
 Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Odds = NDArray[np.float32]
 
 LONGEST = {"zh": 8, "en": 6}  # words of a term
 MOST_WORDS = 8
@@ -22,6 +26,8 @@ PROBABILITY_STEP = 2**30
 BUCKETS = 8  # kinds of neighbours told apart, by hash
 BREAK_SIDE = BUCKETS  # the kind of a neighbour that no term contains
 JUDGED = ("begins", "ends", "weakest", "flow", "left", "right", "likely")
+LEAST = -(10**6)  # own log-odds, in steps, that any span reaches
+NO_END = -(10**15)
 
 _random = np.random.default_rng(20190501)
 _MULTIPLIERS = _random.integers(1, 2**63, MOST_WORDS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
@@ -43,67 +49,102 @@ class Occurrences:
     sides: Ints
 
 
+@dataclass(frozen=True)
+class _Spans:
+    """Spans of one size as columns. `begin`: own log-odds of the first word, less `flow` where the gaps begin."""
+
+    keys: Hashes
+    starts: Ints
+    begin: Longs
+    weakest: Ints
+
+    def take(self, which: NDArray[np.int64]) -> "_Spans":
+        return _Spans(*(np.take(column, which) for column in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class _Own:
+    """What words say for themselves, by `Boundaries.alone`. `flow` is the running sum of the log-probabilities that a
+    term goes on, `reach` the same after each word; `tail` for a span that ends with a word: its log-odds with `flow`.
+    Both are NO_END for a word that none goes on with, or that ends none.
+    """
+
+    begin: Ints
+    flow: Longs
+    reach: Longs
+    tail: Longs
+    best_end: int
+
+    @classmethod
+    def of(cls, boundaries: Boundaries, ids: Ints) -> "_Own":
+        begins, ends, inside = boundaries.alone(ids)
+        flow = _running(log_probability(inside))
+        end = _fixed(ends)
+        is_break = boundaries.is_break[ids]
+        reach = np.where(is_break, NO_END, flow[1:])
+        tail = np.where(is_break | boundaries.is_joiner[ids], NO_END, end + flow[1:])
+        return cls(_fixed(begins), flow, np.append(reach, NO_END), tail, int(end.max(initial=0)))
+
+
 def occurrences(tokens: Tokens, vocabulary: Vocabulary, boundaries: Boundaries, floor: float) -> Occurrences:
     """All spans whose own words score at least `floor` (see `Boundaries.alone`); -inf for all there are."""
     boundaries.learn_words(vocabulary)
-    spans = list(_spans(tokens, vocabulary, boundaries, floor))
-    keys = np.concatenate([found for found, _, _ in spans])
-    starts = np.concatenate([found for _, found, _ in spans])
-    sizes = np.concatenate([np.full(len(found), size, dtype=np.int32) for _, found, size in spans])
-    return Occurrences(
-        keys,
-        starts,
-        sizes,
-        _judged(boundaries.log_odds(tokens.ids), starts, sizes),
-        _sides(tokens, vocabulary, boundaries, starts, sizes),
-    )
+    log_odds = boundaries.log_odds(tokens.ids)
+    fixed = _fixed(log_odds)
+    least = max(LEAST, floor * STEP)
+    by_size = list(_spans(tokens, vocabulary, boundaries, least, fixed[2]))
+    keys, starts, weakest = map(np.concatenate, zip(*by_size, strict=True))
+    sizes = np.repeat(np.arange(1, len(by_size) + 1, dtype=np.int32), [len(keys) for keys, _, _ in by_size])
+    judged = _judged(fixed, log_probability(log_odds), starts, starts + sizes, weakest)
+    return Occurrences(keys, starts, sizes, judged, _sides(tokens, vocabulary, boundaries, starts, sizes))
 
 
 def _spans(
-    tokens: Tokens, vocabulary: Vocabulary, boundaries: Boundaries, floor: float
-) -> Iterator[tuple[Hashes, Ints, int]]:
-    """For each number of words: the keys and the starts of the spans."""
-    ids, count = tokens.ids, len(tokens.ids)
-    breaks = boundaries.is_break[ids]
-    edge = ~breaks & ~boundaries.is_joiner[ids]
-    positions = np.arange(count, dtype=np.int32)
-    room = np.append(np.flatnonzero(breaks), count)[np.cumsum(breaks) - breaks] - positions
-    begins, ends, inside = boundaries.alone(ids)
-    flow = np.concatenate([[0], np.cumsum(_fixed(_log_probability(inside)), dtype=np.int64)])
-    first, later = vocabulary.hashes[ids, 0], vocabulary.hashes[ids, 1]
-    keys = first * _MULTIPLIERS[0]
-    starts = positions[edge]
-    least = -np.inf if floor == -np.inf else floor * STEP
-    own_begin, own_end = _fixed(begins), _fixed(ends)
-    for size in range(1, LONGEST[tokens.language] + 1):
-        starts = starts[room[starts] >= size]
-        last = starts + size - 1
-        if size > 1:
-            keys[starts] += later[last] * _MULTIPLIERS[size - 1]
-        own = own_begin[starts] + own_end[last] + flow[last + 1] - flow[starts + 1]
-        good = starts[edge[last] & (own >= least)]
-        yield keys[good] ^ np.uint64(size), good, size
-
-
-def _judged(log_odds: NDArray[np.float32], starts: Ints, sizes: Ints) -> Ints:
-    begins, ends, on = _fixed(log_odds)
-    chance = _fixed(_log_probability(log_odds))
-    flow = np.concatenate([[0], np.cumsum(chance[2], dtype=np.int64)])
-    after = starts + sizes
-    inside = (flow[after] - flow[starts + 1]).astype(np.int32)
+    tokens: Tokens, vocabulary: Vocabulary, boundaries: Boundaries, least: float, on: Ints
+) -> Iterator[tuple[Hashes, Ints, Ints]]:
+    """For each number of words the spans that are good enough by themselves: keys, starts, and the weakest of the gaps
+    inside, of which `on` is the judgement.
+    """
+    ids = tokens.ids
+    own = _Own.of(boundaries, ids)
+    first, later = vocabulary.hashes.T
+    starts = np.flatnonzero(own.tail != NO_END).astype(np.int32)
     weakest = np.full(len(starts), CERTAIN, dtype=np.int32)
-    for further in range(1, MOST_WORDS):
-        here = np.flatnonzero(sizes > further)
-        weakest[here] = np.minimum(weakest[here], on[starts[here] + further])
+    spans = _Spans(first[ids[starts]] * _MULTIPLIERS[0], starts, own.begin[starts] - own.flow[starts + 1], weakest)
+    for size in range(1, LONGEST[tokens.language] + 1):
+        good = np.flatnonzero(spans.begin + own.tail[spans.starts + (size - 1)] >= least)
+        yield spans.keys[good] ^ np.uint64(size), spans.starts[good], spans.weakest[good]
+        # No longer span that begins so can be good when the best last word there is would not make it good now.
+        spans = spans.take(np.flatnonzero(spans.begin + own.reach[spans.starts + size] >= least - own.best_end))
+        last = spans.starts + size
+        keys = spans.keys + later[ids[last]] * _MULTIPLIERS[size % MOST_WORDS]
+        spans = replace(spans, keys=keys, weakest=np.minimum(spans.weakest, on[last]))
+
+
+def _judged(fixed: Ints, chance: Ints, starts: Ints, after: Ints, weakest: Ints) -> Ints:
+    begins, ends, on = fixed
+    flow = _running(chance[2])
+    inside = (flow[after] - flow[starts + 1]).astype(np.int32)
     likely = chance[0][starts] + chance[1][after] + inside
     return np.stack([begins[starts], ends[after], weakest, inside, on[starts], on[after], likely])
 
 
-def expected(likely: Ints) -> NDArray[np.int64]:
+def _running(chance: Ints) -> Longs:
+    """The sum of all before each place."""
+    return np.concatenate([[0], np.cumsum(chance, dtype=np.int64)])
+
+
+def expected(likely: Ints) -> Longs:
     """The probabilities of log-probabilities in steps of 1/STEP, themselves in steps of 1/PROBABILITY_STEP."""
-    table = np.rint(np.exp(-np.arange(32 * STEP) / STEP) * PROBABILITY_STEP).astype(np.int64)
-    found: NDArray[np.int64] = table[np.minimum(-likely, len(table) - 1)]
+    table = _probabilities()
+    found: Longs = table[np.minimum(-likely, len(table) - 1)]
     return found
+
+
+@cache
+def _probabilities() -> Longs:
+    table: Longs = np.rint(np.exp(-np.arange(32 * STEP) / STEP) * PROBABILITY_STEP).astype(np.int64)
+    return table
 
 
 def _sides(tokens: Tokens, vocabulary: Vocabulary, boundaries: Boundaries, starts: Ints, sizes: Ints) -> Ints:
@@ -113,9 +154,11 @@ def _sides(tokens: Tokens, vocabulary: Vocabulary, boundaries: Boundaries, start
     return np.stack([around[starts], around[starts + sizes + 1]])
 
 
-def _log_probability(log_odds: NDArray[np.float32]) -> NDArray[np.float64]:
-    return -np.logaddexp(0.0, -log_odds.astype(np.float64))
+def log_probability(log_odds: Odds) -> Ints:
+    """The logarithms of probabilities given as log-odds, in steps of 1/STEP."""
+    return _fixed(-np.log(1 + np.exp(-np.clip(log_odds, -CERTAIN // STEP, CERTAIN // STEP))))
 
 
-def _fixed(log_odds: NDArray[np.float32] | NDArray[np.float64]) -> Ints:
-    return np.clip(np.rint(log_odds * STEP), -CERTAIN, CERTAIN).astype(np.int32)
+def _fixed(log_odds: NDArray[np.floating]) -> Ints:
+    steps: Ints = np.clip(np.rint(log_odds * STEP), -CERTAIN, CERTAIN).astype(np.int32)
+    return steps

@@ -1,12 +1,16 @@
 """Decisions on terms, and from the accepted ones the next lexicon version. Pure: the store keeps what comes out."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.dictionary import check_term
 from semantics.folding import word_key
+
+
+class NothingToPublishError(LexiconError):
+    """The accepted terms are those of the last version."""
 
 
 def check_acceptable(texts: Iterable[str]) -> None:
@@ -19,8 +23,8 @@ def check_acceptable(texts: Iterable[str]) -> None:
 def next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
     """The lexicon of just these terms, one version on, entries in the order of their words; it bears no times yet.
 
-    A word of `previous` keeps its frequency and tag; its synonyms are the term's. `previous` itself comes back when
-    words and synonyms are the same.
+    A word of `previous` keeps its frequency and tag unless a dictionary line brought others; all else is the term's.
+    `previous` itself comes back when nothing is different.
     Raises LexiconError that names every term that is not accepted or not fit to be a dictionary line.
     """
     terms = list(accepted)
@@ -31,7 +35,7 @@ def next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
     by_key: dict[str, LexiconEntry] = {}
     for term in terms:
         key = word_key(term.text)
-        by_key.setdefault(key, replace(kept.get(key) or _entry(term), synonyms=term.synonyms))
+        by_key.setdefault(key, _entry(term, kept.get(key)))
     if by_key == kept:
         return previous
     entries = tuple(sorted(by_key.values(), key=lambda entry: entry.text))
@@ -44,5 +48,35 @@ def _fault(term: Term) -> str | None:
     return check_term(term.text)
 
 
-def _entry(term: Term) -> LexiconEntry:
-    return LexiconEntry(term.text, 0, "eng" if term.text.isascii() else "n")
+def _entry(term: Term, before: LexiconEntry | None) -> LexiconEntry:
+    before = before or LexiconEntry(term.text, 0, "eng" if term.text.isascii() else "n")
+    return replace(
+        before,
+        frequency=term.weight or before.frequency,
+        tag=term.tag or before.tag,
+        synonyms=term.synonyms,
+        category=term.category,
+        broader=term.broader,
+    )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What one version has that another has not: `added` and `removed` entries, and `changed` ones (before, after)."""
+
+    added: tuple[LexiconEntry, ...]
+    removed: tuple[LexiconEntry, ...]
+    changed: tuple[tuple[LexiconEntry, LexiconEntry], ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+
+def difference(before: Lexicon, after: Lexicon) -> Difference:
+    """What `after` changes, in the order of the words."""
+    old, new = ({entry.text: entry for entry in lexicon.entries} for lexicon in (before, after))
+    return Difference(
+        tuple(new[text] for text in sorted(new.keys() - old.keys())),
+        tuple(old[text] for text in sorted(old.keys() - new.keys())),
+        tuple((old[text], new[text]) for text in sorted(old.keys() & new.keys()) if old[text] != new[text]),
+    )

@@ -5,24 +5,27 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lexicon.keys import Hashes
 from lexicon.words import WordTable, is_han
 from semantics.folding import fold_term
 from semantics.segment import cut_finely
 
 Ids = NDArray[np.int32]
-Hashes = NDArray[np.uint64]
 
 LANGUAGE_CHARACTERS = 200  # of a text that are looked at
+PIECE_CHARACTERS = 100_000  # cut at a time
 BREAK = "\n"
+END = "\ue000"  # of a document among others; a private character, which is taken out of texts
 _LATIN = re.compile(r"[^\W_]+(?:[-'’./&+#_][^\W_]+)*[+#]*|\n|[^\w\s]|[^\S\n]+|_")
 _HAN_CHAR = re.compile("[\u4e00-\u9fff]")
 _LETTER = re.compile(r"[A-Za-z]")
+_CHINESE = re.compile("(?:[^\u4e00-\u9fff]*+[\u4e00-\u9fff]){10}")  # in 200 characters enough, whatever the others
 BLANK, HAN, LATIN, OTHER = range(4)  # kinds of words
 ENGLISH_SHARE = 20  # letters to a Chinese character from which on a text is read as English
 
@@ -45,9 +48,9 @@ class Vocabulary:
         """The number of `word`, a new one if it is new."""
         return self._numbers[word]
 
-    def numbers(self, words: Iterable[str]) -> list[int]:
-        """The numbers of many words."""
-        return list(map(self._numbers.__getitem__, words))
+    def numbers(self, words: Sequence[str]) -> Ids:
+        """The numbers of many words; -1 for END, which is none."""
+        return np.fromiter(map(self._numbers.__getitem__, words), dtype=np.int32, count=len(words))
 
     @property
     def hashes(self) -> Hashes:
@@ -61,14 +64,14 @@ class Vocabulary:
     @property
     def kinds(self) -> NDArray[np.int8]:
         """BLANK, HAN, LATIN or OTHER for each word."""
-        new = [_kind(word) for word in self.words[len(self._kinds) :]]
-        self._kinds = np.concatenate([self._kinds, np.array(new, dtype=np.int8)])
+        if new := [_kind(word) for word in self.words[len(self._kinds) :]]:
+            self._kinds = np.concatenate([self._kinds, np.array(new, dtype=np.int8)])
         return self._kinds
 
 
 class _Numbers(dict[str, int]):
     def __init__(self, words: list[str]) -> None:
-        super().__init__()
+        super().__init__({END: -1})
         self._words = words
 
     def __missing__(self, word: str) -> int:
@@ -104,23 +107,35 @@ class Tokens:
 def language_of(text: str) -> str:
     """`en` for a text nearly without Chinese characters, else `zh`."""
     beginning = text[:LANGUAGE_CHARACTERS]
+    if _CHINESE.match(beginning):
+        return "zh"
     han = len(_HAN_CHAR.findall(beginning))
     return "en" if len(_LETTER.findall(beginning)) > ENGLISH_SHARE * han else "zh"
 
 
-def tokens_of(texts: Sequence[str], language: str, first_number: int, vocabulary: Vocabulary) -> Tokens:
-    """The words of `texts` (`readable` text of one language), documents numbered from `first_number` on."""
+def tokens_of(texts: Sequence[str], language: str, documents: Ids, vocabulary: Vocabulary) -> Tokens:
+    """The words of `texts` (`readable` text of one language), whose numbers are `documents`."""
     cut = cut_finely if language == "zh" else _LATIN.findall
-    words: list[str] = []
-    sizes = []
+    ids = np.concatenate([vocabulary.numbers(cut(piece)) for piece in _pieces(texts)])
+    ends = np.flatnonzero(ids < 0)
+    ids[ends] = 0
+    return _without_blanks(language, ids, np.repeat(documents, np.diff(ends + 2, prepend=0)), vocabulary)
+
+
+def _pieces(texts: Sequence[str]) -> Iterator[str]:
+    """The texts, many in one: a call for each would take longer than its work, and the words of all at once much room.
+
+    Two breaks after each document, so that no gap of one sees a word of another.
+    """
+    piece: list[str] = []
+    size = 0
     for text in texts:
-        before = len(words)
-        words += cut(text)
-        words += (BREAK, BREAK)  # two, so that no gap of one document sees a word of another
-        sizes.append(len(words) - before)
-    ids = np.array(vocabulary.numbers(words), dtype=np.int32)
-    documents = np.repeat(np.arange(first_number, first_number + len(texts), dtype=np.int32), sizes)
-    return _without_blanks(language, ids, documents, vocabulary)
+        piece.append(f"{text.replace(END, BREAK)}{END}{BREAK}")
+        size += len(text)
+        if size >= PIECE_CHARACTERS:
+            yield "".join(piece)
+            piece, size = [], 0
+    yield "".join(piece)
 
 
 def _without_blanks(language: str, ids: Ids, documents: Ids, vocabulary: Vocabulary) -> Tokens:

@@ -27,7 +27,8 @@ from sklearn.linear_model import LogisticRegression
 from lexicon.boundaries import PAIRS, WINDOW, Boundaries, BoundaryModel, empty_model
 from lexicon.candidates import readable
 from lexicon.features import WordFacts, features
-from lexicon.learned import CLIP, LANGUAGES, CandidateModel, TermModel, Units, crossed, save_model, spelt
+from lexicon.judge import CLIP, CandidateModel, Units, crossed
+from lexicon.learned import LANGUAGES, TermModel, save_model, spelt
 from lexicon.ngrams import NgramTable, Rows
 from lexicon.occurrences import STEP, Occurrences, occurrences
 from lexicon.tokens import Tokens, language_of, tokens_of
@@ -64,7 +65,7 @@ def load_set(folder: Path) -> GoldSet:
     gold = {key for name in ("gold.tsv", "seed.txt") if (folder / name).exists() for key in terms_in(folder / name)}
     language = Counter(map(language_of, texts)).most_common(1)[0][0]
     table = NgramTable()
-    tokens = tokens_of(texts, language, 0, table.vocabulary)
+    tokens = tokens_of(texts, language, np.arange(len(texts), dtype=np.int32), table.vocabulary)
     spans = occurrences(tokens, table.vocabulary, Boundaries(empty_model(language)), -np.inf)
     table.add(tokens, spans)
     rows = table.rows()
@@ -80,8 +81,9 @@ def are_qualities(table: NgramTable, rows: Rows, language: str) -> NDArray[np.bo
     """
     if language != "en":
         return np.zeros(len(rows), dtype=bool)
-    tags = table.vocabulary.about.tags(language)[rows.words[:, 0]]
-    return (rows.words[:, 1] < 0) & np.isin(tags, [TAGS[language].index(name) for name in QUALITIES])
+    tags = table.vocabulary.about.tags(language)[rows.words[0]]
+    found: NDArray[np.bool_] = (rows.words[1] < 0) & np.isin(tags, [TAGS[language].index(name) for name in QUALITIES])
+    return found
 
 
 def terms_in(path: Path) -> set[str]:

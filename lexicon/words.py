@@ -169,6 +169,8 @@ def english_tag(word: str) -> str:
     """The class of an English word: by the word if it is a function word, else by its ending."""
     if (outside := _outside_words(word)) is not None:
         return outside
+    if is_han(word) and is_han(word[-1]):
+        return "other"
     low = word.lower()
     if low in english_words():
         return english_words()[low]

@@ -9,9 +9,10 @@ from crawler.robots import product_token, rules_of
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.searches import SearchReport
 from docstore.status import Run, SiteHealth
-from lexicon.review import check_acceptable, next_version
+from lexicon.review import check_acceptable
 from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.review_desk import StoreDesk
 from search_ui.actions import CrawledSite, Overview, RunSummary
 from semantics.segment import Segmenter
 
@@ -24,6 +25,12 @@ class StoreActions:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._lexicon = engine.store.lexicon
+        self._review = StoreDesk(engine.store)
+
+    @property
+    def review(self) -> StoreDesk:
+        """What the review pages work with."""
+        return self._review
 
     def lexicon(self) -> Lexicon:
         """The version that the documents in the index were built with."""
@@ -69,10 +76,7 @@ class StoreActions:
 
     def pending_publication(self) -> tuple[int, int]:
         """How many terms the next version would add and take out."""
-        latest = self._lexicon.latest()
-        new = next_version(self._lexicon.accepted(), latest)
-        before, after = {e.text for e in latest.entries}, {e.text for e in new.entries}
-        return len(after - before), len(before - after)
+        return self._review.pending()
 
     def index_lag(self) -> int:
         """Documents that are still to be indexed."""
@@ -113,8 +117,8 @@ def run_summary(run: Run) -> RunSummary:
     return RunSummary(run.started_at, run.finished_at, stages)
 
 
-def decide(engine: Engine, texts: list[str], status: TermStatus) -> None:
+def decide(engine: Engine, texts: list[str], status: TermStatus, by: str = "") -> None:
     """Keep a decision on terms; only what a dictionary can hold is accepted, and all of them or none."""
     if status is TermStatus.ACCEPTED:
         check_acceptable(texts)
-    engine.store.lexicon.decide(texts, status)
+    engine.store.lexicon.decide(texts, status, by)

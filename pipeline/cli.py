@@ -16,10 +16,11 @@ from docstore.errors import PlumblineError
 from docstore.model import StageReport
 from pipeline import report, stages
 from pipeline.cli_accounts import account
-from pipeline.cli_crawl import crawl, fetch, frontier, sites
+from pipeline.cli_crawl import crawl, fetch, frontier, sites, warc
 from pipeline.cli_lexicon import lexicon
 from pipeline.cli_page import explain, extract
 from pipeline.cli_shared import CONFIG, err, opened, out, say, say_or_json, say_reports, settings_of, with_config
+from pipeline.cli_topic import topic
 from pipeline.compare import compare_term
 from pipeline.demo_run import DemoOptions, run_demo
 from pipeline.freshness import refresh
@@ -170,7 +171,7 @@ def demo(folder: Path, port: int, site_port: int, check: bool, change: bool) -> 
     run_demo(DemoOptions(folder, port, site_port, check, change), Terminal(err), out, log_to)
 
 
-for command in (account, crawl, explain, extract, fetch, frontier, lexicon, sites):
+for command in (account, crawl, explain, extract, fetch, frontier, lexicon, sites, topic, warc):
     cli.add_command(command)
 
 

@@ -1,4 +1,5 @@
-"""The commands of the crawl: `plumb crawl` with a live view, `plumb frontier`, `plumb fetch URL`, `plumb sites`."""
+"""The commands of the crawl: `plumb crawl` with a live view, `plumb frontier`, `plumb fetch URL`, `plumb sites`,
+`plumb warc`."""
 
 import json
 import time
@@ -11,10 +12,13 @@ from typing import Any
 import click
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from crawler.fetch import Fetcher
 from crawler.plan import plan_of
 from crawler.progress import Progress
+from crawler.proposals import Proposal, add_site, proposed, remove_site, with_added
+from crawler.render import Renderer
 from crawler.robots import fetch_robots, product_token, rules_of
 from crawler.traps import shape_trap
 from crawler.urls import canonical, host_of, origin_of, refuse
@@ -25,7 +29,7 @@ from docstore.frontier_desk import FrontierRow, SiteHealth
 from docstore.model import FrontierEntry, Kind, Reason
 from pipeline import stages
 from pipeline.cli_shared import err, opened, out, say, say_or_json, say_reports, settings_of, with_config
-from pipeline.engine import Engine
+from pipeline.engine import Engine, make_folder
 
 _SHOWN_HOSTS = 15
 _ADDED_PRIORITY = 1.0
@@ -40,6 +44,7 @@ _DUE = "due"
 @click.option("--minutes", "crawl__minutes", type=float, help="Stop after so many minutes.")
 @click.option("--processes", "crawl__processes", type=int, help="Share the hosts among so many processes.")
 @click.option("--strategy", "crawl__strategy", help="Which links come first.")
+@click.option("--topic", "crawl__topic", help="Look for this topic (plumb topic init).")
 def crawl(context: click.Context, config_file: Path | None, **flags: Any) -> None:
     """Fetch what is due: new addresses, and known ones by the revisit rule."""
     with opened(settings_of(context, config_file, **flags)) as engine, live_view() as tell:
@@ -111,7 +116,7 @@ def fetch(context: click.Context, url: str, as_json: bool) -> None:
 
 def decisions(engine: Engine, url: str) -> dict[str, Any]:
     """What the crawl thinks of an address: scope, traps, robots.txt, the answer, its links. Ends where it would."""
-    settings = engine.settings.crawl
+    settings = with_added(engine.settings.crawl, engine.settings.data_dir)
     plan = plan_of(settings)
     address = canonical(url)
     if isinstance(address, Reason):
@@ -130,7 +135,8 @@ def decisions(engine: Engine, url: str) -> dict[str, Any]:
             return found | {"refused": f"{refusal.reason} {refusal.detail}".strip()}
         time.sleep(max(settings.delay, rules.delay))
         fresh = FrontierEntry(0, address, host_of(address), 0, 0, Kind.UNKNOWN, 0.0)
-        reader = Reader(fetcher, plan.rules, product_token(settings.user_agent), time.time)
+        renderer = Renderer(fetcher, settings, time.time) if settings.rendered else None
+        reader = Reader(fetcher, plan.rules, product_token(settings.user_agent), time.time, renderer=renderer)
         return found | answered(reader.work(Job(fresh)))
 
 
@@ -168,17 +174,67 @@ def line(value: Any) -> str:
 # -- sites
 
 
-@click.command()
-@with_config
+@click.group(invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def sites(context: click.Context, config_file: Path | None, as_json: bool) -> None:
-    """Health of each site: what is known, due, kept, and how many of the last visits ended badly."""
-    with opened(settings_of(context, config_file)) as engine:
+@click.pass_context
+def sites(context: click.Context, as_json: bool) -> None:
+    """Health of each site: what is known, due, kept, and how many of the last visits ended badly.
+
+    Hosts out of scope are never asked; `proposed` names those that kept pages link to, `add` takes one up.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    with opened(settings_of(context)) as engine:
         found = engine.store.frontier.desk.sites(time.time())
     if as_json:
         click.echo(json.dumps([asdict(site) for site in found], ensure_ascii=False, indent=1))
     else:
         out.print(site_table(found))
+
+
+@sites.command("proposed")
+@click.option("--limit", default=20, show_default=True, help="So many at most.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
+    """Hosts that kept pages often link to, to many addresses and from many sites."""
+    found = proposed(settings_of(context).data_dir)[:limit]
+    if as_json:
+        click.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=1))
+    else:
+        out.print(proposal_table(found))
+
+
+def proposal_table(found: list[Proposal]) -> Table:
+    """One row a host."""
+    table = Table("host")
+    for name in ("addresses", "sites", "pages"):
+        table.add_column(name, justify="right")
+    table.add_column("for example")
+    for one in found:
+        numbers = (str(number) for number in (one.addresses, one.sites, one.pages))
+        table.add_row(one.host, *numbers, Text(f"{one.anchor} {one.example}".strip()))
+    return table
+
+
+@sites.command("add")
+@click.argument("hosts", nargs=-1, required=True)
+@click.pass_context
+def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
+    """Take up hosts, each by its name or an address of it: the next crawl begins at its home page too."""
+    folder = settings_of(context).data_dir
+    make_folder(folder)
+    say([f"{add_site(folder, host)} added" for host in hosts])
+
+
+@sites.command("remove")
+@click.argument("host")
+@click.pass_context
+def sites_remove(context: click.Context, host: str) -> None:
+    """Give up a host that was added. What was fetched of it is kept."""
+    if not remove_site(settings_of(context).data_dir, host):
+        raise PlumblineError(f"{host[:200]} is none of the hosts that were added")
+    say([f"{host} is no longer crawled"])
 
 
 def site_table(found: list[SiteHealth]) -> Table:
@@ -230,7 +286,7 @@ def row_line(row: FrontierRow) -> str:
 def add(context: click.Context, urls: tuple[str, ...]) -> None:
     """Put addresses into the frontier, to be asked first in the next crawl."""
     with opened(settings_of(context)) as engine:
-        plan = plan_of(engine.settings.crawl)
+        plan = plan_of(with_added(engine.settings.crawl, engine.settings.data_dir))
         new: list[NewUrl] = []
         for text in urls:
             url = canonical(text)
@@ -268,3 +324,21 @@ def export(context: click.Context, part: str) -> None:
     with opened(settings_of(context)) as engine:
         for row in engine.store.frontier.desk.rows(part):
             click.echo(json.dumps(asdict(row), ensure_ascii=False))
+
+
+# -- warc
+
+
+@click.group()
+def warc() -> None:
+    """Take pages out of the store. (`plumb import` takes them in.)"""
+
+
+@warc.command("export")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("part", default="*")
+@click.pass_context
+def warc_export(context: click.Context, file: Path, part: str) -> None:
+    """Write the kept pages of PART (see `plumb frontier`) into a new WARC file, named as *.warc.gz."""
+    with opened(settings_of(context)) as engine:
+        say([f"{engine.store.frontier.export(part, file)} pages in {file}"])

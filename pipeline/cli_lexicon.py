@@ -1,18 +1,24 @@
-"""The `plumb lexicon` commands: mine, review, publish the domain's words."""
+"""The `plumb lexicon` commands: mine, bring, publish the domain's words. Their review is in cli_lexicon_review.py."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from docstore.model import TermStatus
+from docstore.errors import DictionaryError, LexiconError
+from docstore.model import LexiconEntry, TermStatus
+from docstore.term_acts import ActKind
+from docstore.term_queue import Order, TermQuery
 from lexicon.derive import derive_rules, format_rules
-from lexicon.dictionary import decode_dictionary, format_dictionary, parse_dictionary
-from lexicon.review import check_acceptable
+from lexicon.dictionary import NAMED, decode_dictionary
+from lexicon.interchange import READERS, WRITERS, fit_lines, form_of, parse_list
+from lexicon.review import NothingToPublishError, check_acceptable
 from pipeline import report, stages
 from pipeline.actions import decide
-from pipeline.cli_shared import opened, out, read_bytes, say_reports, settings_of, with_config
+from pipeline.cli_lexicon_review import REVIEW_COMMANDS
+from pipeline.cli_shared import err, opened, out, read_bytes, say_reports, settings_of, terminal_name, with_config
 from pipeline.engine import Engine
+from pipeline.review_desk import edit_of, learn_order
 from pipeline.serve import is_behind
 from semantics.segment import base_segmenter
 
@@ -30,38 +36,36 @@ def build(context: click.Context, config_file: Path | None, **flags: Any) -> Non
     """Mine the articles for candidate terms."""
     with opened(settings_of(context, config_file, **flags)) as engine:
         say_reports([stages.mine(engine)])
+        learn_order(engine.store)
 
 
 @lexicon.command()
 @click.option("--status", type=click.Choice([status.value for status in TermStatus]), help="Only terms of this status.")
 @click.option("--text", default="", help="Only terms that contain this.")
+@click.option("--least", default=0, help="Only terms in so many documents.")
+@click.option("--order", type=click.Choice([order.value for order in Order]), default=Order.SCORE.value)
 @click.option("--limit", default=50, show_default=True, help="How many terms.")
-@click.option("--versions", is_flag=True, help="List the published versions instead.")
-@click.option("--export", is_flag=True, help="Print the published version as a jieba dictionary instead.")
 @click.pass_context
-def show(context: click.Context, status: str | None, text: str, limit: int, versions: bool, export: bool) -> None:
-    """Show terms by score, versions, or the published dictionary."""
+def show(context: click.Context, status: str | None, text: str, least: int, order: str, limit: int) -> None:
+    """Show terms, by score or in the order of review."""
+    wanted = TermQuery(
+        TermStatus(status) if status else None, text, least_documents=least, order=Order(order), limit=limit
+    )
     with opened(settings_of(context)) as engine:
-        table = engine.store.lexicon
-        if export:
-            click.echo(format_dictionary(table.latest().entries), nl=False)
-        elif versions:
-            out.print(report.version_table(table.versions()))
-        else:
-            total, terms = table.terms(TermStatus(status) if status else None, text, 0, limit)
-            out.print(report.term_table(terms, total))
+        total, terms = engine.store.queue.page(wanted)
+        out.print(report.term_table(terms, total))
 
 
 @lexicon.command()
 @click.argument("terms", nargs=-1)
-@click.option("--top", type=int, help="Accept the so many best candidates.")
+@click.option("--top", type=int, help="Accept the so many first candidates.")
 @click.pass_context
 def accept(context: click.Context, terms: tuple[str, ...], top: int | None) -> None:
     """Accept candidate terms (they count from the next publish on)."""
     with opened(settings_of(context)) as engine:
         chosen = list(terms) + top_candidates(engine, top or 0)
         need(chosen, "name terms, or give --top N")
-        decide(engine, chosen, TermStatus.ACCEPTED)
+        decide(engine, chosen, TermStatus.ACCEPTED, terminal_name())
         out.print(f"accepted {len(chosen)}: `plumb lexicon publish` makes them count", highlight=False)
 
 
@@ -69,27 +73,68 @@ def accept(context: click.Context, terms: tuple[str, ...], top: int | None) -> N
 @click.argument("terms", nargs=-1, required=True)
 @click.pass_context
 def reject(context: click.Context, terms: tuple[str, ...]) -> None:
-    """Reject terms: they are not offered again, and leave the next version."""
+    """Reject terms: they leave the next version, and are offered again only if their evidence doubles."""
     with opened(settings_of(context)) as engine:
-        decide(engine, list(terms), TermStatus.REJECTED)
+        decide(engine, list(terms), TermStatus.REJECTED, terminal_name())
         out.print(f"rejected {len(terms)}", highlight=False)
 
 
 @lexicon.command()
-@click.argument("terms", nargs=-1)
-@click.option(
-    "--file", "file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A jieba dictionary."
-)
+@click.argument("terms", nargs=-1, required=True)
 @click.pass_context
-def add(context: click.Context, terms: tuple[str, ...], file: Path | None) -> None:
-    """Add and accept terms of your own, as arguments or from a dictionary file (all lines or none)."""
+def add(context: click.Context, terms: tuple[str, ...]) -> None:
+    """Add and accept terms of your own; whole lists come by `plumb lexicon import`."""
     with opened(settings_of(context)) as engine:
-        brought = [entry.text for entry in parse_dictionary(decode_dictionary(read_bytes(file)))] if file else []
-        chosen = [*terms, *brought]
-        need(chosen, "name terms, or give --file DICTIONARY")
-        check_acceptable(chosen)
-        engine.store.lexicon.add(chosen)
-        out.print(f"added {len(chosen)}: `plumb lexicon publish` makes them count", highlight=False)
+        check_acceptable(terms)
+        engine.store.lexicon.add(terms, terminal_name())
+        out.print(f"added {len(terms)}: `plumb lexicon publish` makes them count", highlight=False)
+
+
+@lexicon.command("import")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--form", type=click.Choice(list(READERS)), help="How it is written [as it looks].")
+@click.option("--leave-out-bad", is_flag=True, help="Take the good lines even where others are bad.")
+@click.pass_context
+def import_list(context: click.Context, file: Path, form: str | None, leave_out_bad: bool) -> None:
+    """Accept the words of a list: a jieba dictionary, a THUOCL list, a word a line, or a CSV. All lines or none."""
+    text = decode_dictionary(read_bytes(file))
+    entries = entries_of(text, form or form_of(file.name, text), leave_out_bad)
+    with opened(settings_of(context)) as engine:
+        engine.store.acts.do(ActKind.ADD, [edit_of(entry) for entry in entries], terminal_name())
+        out.print(f"added {len(entries)}: `plumb lexicon publish` makes them count", highlight=False)
+
+
+def entries_of(text: str, form: str, leave_out_bad: bool) -> list[LexiconEntry]:
+    """The entries of a list; every bad line is said. LexiconError if there is one and it may not be left out."""
+    if leave_out_bad:
+        entries, faults = fit_lines(text, form)
+        say_faults(faults)
+        return entries
+    try:
+        return parse_list(text, form)
+    except DictionaryError as error:
+        if len(error.faults) <= NAMED:
+            raise
+        say_faults(error.faults)
+        raise LexiconError(f"dictionary not applied: {len(error.faults)} bad lines, named above") from error
+
+
+def say_faults(faults: tuple[tuple[int, str], ...]) -> None:
+    """Each bad line with its number and the reason."""
+    for number, fault in faults:
+        err.print(f"line {number}: {fault}", markup=False, highlight=False)
+
+
+@lexicon.command()
+@click.argument("form", type=click.Choice(list(WRITERS)), default="jieba")
+@click.option("--version", type=int, help="An older version than the newest.")
+@click.pass_context
+def export(context: click.Context, form: str, version: int | None) -> None:
+    """Print the published lexicon: a jieba dictionary, CSV, synonyms for Solr, or SKOS (Turtle)."""
+    with opened(settings_of(context)) as engine:
+        table = engine.store.lexicon
+        found = table.latest() if version is None else table.version(version)
+        click.echo(WRITERS[form](found.entries), nl=False)
 
 
 @lexicon.command()
@@ -112,8 +157,8 @@ def publish_command(context: click.Context) -> None:
 def publish_or_go_on(engine: Engine) -> str:
     """Publish; where an earlier call was stopped between publishing and indexing, say that this one goes on with it."""
     try:
-        version = stages.publish(engine)
-    except stages.NothingToPublishError:
+        version = stages.publish(engine, terminal_name())
+    except NothingToPublishError:
         latest = engine.store.lexicon.latest_version()
         if not (latest and is_behind(engine)):
             raise
@@ -122,11 +167,15 @@ def publish_or_go_on(engine: Engine) -> str:
 
 
 def top_candidates(engine: Engine, count: int) -> list[str]:
-    """The best undecided terms."""
-    return [term.text for term in engine.store.lexicon.terms(TermStatus.CANDIDATE, limit=count)[1]] if count else []
+    """The first undecided terms, in the order of review."""
+    return [term.text for term in engine.store.queue.page(TermQuery(limit=count))[1]] if count else []
 
 
 def need(chosen: list[str], otherwise: str) -> None:
     """Refuse an empty choice."""
     if not chosen:
         raise click.UsageError(otherwise)
+
+
+for command in REVIEW_COMMANDS:
+    lexicon.add_command(command)

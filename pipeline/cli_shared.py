@@ -1,5 +1,6 @@
 """What all commands share: the settings of a call, the open engine, and how answers are said."""
 
+import getpass
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -70,6 +71,14 @@ def say_or_json(answer: dict[str, Any], lines: Callable[[dict[str, Any]], Iterab
         click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
     else:
         say(lines(answer))
+
+
+def terminal_name() -> str:
+    """Who works at the terminal, for the history of the lexicon: there are no accounts here."""
+    try:
+        return f"{getpass.getuser()} (terminal)"
+    except (KeyError, OSError):  # a user without a name
+        return "terminal"
 
 
 def read_bytes(path: Path) -> bytes:

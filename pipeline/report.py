@@ -84,13 +84,24 @@ def explain(engine: Engine, url: str) -> dict[str, Any]:
     if isinstance(address, Reason):
         raise PlumblineError(f"{url!r} is not an address: {address}")
     rows = engine.store.status.explain(address)
-    if not rows:
+    thought = topic_rows(engine, address)
+    if not rows and not thought:
         raise PlumblineError(f"{address} was never seen: it was not linked from a crawled page, or is out of scope")
     answer: dict[str, Any] = {name: [shown_row(row) for row in part] for name, part in rows.items()}
-    if rows["indexed"]:
+    answer |= {name: [shown_row(row) for row in part] for name, part in thought.items()}
+    if rows.get("indexed"):
         document = engine.index.get(rows["articles"][0]["doc_id"]) if rows["articles"] else None
         answer["solr"] = [shown_row(document)] if document else []
     return answer
+
+
+def topic_rows(engine: Engine, address: str) -> dict[str, list[Mapping[str, Any]]]:
+    """What a crawl that looks for a topic thinks of an address; nothing where none ever did."""
+    if not engine.settings.crawl.topic and not engine.store.judgements.count():
+        return {}
+    from pipeline.topic_explain import explain_topic  # loads scikit-learn
+
+    return explain_topic(engine, address)
 
 
 def explain_lines(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -165,10 +176,11 @@ def account_table(accounts: Sequence[Account]) -> Table:
 
 def version_table(versions: Sequence[tuple[Lexicon, int]]) -> Table:
     """Published versions, newest first."""
-    table = Table("version", "terms", "published", "in the index since")
+    table = Table("version", "terms", "published", "in the index since", "by", "note")
     for lexicon, size in versions:
         applied = local_time(lexicon.applied_at) if lexicon.applied_at else "not yet"
-        table.add_row(str(lexicon.version), str(size), local_time(lexicon.published_at), applied)
+        said = (lexicon.by, lexicon.note)
+        table.add_row(str(lexicon.version), str(size), local_time(lexicon.published_at)[:19], applied[:19], *said)
     return table
 
 

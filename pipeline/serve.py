@@ -19,6 +19,8 @@ from docstore.errors import PlumblineError, PortInUseError, SolrUnavailableError
 from pipeline import stages
 from pipeline.actions import StoreActions
 from pipeline.engine import Engine
+from pipeline.review_desk import learn_order
+from pipeline.topic_actions import StoreTopics
 from search_ui.app import create_app
 from search_ui.ranking import Params
 from search_ui.search import Answer, SearchClient
@@ -26,7 +28,8 @@ from search_ui.search_log import SearchLog
 
 log = logging.getLogger(__name__)
 
-FOLLOW_SECONDS = 1.0
+FOLLOW_SECONDS = 0.3
+REST_SECONDS = 10.0  # after an error
 START_SECONDS = 120.0
 STOP_SECONDS = 20.0  # for requests under way; whatever still runs then is killed
 BACKLOG = 1024  # connections that wait while a worker starts
@@ -67,6 +70,7 @@ def search_app(engine: Engine, log_of_searches: SearchLog | None = None, waits: 
         StoreActions(engine),
         engine.store.accounts,
         log_of_searches or SearchLog(engine.store.searches.keep, most=0),
+        topics=StoreTopics(engine),
         secret_key=secret(engine.settings.data_dir / "session.key"),
     )
 
@@ -89,14 +93,15 @@ def private_text(path: Path, make: Callable[[], str]) -> str:
 
 
 def follow(engine: Engine) -> None:
-    """Revive a Solr that was killed, and index what is new."""
+    """Revive a Solr that was killed, index what is new, and learn the order of review from what was decided."""
     engine.revive_solr()
     if is_behind(engine):
         stages.index(engine)
+    learn_order(engine.store)
 
 
 class Follower:
-    """Does `step` about once a second, by default `follow`: what other processes change in the store is indexed.
+    """Does `step` three times a second, by default `follow`: what other processes change in the store is indexed.
 
     Errors are logged, and it goes on after a while. Use with `with`.
     """
@@ -123,10 +128,10 @@ class Follower:
                 self._step(self._engine)
             except PlumblineError as error:
                 log.warning("the index could not follow: %s", error)
-                self._stop.wait(10 * FOLLOW_SECONDS)
+                self._stop.wait(REST_SECONDS)
             except Exception:
                 log.exception("the index could not follow")
-                self._stop.wait(10 * FOLLOW_SECONDS)
+                self._stop.wait(REST_SECONDS)
 
 
 def is_behind(engine: Engine) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from crawler.queues import QUEUE_POLICIES
-from crawler.settings import CrawlSettings
+from crawler.settings import AUTO, FOCUSED, CrawlSettings
 from crawler.strategies import STRATEGIES
 from docstore.errors import SettingsError
 from extractor.methods import METHODS
@@ -96,7 +96,7 @@ SECTIONS: dict[str, type[Any]] = {
 # Settings whose value is a name in a table: full path -> the names there are.
 NAMES: dict[str, Collection[str]] = {
     "crawl.queue_policy": QUEUE_POLICIES,
-    "crawl.strategy": STRATEGIES,
+    "crawl.strategy": (AUTO, *STRATEGIES, *FOCUSED),
     "crawl.incremental": ("new_only", "revisit"),
     "extract.method": METHODS,
     "lexicon.scorer": SCORERS,

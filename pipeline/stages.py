@@ -19,18 +19,20 @@ from contextlib import closing
 
 from crawler.crawl import crawl as run_crawl
 from crawler.fetch import Fetcher
+from crawler.focused_words import Guide
 from crawler.progress import Progress
+from crawler.settings import FOCUSED, CrawlSettings, strategy_of
 from docstore.articles import ArticleTable
 from docstore.batches import batched
-from docstore.errors import LexiconError, PlumblineError
+from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Reason, Stage, StageReport
 from extractor.settings import EXTRACTOR_VERSION
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
 from lexicon.build import mine_terms
-from lexicon.review import next_version
 from pipeline.engine import Engine
 from pipeline.extraction import extract_pages
+from pipeline.review_desk import StoreDesk
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
 INDEX_WAIT = 120.0  # seconds to wait while another process indexes
@@ -39,17 +41,26 @@ FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth 
 
 def crawl(engine: Engine, watch: Callable[[Progress], None] | None = None) -> StageReport:
     """Ask every address that is due, follow what is worth following; `watch` is told now and then how far it is."""
-    settings = engine.settings.crawl
-    with engine.lock("crawl"), closing(Fetcher(settings, engine.addresses)) as fetcher:
+    with engine.lock("crawl"), closing(Fetcher(engine.settings.crawl, engine.addresses)) as fetcher:
+        settings, guide = looking_for_topic(engine)
         seen = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.trust_clock(time.time())
         if watch is not None:
-            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=watch)
+            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=watch, guide=guide)
         with engine.progress.task("crawl") as advance:
             tell = by_difference(advance)
-            return run_crawl(
-                engine.store.frontier, fetcher, settings, seen, progress=lambda now: tell(sum(now.counts.values()))
-            )
+            told = lambda now: tell(sum(now.counts.values()))  # noqa: E731
+            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=told, guide=guide)
+
+
+def looking_for_topic(engine: Engine) -> tuple[CrawlSettings, Guide | None]:
+    """The crawl's settings, and who judges pages and links, where it looks for a topic."""
+    if strategy_of(engine.settings.crawl) not in FOCUSED:
+        return engine.settings.crawl, None
+    from pipeline.topic_guide import guide_for, settings_for  # scikit-learn: a crawl without a topic does without
+
+    settings = settings_for(engine)
+    return settings, guide_for(engine, settings)
 
 
 def extract(engine: Engine) -> StageReport:
@@ -92,24 +103,16 @@ def mine(engine: Engine) -> StageReport:
         with engine.progress.task("lexicon", total) as advance:
             counts = engine.settings.data_dir / "lexicon"
             corpus = Corpus(engine.store.articles)
-            terms = mine_terms(corpus, engine.settings.lexicon, by_difference(advance), counts=counts)
+            known = [term.text for term in engine.store.lexicon.accepted()]
+            terms = mine_terms(corpus, engine.settings.lexicon, by_difference(advance), counts=counts, seeds=known)
         new = engine.store.lexicon.replace_candidates(terms, version)
     notes = (f"{len(terms)} candidate terms, {new} of them new",)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
 
-class NothingToPublishError(LexiconError):
-    """The accepted terms are those of the last version."""
-
-
-def publish(engine: Engine) -> Lexicon:
+def publish(engine: Engine, by: str = "") -> Lexicon:
     """Publish the accepted terms as the next version. NothingToPublishError if that would change nothing."""
-    store = engine.store.lexicon
-    latest = store.latest()
-    new = next_version(store.accepted(), latest)
-    if new.version == latest.version:
-        raise NothingToPublishError("nothing to publish: no decision since the last version changes it")
-    return store.publish(new)
+    return StoreDesk(engine.store).publish(by)
 
 
 def index(engine: Engine) -> StageReport:

@@ -8,11 +8,16 @@ from docstore.accounts import Account
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.searches import SearchReport
 from docstore.status import Freshness, SiteHealth
+from search_ui.review_actions import ReviewDesk
 from semantics.segment import Segmenter
 
 
 class ReviewActions(Protocol):
     """The lexicon as the search site sees it: read for searching, changed only by reviewers."""
+
+    @property
+    def review(self) -> ReviewDesk:
+        """What the review pages work with."""
 
     def lexicon(self) -> Lexicon:
         """The version that the documents in the index were built with; queries are cut with the same."""

@@ -7,6 +7,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.accounts import Role
 from docstore.errors import LexiconError, SolrError
+from docstore.judgements import Harvest
 from docstore.model import Reason, TermStatus
 from search_ui.accounts import never_stored, requires
 from search_ui.actions import CrawledSite
@@ -15,14 +16,14 @@ from search_ui.messages import say
 from search_ui.query import site_params
 from search_ui.query_language import parse
 from search_ui.results import site_counts
-from search_ui.review import LONGEST_TERM
+from search_ui.review_parts import LONGEST_TERM
 from search_ui.site import current_site, page
 
 pages = Blueprint("admin", __name__, url_prefix="/admin")
 pages.after_request(never_stored)
 
 PERIODS = (7, 30, 90)  # days of the search log that can be asked for
-FINE = frozenset({Reason.FETCHED, Reason.UNCHANGED})
+FINE = frozenset({Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC})
 MOST_TERMS = 300  # of the lexicon that are proposed where a synonym is named
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
@@ -114,8 +115,11 @@ def sites() -> BaseResponse:
     """Each site with its pages by outcome."""
     found = current_site().actions.sites()
     names = current_site().settings.site_names
+    harvest: dict[str, list[Harvest]] = {}
+    for one in current_site().topics.harvest():
+        harvest.setdefault(one.host, []).append(one)
     rows = [(names.get(one.health.host, one.health.host), one, _troubles(one)) for one in found]
-    return page("admin_sites.html", rows=rows, moment=moment)
+    return page("admin_sites.html", rows=rows, harvest=harvest, moment=moment)
 
 
 def _troubles(one: CrawledSite) -> list[tuple[Reason, int]]:

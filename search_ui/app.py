@@ -21,6 +21,8 @@ from search_ui.search_log import SearchLog
 from search_ui.security import protect
 from search_ui.settings import SearchSettings
 from search_ui.site import Site, attach, error_answer
+from search_ui.topic_actions import NO_TOPICS, TopicActions
+from search_ui.topics import pages as topic_pages
 
 _log = logging.getLogger(__name__)
 _STATIC_SECONDS = 3600
@@ -34,6 +36,7 @@ def create_app(
     log: SearchLog,
     secret_key: bytes,
     *,
+    topics: TopicActions = NO_TOPICS,
     clock: Callable[[], float] = time.time,
 ) -> Flask:
     """The site as a WSGI application.
@@ -46,10 +49,11 @@ def create_app(
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     use_babel(app)
-    attach(app, Site(settings, search, actions, accounts, log, clock))
+    attach(app, Site(settings, search, actions, accounts, log, topics, clock))
     tokens = protect(app, secret_key, settings.trusted_proxies)
     use_accounts(app)
-    for blueprint in (public.pages, feeds.pages, api.pages, clicks.pages, suggestions.pages, review.pages, admin.pages):
+    readers = (public.pages, feeds.pages, api.pages, clicks.pages, suggestions.pages)
+    for blueprint in (*readers, review.pages, topic_pages, admin.pages):
         app.register_blueprint(blueprint)
     tokens.exempt(clicks.pages)  # what it takes is signed
     app.jinja_env.globals["ping"] = clicks.ping

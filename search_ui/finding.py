@@ -23,8 +23,8 @@ from search_ui.live_vocabulary import current_vocabulary, live_vocabulary
 from search_ui.query import count_params, mark_params, search_params, words_of
 from search_ui.ranking import PROFILES, Form, works_in, works_params
 from search_ui.request import SearchRequest, Sort, last_numbered, last_page
-from search_ui.results import SearchPage, clusters_of, search_page
-from search_ui.search import Answer, Search
+from search_ui.results import SearchPage, search_page
+from search_ui.search import Answer, Search, select_beside
 from search_ui.settings import SearchSettings
 from search_ui.site import current_site
 from search_ui.thesaurus import Thesaurus, synonym_groups
@@ -58,10 +58,10 @@ class Finder:
             return SearchPage()
         place = self.cursors.opened(asked) if asked.cursor else Place(asked.page, "")
         here = replace(asked, page=place.page)
+        counting = select_beside(self.search, count_params(here, words))
         words = self._with_works(asked, words)
         answer = self.search.select(search_params(here, words, self.settings.page_size, place.mark))
-        counted = self.search.select(count_params(here, words, clusters_of(answer)))
-        found = search_page(answer, counted, here, self.settings)
+        found = search_page(answer, counting.result(), here, self.settings)
         return replace(found, cursor=self._next(here, words, found.matched, answer))
 
     def _with_works(self, asked: SearchRequest, words: Words) -> Words:

@@ -18,7 +18,7 @@ from search_ui.ranking import PROFILES, Form
 from search_ui.request import SearchRequest, Sort, parse_request
 from search_ui.results import SearchPage, SiteCounts, site_counts, site_name
 from search_ui.site import current_site, page, wants_json
-from search_ui.texts import searchable, shown
+from search_ui.texts import first_signs, searchable, shown
 from search_ui.thesaurus import synonyms_in
 
 pages = Blueprint("public", __name__)
@@ -60,8 +60,8 @@ def _search_values(asked: SearchRequest, found: SearchPage, words: Words) -> dic
         "asked": asked,
         "found": found,
         "query_box": asked.typed,
-        "query_shown": shown(asked.typed[: settings.longest_query]),
-        "is_shortened": len(asked.typed) > settings.longest_query,
+        "query_shown": shown(first_signs(asked.typed, settings.longest_query)),
+        "is_shortened": first_signs(asked.typed, settings.longest_query) != asked.typed,
         "offers": finder().offers(asked, found),
         "also": synonyms_in(words.get(Form.SYNONYMS, ())),
         "exactly": asked.changed(typed=str(asked.query.quoted())),
@@ -129,7 +129,7 @@ def article(doc_id: str) -> Response:
         language=_language_name(found.article.language),
         asked=asked,
         query_box=asked.typed,
-        query_shown=shown(asked.typed[: site.settings.longest_query]),
+        query_shown=shown(first_signs(asked.typed, site.settings.longest_query)),
         link=_link,
     )
 

@@ -44,7 +44,12 @@ def search_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], pag
         ("fl", ",".join((*_SHOWN, "enough:query($enough,0)"))),
         ("cursorMark", mark) if mark else ("start", str((asked.page - 1) * page_size)),
         *_highlighting(),
+        *([] if asked.cluster else _COPIES),
     ]
+
+
+# How many near-duplicates each hit has, filters or not.
+_COPIES = [("expand", "true"), ("expand.q", "*:*"), ("expand.fq", "*:*"), ("expand.rows", "0")]
 
 
 def mark_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], hits: int) -> Params:
@@ -58,7 +63,9 @@ _SHOWN = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEX
 def _ordered(asked: SearchRequest, words: Mapping[Form, Sequence[str]], rows: int) -> Params:
     """What is found in its order, of near-duplicates the first alone."""
     order = _SORTS[asked.sort]
-    alike = [] if asked.cluster else [("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand sort='{order}'}}")]
+    # By score is what collapsing does by itself, four times as fast as by an order that it is told.
+    told = "" if asked.sort is Sort.RELEVANCE and asked.query.text else f" sort='{order}'"
+    alike = [] if asked.cluster else [("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand{told}}}")]
     return [*ranked(asked, words), *_filtered(asked, words), *alike, ("sort", order), ("rows", str(rows))]
 
 
@@ -147,9 +154,8 @@ def mark_terms() -> Params:
     ]
 
 
-def count_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], shown: Sequence[str]) -> Params:
-    """What is said about all that was found: how much, by site, section, term and time; and how many copies there are
-    of what is `shown` (ids of clusters), filters or not.
+def count_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+    """What is said about all that was found: how much, by site, section, term and time.
 
     A question of its own: what holds enough of the query is some hundred documents, where some of it is in nearly all.
     """
@@ -159,8 +165,6 @@ def count_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], show
         *(pair for pair in ranked(asked, words) if pair[0] != "q"),
         *_filtered(asked, words),
         ("rows", "0"),
-        ("shown", ",".join(shown)),
-        ("copies", f"{{!terms f={fields.CLUSTER} v=$shown}}"),
         ("json.facet", json.dumps(_facets(asked))),
     ]
 
@@ -174,7 +178,6 @@ def _facets(asked: SearchRequest) -> Mapping[str, object]:
         "sections": _values(fields.SECTION, once, 12, "section"),
         "terms": _values(fields.DOMAIN_TERMS, once, 12),
         "dates": _dates(asked, once),
-        "copies": {"type": "terms", "field": fields.CLUSTER, "limit": -1, "domain": {"query": "{!v=$copies}"}},
     }
 
 

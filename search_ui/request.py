@@ -11,7 +11,7 @@ from typing import Protocol, Self
 from docstore.errors import PlumblineError
 from search_ui.query_language import Query, parse
 from search_ui.settings import SearchSettings
-from search_ui.texts import searchable
+from search_ui.texts import first_signs, searchable
 
 MOST_CHOSEN = 50  # values of one filter
 LONGEST_VALUE = 200  # characters; no section or term of the index is longer
@@ -104,7 +104,7 @@ class SearchRequest:
 
     def arguments(self, settings: SearchSettings) -> list[tuple[str, str]]:
         """The request as parameters of an address; what is at its default is left out."""
-        pairs = [("q", self.typed[: settings.longest_query])]
+        pairs = [("q", first_signs(self.typed, settings.longest_query))]
         for name, values in (("site", self.sites), ("section", self.sections), ("term", self.terms)):
             pairs += [(name, value) for value in values]
         pairs += [("cluster", self.cluster), ("from", self.since), ("to", self.until)]

@@ -78,7 +78,7 @@ class SearchPage:
 
 def search_page(answer: Answer, counted: Answer, asked: SearchRequest, settings: SearchSettings) -> SearchPage:
     """Read Solr's answers to `query.search_params(asked, ...)` and `query.count_params(asked, ...)`."""
-    matched, copies = int(answer.get("response", {}).get("numFound", 0)), _copies(counted)
+    matched, copies = int(answer.get("response", {}).get("numFound", 0)), _copies(answer)
     highlights = answer.get("highlighting", {})
     headers = [each.get("responseHeader", {}) for each in (answer, counted)]
     return SearchPage(
@@ -102,13 +102,9 @@ def _docs(answer: Answer) -> Sequence[Mapping[str, Any]]:
     return docs
 
 
-def clusters_of(answer: Answer) -> tuple[str, ...]:
-    """The clusters that the hits of an answer belong to."""
-    return tuple(_text(doc, fields.CLUSTER) for doc in _docs(answer) if _text(doc, fields.CLUSTER))
-
-
-def _copies(counted: Answer) -> Mapping[str, int]:
-    return {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in _buckets(counted, "copies")}
+def _copies(answer: Answer) -> Mapping[str, int]:
+    """How many near-duplicates there are of each hit besides, by their cluster."""
+    return {str(cluster): int(others["numFound"]) for cluster, others in answer.get("expanded", {}).items()}
 
 
 def _hit(

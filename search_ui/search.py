@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
 import requests
@@ -24,6 +24,14 @@ class Search(Protocol):
 
         Raise `SolrUnavailableError` where asking later may help, `SolrError` where the question was refused.
         """
+
+
+def select_beside(search: Search, params: Params) -> Future[Answer]:
+    """A question that is answered while others are asked. Its `result()` raises what `Search.select` raises."""
+    return _beside.submit(search.select, params)
+
+
+_beside = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="beside")  # starts a thread when one is first needed
 
 
 class SearchClient:

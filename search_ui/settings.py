@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from docstore.errors import SettingsError
 
 # Solr allows 1,024 clauses. In the worst case a character makes six: a bigram, itself and a word, in title and body.
-LONGEST_QUERY = 160
+LONGEST_QUERY = 160  # a Latin word counts as one
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class SearchSettings:
     page_size: int = field(default=10, metadata={"help": "results on a page"})
     deepest_result: int = field(default=1000, metadata={"help": "rank of the last result that can be paged to"})
     longest_query: int = field(
-        default=LONGEST_QUERY, metadata={"help": "characters of a query that are searched for, 1 to 160"}
+        default=LONGEST_QUERY,
+        metadata={"help": "Chinese characters, Latin words and numbers of a query that are searched for, 1 to 160"},
     )
     timeout: float = field(
         default=1.5, metadata={"help": "seconds to wait for Solr before the page says that it does not answer"}

@@ -14,6 +14,7 @@ from search_ui.messages import HTML_LANGUAGES, LANGUAGES, say
 from search_ui.search import Search
 from search_ui.search_log import SearchLog
 from search_ui.settings import SearchSettings
+from search_ui.topic_actions import NO_TOPICS, TopicActions
 
 _KEY = "plumbline"
 _LANGUAGE_COOKIE = "lang"
@@ -29,6 +30,7 @@ class Site:
     actions: SiteActions
     accounts: Accounts
     log: SearchLog
+    topics: TopicActions = NO_TOPICS
     clock: Callable[[], float] = time.time
     stopwatch: Callable[[], float] = time.monotonic
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import urlsplit
 
 from docstore.fields import WORD_JOINT
@@ -29,27 +30,40 @@ Segments = tuple[Segment, ...]
 
 def has_word(text: str) -> bool:
     """True if there is a letter or a digit: something every analyzer keeps."""
-    return any(unicodedata.category(char) in _WORD_CATEGORIES and not _is_void(char) for char in text)
+    return any(unicodedata.category(char) in _WORD_CATEGORIES and not _VOID.match(char) for char in text)
 
 
 # Cn: not assigned in Python's tables, which may be older than the reader's characters.
 _WORD_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Cn"})
 
 
-def _is_void(char: str) -> bool:
-    """Controls, halves of pairs and noncharacters: nothing that a text can hold."""
-    code = ord(char)
-    return unicodedata.category(char) in ("Cc", "Cs") or code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+# Controls, halves of pairs and noncharacters: nothing that a text can hold.
+_NONCHARACTERS = "".join(chr(plane << 16 | low) for plane in range(17) for low in (0xFFFE, 0xFFFF))
+_VOID = re.compile(f"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef{_NONCHARACTERS}]")
+
+
+_SIGN = re.compile(r"[^\W\d_\u2e80-\U0010ffff]{1,24}|\d{1,24}|\S")
+
+
+def first_signs(text: str, most: int) -> str:
+    """The beginning of `text` with at most so many signs: a Chinese character is one, a Latin word or number is one.
+
+    So a query is bounded by what it costs: each sign becomes some tokens, however long a Latin word is.
+    """
+    if len(text) <= most:
+        return text
+    past = next(islice(_SIGN.finditer(text), most, None), None)
+    return text if past is None else text[: past.start()].rstrip()
 
 
 def searchable(text: str, longest: int) -> str:
-    """`text` as it is searched for: NFKC, no controls nor hidden characters, at most `longest` characters.
+    """`text` as it is searched for: NFKC, no controls nor hidden characters, at most `longest` signs (`first_signs`).
 
     Empty if nothing in it can be found.
     """
-    normal = unicodedata.normalize("NFKC", text[:longest])
+    normal = unicodedata.normalize("NFKC", first_signs(text, longest))
     kept = "".join(_searched(char) for char in normal)
-    cleaned = " ".join(kept.split())[:longest].rstrip()  # NFKC can make one character eighteen
+    cleaned = first_signs(" ".join(kept.split()), longest)  # NFKC can make one character eighteen
     return cleaned if has_word(cleaned) or any(map(_is_picture, cleaned)) else ""
 
 
@@ -62,13 +76,12 @@ def _searched(char: str) -> str:
     category = unicodedata.category(char)
     if category == "Cf":
         return ""  # zero-width joints and direction marks stand inside words
-    return " " if _is_void(char) or category[0] == "Z" else char
+    return " " if _VOID.match(char) or category[0] == "Z" else char
 
 
 def shown(text: str) -> str:
     """`text` without word joints, reordering marks and controls: safe to stand beside other text in one line."""
-    kept = (" " if _is_void(char) else char for char in text.translate(_DROPPED))
-    return " ".join("".join(kept).split())
+    return " ".join(_VOID.sub(" ", text.translate(_DROPPED)).split())
 
 
 def link_to(url: str) -> str:

@@ -9,6 +9,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_KEPT = 100_000  # words that a Likeness keeps in mind
 HALF = 1.6  # alpha: the distance at which similarity is one half [L]
 
 
@@ -54,14 +58,30 @@ class TopicTree:
 
     def semantic_similarity(self, features: Collection[str], words: Collection[str]) -> float:
         """ZJ-F8: the mean over `features` of the best similarity that one of `words` has; 0 where there is none."""
-        if not features or not words:
-            return 0.0
-        shown = [word for word in words if word in self]
-        held = set(words)
-        best = (
-            1.0 if one in held else max((self.similarity(one, word) for word in shown), default=0.0) for one in features
-        )
-        return sum(best) / len(features)
+        return Likeness(self, features).mean(words)
+
+
+class Likeness:
+    """ZJ-F8 for one set of features: what is found for a word is kept, so that a word costs its way through the tree
+    once, and a page or link one look for each of its words."""
+
+    def __init__(self, tree: TopicTree, features: Collection[str]) -> None:
+        self._tree = tree
+        self._features = tuple(features)
+        self._rows: dict[str, NDArray[np.float64] | None] = {}  # None: like no feature
+
+    def mean(self, words: Collection[str]) -> float:
+        """The mean over the features of the best similarity that one of `words` has, 0 to 1."""
+        found = [row for word in words if (row := self._row(word)) is not None]
+        return float(np.max(found, axis=0).mean()) if found else 0.0
+
+    def _row(self, word: str) -> NDArray[np.float64] | None:
+        if word not in self._rows:
+            if len(self._rows) >= MOST_KEPT:
+                self._rows.clear()
+            row = np.array([self._tree.similarity(feature, word) for feature in self._features])
+            self._rows[word] = row if row.any() else None
+        return self._rows[word]
 
 
 def tree_of(lines: Iterable[str]) -> TopicTree:

@@ -32,6 +32,14 @@ class WordVectors:
             return None
         return float(self.rows[self.places[one]] @ self.rows[self.places[other]])
 
+    def to_all(self, one: str, others: Sequence[str]) -> list[float | None]:
+        """`similarity` to many words at once."""
+        if one not in self.places:
+            return [None] * len(others)
+        known = [self.places[other] for other in others if other in self.places]
+        values = iter((self.rows[known] @ self.rows[self.places[one]]).tolist())
+        return [next(values) if other in self.places else None for other in others]
+
     def near(self, word: str, count: int, least: float) -> list[tuple[str, float]]:
         """The `count` words most like `word`, most alike first, none below `least`."""
         if word not in self.places:

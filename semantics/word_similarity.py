@@ -12,7 +12,7 @@ from semantics.vectors import WordVectors
 
 @dataclass(frozen=True)
 class SimilaritySettings:
-    """The constants of ZK-A1; the paper's are lost, these are METHODS' [D], tuned by `plumb topic word-pairs`."""
+    """The constants of ZK-A1; the paper's are lost, these are METHODS' [D], see `make bench-similarity_words`."""
 
     alpha: float = 0.9  # of the vectors where concepts are silent
     beta: float = 0.6  # of the concepts where both speak
@@ -46,10 +46,16 @@ class WordSimilarity:
 
     def __call__(self, one: str, other: str) -> float:
         """0 to 1."""
-        if one == other:
-            return 1.0
-        by_concepts = self._concepts.similarity(one, other) if self._concepts else None
-        return combined(self._vectors.similarity(one, other), by_concepts, self._settings)
+        return self.to_all(one, (other,))[0]
+
+    def to_all(self, one: str, others: Sequence[str]) -> list[float]:
+        """The same for many words at once: vectors are multiplied together."""
+        found = self._vectors.to_all(one, others)
+        by_concepts = [self._concepts.similarity(one, other) if self._concepts else None for other in others]
+        return [
+            1.0 if one == other else combined(vector, concept, self._settings)
+            for other, vector, concept in zip(others, found, by_concepts, strict=True)
+        ]
 
 
 class TopicIndex:
@@ -66,6 +72,6 @@ class TopicIndex:
         if word not in self._found:
             if len(self._found) >= self._most:
                 self._found.clear()
-            pairs = ((topic, self._similarity(word, topic)) for topic in self._topic)
+            pairs = zip(self._topic, self._similarity.to_all(word, self._topic), strict=True)
             self._found[word] = tuple(pair for pair in pairs if pair[1] > 0)
         return self._found[word]

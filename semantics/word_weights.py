@@ -6,7 +6,7 @@ WY-F12  ln((N + 1) / (n_t + 1)) + 1: Wu's idf, smoothed for a small collection [
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 
@@ -18,14 +18,17 @@ class WordStatistics:
     documents: int = 0
     occurrences: Counter[str] = field(default_factory=Counter)  # f_i
     holding: Counter[str] = field(default_factory=Counter)  # N_i
-    _mean: float | None = None
+    _total: int = 0  # of f_i
+    _total_log: float = 0.0  # of f_i * ln N_i
 
     def add(self, counts: Mapping[str, int]) -> None:
         """Take a document's words."""
         self.documents += 1
+        self._total += sum(counts.values())
+        self._total_log -= self._logs(counts)
         self.occurrences.update(counts)
         self.holding.update(counts.keys())
-        self._mean = None
+        self._total_log += self._logs(counts)
 
     def weight(self, word: str) -> float:
         """ZK-F2. The mean weight of all words for one that no document holds; 0 for one that every document holds."""
@@ -36,10 +39,11 @@ class WordStatistics:
         return self.mean_weight()
 
     def mean_weight(self) -> float:
-        """The mean ZK-F2 weight of the words seen; 0 before any."""
-        if self._mean is None:
-            self._mean = sum(map(self._own_weight, self.holding)) / max(len(self.holding), 1)
-        return self._mean
+        """The mean ZK-F2 weight of the words seen; 0 before any. Kept up by sums: a page may not cost all words."""
+        if not self.holding:
+            return 0.0
+        total = self._total * math.log(self.documents) - self._total_log
+        return total / self.documents / len(self.holding)
 
     def idf(self, word: str) -> float:
         """WY-F12: ln((N + 1) / (n_t + 1)) + 1; 1 for a word that every document holds."""
@@ -47,3 +51,7 @@ class WordStatistics:
 
     def _own_weight(self, word: str) -> float:
         return self.occurrences[word] / self.documents * math.log(self.documents / self.holding[word])
+
+    def _logs(self, words: Iterable[str]) -> float:
+        """The sum of f_i * ln N_i of the words that were seen."""
+        return sum(self.occurrences[word] * math.log(self.holding[word]) for word in words if word in self.holding)

@@ -4,7 +4,8 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
@@ -17,6 +18,10 @@ from docstore.errors import LexiconError, SolrError
 from docstore.model import Lexicon, LexiconEntry, Reason, Term, TermStatus
 from docstore.searches import Click, LoggedSearch, SearchReport
 from docstore.status import Freshness, SiteHealth
+from docstore.store import Store
+from docstore.term_acts import Act, ActKind, TermEdit
+from docstore.term_queue import TermQuery
+from pipeline.review_desk import StoreDesk
 from search_ui.actions import CrawledSite, Overview, RunSummary
 from search_ui.app import create_app
 from search_ui.query import MARK_OFF, MARK_ON
@@ -65,6 +70,7 @@ class FakeSearch:
         return {
             "responseHeader": {"status": 0, "QTime": 7},
             "response": {"numFound": len(found), "start": start, "docs": docs},
+            "expanded": _copies(docs, self.documents) if "expand" in named else {},
             "highlighting": {doc[fields.ID]: _highlights(doc, named.get("text", "")) for doc in docs},
             "facets": _facets(found, named),
             "nextCursorMark": f"mark{start + len(docs)}",
@@ -101,6 +107,12 @@ def _highlights(doc: dict[str, Any], text: str) -> dict[str, list[str]]:
     return {fields.TITLE: mark(doc[fields.TITLE]), fields.BODY: mark(doc[fields.BODY])}
 
 
+def _copies(docs: Sequence[dict[str, Any]], all_docs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    clusters = [doc[fields.CLUSTER] for doc in all_docs]
+    others = {doc[fields.CLUSTER]: clusters.count(doc[fields.CLUSTER]) - 1 for doc in docs}
+    return {cluster: {"numFound": count} for cluster, count in others.items() if count}
+
+
 def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str, Any]:
     if json.loads(named.get("json.facet", "{}")).get("sites") == "unique(site)":
         return {"sites": len({doc[fields.SITE] for doc in found}), "newest": "2016-05-09T00:00:00Z"}
@@ -112,7 +124,6 @@ def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str,
         "sections": _buckets([doc.get(fields.SECTION, "") for doc in found]),
         "terms": _buckets([term for doc in found for term in doc.get(fields.DOMAIN_TERMS, ())]),
         "dates": _buckets(sorted(f"{doc[fields.PUBLISHED_TEXT][:4]}-01-01T00:00:00Z" for doc in found)),
-        "copies": _buckets([cluster for cluster in clusters if cluster in named.get("shown", "").split(",")]),
     }
 
 
@@ -147,6 +158,10 @@ class FakeActions:
     popular: list[str] = field(default_factory=list)
     report: SearchReport = NO_SEARCHES
     asked_days: list[int] = field(default_factory=list)
+
+    @cached_property
+    def review(self) -> "FakeDesk":
+        return FakeDesk(self)
 
     def lexicon(self) -> Lexicon:
         return self.published
@@ -217,6 +232,44 @@ class FakeActions:
 
     def _accepted(self) -> set[str]:
         return {term.text for term in self.all_terms if term.status is TermStatus.ACCEPTED}
+
+
+class FakeDesk(StoreDesk):
+    """A real desk on a store in memory; after each act its terms are those of `held`."""
+
+    def __init__(self, held: FakeActions) -> None:
+        self.store = Store("sqlite://", Path("/nowhere"))
+        super().__init__(self.store)
+        self._held = held
+        self.store.lexicon.replace_candidates(held.all_terms)
+        for one in held.all_terms:
+            if one.status is not TermStatus.CANDIDATE:
+                self.store.lexicon.decide([one.text], one.status)
+        for number in range(1, held.published.version + 1):
+            self.store.lexicon.publish(Lexicon(number, held.published.entries))
+
+    def do(self, kind: ActKind, edits: Sequence[TermEdit], by: str) -> Act:
+        return self._told(super().do(kind, edits, by))
+
+    def merge(self, text: str, into: str, by: str, seen: int | None) -> Act:
+        return self._told(super().merge(text, into, by, seen))
+
+    def rename(self, text: str, new: str, by: str, seen: int | None) -> Act:
+        return self._told(super().rename(text, new, by, seen))
+
+    def undo(self, by: str, act_id: int | None) -> Act:
+        return self._told(super().undo(by, act_id))
+
+    def publish(self, by: str) -> Lexicon:
+        self._held.published = super().publish(by)
+        return self._held.published
+
+    def _told(self, act: Act) -> Act:
+        order = [one.text for one in self._held.all_terms]
+        now = {one.text: one for one in self.page(TermQuery(None, limit=10_000))[1]}
+        known = [now.pop(text) for text in order if text in now]
+        self._held.all_terms[:] = [*known, *now.values()]
+        return act
 
 
 def term(text: str, score: float = 10.0, **changes: Any) -> Term:

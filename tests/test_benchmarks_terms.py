@@ -1,15 +1,16 @@
 """The quality of the miner that `benchmarks/floors.json` holds, on documents it has learnt from and on its recipe."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from benchmarks.results import SHARED, read_floors
-from benchmarks.terms import load_scorer, read_sets, score
 from benchmarks.terms_corpus import write_corpus
+from benchmarks.terms_sets import known_of, load_scorer, read_sets, score
+from benchmarks.terms_texts import read_texts, write_texts
 from lexicon.counting import count_texts
 from lexicon.learned import TermMiner, load_model, save_model, shipped_models, spelt
+from semantics.folding import word_key
 
 FLOORS = read_floors("terms")
 
@@ -26,6 +27,15 @@ def test_shipped_models_hold_their_floors(name: str) -> None:
     assert found["P@100"] >= FLOORS[f"{name} p100"]
 
 
+@pytest.mark.shared
+def test_known_terms_lift_the_others() -> None:
+    one = next(one for one in read_sets(SHARED) if one.name == "petro")
+    scorer = load_scorer(SHARED)
+    miner = TermMiner(shipped_models(), count_texts(one.texts, shipped_models()))
+    rows, _ = miner.ranked(seeds=frozenset(map(word_key, known_of(one, scorer))))
+    assert score(one, list(spelt(miner.table, rows)), scorer)["AvP"] >= FLOORS["petro guided avp"]
+
+
 def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
     for language, model in shipped_models().items():
         save_model(model, tmp_path / "model.npz")
@@ -36,10 +46,16 @@ def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
         assert (again.boundaries.pairs == model.boundaries.pairs).all()
 
 
+def test_texts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.terms_texts.READ", 3)
+    write_texts(["", "页岩气\r\n储层", "a\0b"], tmp_path / "texts")
+    assert list(read_texts(tmp_path / "texts")) == ["", "页岩气\r\n储层", "a b"]
+
+
 def test_a_generated_corpus_has_its_size_and_new_words(tmp_path: Path) -> None:
     texts = ["页岩气储层的特征研究，采用钻头钻进。", "碳酸盐油藏的开发方案。"]
     characters = write_corpus(texts, 0.01, tmp_path / "texts")
-    lines = [json.loads(line) for line in (tmp_path / "texts").read_text(encoding="utf-8").splitlines()]
+    lines = list(read_texts(tmp_path / "texts"))
     assert lines[:2] == texts
     assert len(set(lines)) > 10
     assert sum(map(len, lines)) == characters

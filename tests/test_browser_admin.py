@@ -75,7 +75,7 @@ def test_a_wrong_password_opens_nothing(visit: Visit) -> None:
 def test_each_sees_what_the_account_is_for(visit: Visit, vertical: Vertical) -> None:
     wanted = {
         Role.REPORTS: ["概况", "搜索统计", "网站", "我的账号"],
-        Role.REVIEWER: ["概况", "词库", "搜索统计", "我的账号"],
+        Role.REVIEWER: ["概况", "词库", "主题", "搜索统计", "我的账号"],
     }
     for role, areas in wanted.items():
         with account(vertical, f"only-{role}", role) as name:
@@ -117,6 +117,7 @@ def test_the_keyboard_alone_signs_in_judges_and_publishes(visit: Visit, vertical
     page.keyboard.type("ja")
     expect(page.locator(".term").first).to_have_attribute("data-status", "accepted")
     page.keyboard.type("p")
+    expect(page).to_have_url(re.compile("/admin/lexicon/preview$"))
     expect(page.locator("#publish button")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("p.note[role=status]")).to_contain_text("已发布")
@@ -157,7 +158,7 @@ def test_candidates_come_best_first_each_with_its_contexts(visit: Visit, vertica
     for n in (1, 2):
         expect(page.locator("nav.pages [aria-current]")).to_have_text(re.compile(f"^{n} /"))
         for term in page.locator(".term").all():
-            scores.append(float(term.locator("dd").first.inner_text()))
+            scores.append(float(term.locator(".figures-of-term dd").first.inner_text()))
             marks = term.locator(".contexts mark").all_inner_texts()
             assert {mark.casefold() for mark in marks} == {term.locator("h2 bdi").inner_text().casefold()}
         page.locator("nav.pages a[rel=next]").click()

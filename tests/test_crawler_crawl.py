@@ -5,6 +5,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import crawler.workers
 from crawler.addresses import PublicAddresses
 from crawler.crawl import Progress, crawl
 from crawler.fetch import Fetcher
-from crawler.plan import plan_of
+from crawler.plan import check_contact, plan_of
 from crawler.settings import CrawlSettings
 from crawler.strategies import STRATEGIES, Judgement
 from docstore.errors import PlumblineError, SettingsError, StoreError
@@ -380,6 +381,22 @@ def test_laws_of_strategies(name: str) -> None:
 def test_settings_that_cannot_be_followed(changes: dict[str, object], complaint: str) -> None:
     with pytest.raises(SettingsError, match=complaint):
         plan_of(settings("http://h/", **changes) if "seeds" not in changes else CrawlSettings(**changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("seed", "inside", "contact", "is_refused"),
+    [
+        ("http://news.test/", (), "", True),
+        ("http://news.test/", (), "me@example.org", False),
+        ("http://news.test:8080/", ("news.test",), "", False),
+        ("http://127.0.0.1:8080/", (), "", False),  # refused for what it is, if it is not named
+        ("http://[::1]/", (), "", False),
+    ],
+)
+def test_real_sites_are_told_who_asks(seed: str, inside: tuple[str, ...], contact: str, is_refused: bool) -> None:
+    made = CrawlSettings(seeds=(seed,), inside_hosts=inside, contact=contact)
+    with pytest.raises(SettingsError, match="contact is empty") if is_refused else nullcontext():
+        check_contact(plan_of(made), made)
 
 
 def test_a_plan() -> None:

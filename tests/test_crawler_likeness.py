@@ -1,9 +1,11 @@
 """Differences between addresses that mean nothing: forms, and what a site teaches."""
 
+from pathlib import Path
+
 import pytest
 
-from crawler.likeness import TRAITS, SiteLikeness, loose_form, traits_of, without_trait
-from crawler.urls import Address, canonical
+from crawler.likeness import TRAITS, Likenesses, SiteLikeness, loose_form, traits_of, without_trait
+from crawler.urls import canonical
 
 H = "http://site.test"
 
@@ -44,7 +46,7 @@ def test_a_parameter_that_never_changes_the_page_is_dropped() -> None:
         assert site.idle == ()
         site.observe(f"{H}/p?ref={number}", "same")
     assert site.idle == ("?ref",)
-    assert site.reduced(Address(f"{H}/q?id=7&ref=9", "as written")) == Address(f"{H}/q?id=7", "as written")
+    assert site.reduced(f"{H}/q?id=7&ref=9") == f"{H}/q?id=7"
 
 
 def test_a_parameter_that_changes_some_pages_is_kept() -> None:
@@ -68,7 +70,46 @@ def test_what_is_remembered_is_bounded() -> None:
     site = SiteLikeness()
     for number in range(30_000):
         site.observe(f"{H}/{number}?p{number}=1", "x")
-    assert len(site._pages) <= 20_000
+    assert len(site._pages) <= 2000
+
+
+def test_of_two_traits_that_differ_at_once_nothing_is_learned() -> None:
+    site = SiteLikeness()
+    for number in range(10):
+        site.observe(f"{H}/News{number}/", f"page {number}")
+        site.observe(f"{H}/news{number}", f"page {number}")
+    assert site.idle == ()
+
+
+def test_the_first_form_of_an_address_stands_for_the_others() -> None:
+    site = SiteLikeness()
+    assert site.first_of(H + "/Q") == H + "/Q"
+    for number in range(5):
+        for path in (f"/News{number}", f"/news{number}"):
+            site.observe(H + path, f"page {number}")
+    assert site.first_of(H + "/Q") == H + "/Q"
+    assert site.first_of(H + "/q") == H + "/Q"
+    assert site.first_of(H + "/r") == H + "/r"
+
+
+def test_what_sites_taught_outlives_a_run(tmp_path: Path) -> None:
+    sites, file = Likenesses(), tmp_path / "likeness.json"
+    for number in range(6):
+        sites.of("www.site.test").observe(f"{H}/p?ref={number}", "same")
+    sites.save(file)
+    assert Likenesses.load(file).of("site.test").idle == ("?ref",)
+    file.write_text("[1, 2")
+    assert Likenesses.load(file).of("site.test").idle == ()
+
+
+def test_sites_in_memory_are_bounded() -> None:
+    sites = Likenesses()
+    for number in range(6):
+        sites.of("first.test").observe(f"http://first.test/p?ref={number}", "same")
+    for number in range(300):
+        sites.of(f"{number}.test")
+    assert len(sites._sites) <= 100
+    assert sites.of("first.test").idle == ("?ref",)
 
 
 def test_reduced_addresses_are_canonical() -> None:

@@ -4,6 +4,7 @@ import itertools
 import socket
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,22 @@ def test_two_processes_fetch_every_page_once_and_keep_the_limit(tmp_path: Path) 
         assert len(asked) - len(set(asked)) <= 1  # the seed, once a run
         assert [[request.path for request in site.requests].count("/robots.txt") for site in sites] == [1, 1, 1]
         assert store.frontier.count() == 25
+
+
+def test_a_process_that_ends_early_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
+    """Its host asks for a long pause; the others are done at once, long before `minutes` are up."""
+    busy = Answer(503, b"", {"Retry-After": "3000"})
+    with ExitStack() as running, sqlite_store(tmp_path) as store:
+        first = running.enter_context(Site({"/": busy, "/1": busy}))
+        sites = [first, *(running.enter_context(Site({"/": page()})) for _ in range(3))]
+        hosts = tuple(site.host for site in sites)
+        seeds = (*(site.url() for site in sites), first.url("/1"))
+        made = settings(*seeds, processes=2, scope=hosts, inside_hosts=hosts, minutes=1.0, per_host=1)
+        report = run(store.frontier, made, tmp_path)
+    assert report.counts[Reason.FETCHED] == 3
+    assert [note for note in report.notes if note.startswith("stopped")] == [
+        "stopped early: every host left asks to wait longer than this run may last"
+    ]
 
 
 # -- the recorder

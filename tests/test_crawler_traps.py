@@ -155,7 +155,7 @@ def crawl(serve: Serve, start: str, limit: int = 6000) -> list[str]:
         for link in links:
             found = address_of(link, page.fetch)
             assert isinstance(found, Address)
-            found = likeness.reduced(found)
+            found = found._replace(url=likeness.reduced(found.url))
             trap = shape_trap(found.url, 2026) or watch.link(found.url, page.url, known=found.url in seen)
             if trap is None and found.url not in seen:
                 seen.add(found.url)

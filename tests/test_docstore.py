@@ -283,7 +283,9 @@ class TestLexicon:
         assert (total, [t.text for t in page_one]) == (1, ["储气库群"])  # 钻井 was not mined again
         assert store.lexicon.counts() == {
             TermStatus.CANDIDATE: 1,
+            TermStatus.LATER: 0,
             TermStatus.ACCEPTED: 1,
+            TermStatus.MERGED: 0,
             TermStatus.REJECTED: 0,
         }
 

@@ -26,8 +26,17 @@ ARTICLES_1 = """
 """
 NEW_TABLES = (
     *("bands", "parts", "ties", "sites", "site_pages", "site_lines", "site_tails"),
-    *("accounts", "searches", "clicks"),
+    *("accounts", "searches", "clicks", "term_changes", "term_acts"),
 )
+NEW_COLUMNS = {
+    "terms": (
+        *("synonyms", "parts", "category", "broader", "weight", "tag", "place", "version"),
+        *("first_seen", "decided_by", "decided_on"),
+    ),
+    "lexicon_entries": ("synonyms", "category", "broader"),
+    "lexicons": ("by_whom",),
+}
+NEW_INDEXES = ("terms_by_place", "terms_by_decision")
 INDEXES = {str(index.name) for table in tables.metadata.tables.values() for index in table.indexes}
 OLD_COLUMNS = "url_id, doc_id, title, body, published, date_source, language, method, digest, extracted_at"
 
@@ -43,8 +52,11 @@ def old_url(store_url: str, tmp_path: Path) -> Iterator[str]:
         connection.execute(text(f"CREATE TABLE kept AS SELECT {OLD_COLUMNS} FROM articles"))
         for name in (*NEW_TABLES, "articles"):
             connection.execute(text(f"DROP TABLE {name}"))
-        for name in ("terms", "lexicon_entries"):
-            connection.execute(text(f"ALTER TABLE {name} DROP COLUMN synonyms"))
+        for index in NEW_INDEXES:
+            connection.execute(text(f"DROP INDEX {index}"))
+        for name, columns in NEW_COLUMNS.items():
+            for column in columns:
+                connection.execute(text(f"ALTER TABLE {name} DROP COLUMN {column}"))
         connection.execute(text(ARTICLES_1))
         connection.execute(text(f"INSERT INTO articles ({OLD_COLUMNS}) SELECT {OLD_COLUMNS} FROM kept"))
         connection.execute(text("DROP TABLE kept"))

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from docstore.errors import LexiconError, SettingsError
 from docstore.model import Term
 from lexicon import build
 from lexicon.build import mine_terms
+from lexicon.candidates import _INVISIBLE, readable
 from lexicon.contexts import find_context
+from lexicon.evidence import PARTS
 from lexicon.filters import general_words
 from lexicon.settings import LexiconSettings
 from semantics.segment import RjiebaSegmenter
@@ -153,6 +156,35 @@ def test_the_learned_scorer_finds_one_word_and_mixed_terms() -> None:
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.parametrize(
+    "term", ["CO2驱", "PDC钻头", "3D打印", "β受体", "k-means聚类", "螺纹蠊虫", "shale gas wells"], ids=ascii
+)
+def test_mixed_english_and_new_words_are_found(term: str) -> None:
+    # The dictionary knows none of them: `螺纹蠊虫` falls into characters.
+    frames = [
+        "本文研究{}的应用。",
+        "采用{}后效果明显。",
+        "对{}进行了评价；",
+        "结果表明，{}有优势。",
+        "We study {} here, and {}.",
+    ]
+    chinese = [frame.format(term) for frame in frames[:4]]
+    texts = [("", text) for text in (chinese if term != "shale gas wells" else [frames[4].format(term, term)]) * 2]
+    terms = by_text(mine_terms([*ARTICLES, *texts], LexiconSettings(probability=0.05)))
+    assert terms[term].frequency >= 4
+
+
+def test_readable_text_is_nfkc_without_invisible_characters() -> None:
+    every = [chr(code) for code in range(0x20, 0x30000) if not 0xD800 <= code < 0xE000]
+    for text in [
+        "".join(every),
+        *(f"a{char}甲" for char in every[:0x3000]),
+        *(f"，{char}" for char in every[0xFE00:0xFFFF]),
+    ]:
+        plain = unicodedata.normalize("NFKC", text)
+        assert readable(text) == "".join(char for char in plain if not _INVISIBLE.match(char))
+
+
 def test_probability_is_to_be_exceeded_and_frequency_to_be_reached() -> None:
     likely = mine_terms(ARTICLES * 3, LexiconSettings(probability=0.3))
     assert likely
@@ -166,3 +198,12 @@ def test_remembered_counts_give_the_same_terms(tmp_path: Path) -> None:
     expected = mine_terms(ARTICLES, LexiconSettings(probability=0.1))
     for _ in range(2):
         assert mine_terms(ARTICLES, LexiconSettings(probability=0.1), counts=tmp_path) == expected
+
+
+def test_a_mined_term_says_what_its_score_is_made_of() -> None:
+    texts = [("页岩气开发", f"四川页岩气开发提速{n}。页岩气开发成本下降，Shale gas wells pay off.") for n in range(30)]
+    found = mine_terms(texts, LexiconSettings(probability=0.0))
+    parts = {term.text: dict(term.parts) for term in found}
+    assert parts and all(list(values) == list(PARTS) for values in parts.values())
+    assert {len({values[name] for values in parts.values()}) > 1 for name in ("boundaries", "specific")} == {True}
+    assert mine_terms(texts, LexiconSettings(scorer="c_value", threshold=0.0))[0].parts == ()

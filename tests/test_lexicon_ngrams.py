@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from docstore.errors import LexiconError
 from lexicon.boundaries import Boundaries, empty_model
@@ -17,10 +18,15 @@ DAY_1 = ["碳酸盐储层特征复杂，采用PDC钻头钻进。", "页岩气储
 DAY_2 = ["Shale gas wells are drilled. The shale gas reservoir is tight.", "碳酸盐储层特征研究；页岩气。"]
 
 
+def numbered(count: int, first: int = 0) -> NDArray[np.int32]:
+    """The numbers of some documents."""
+    return np.arange(first, first + count, dtype=np.int32)
+
+
 def whole_table(texts: list[str], language: str = "zh") -> NgramTable:
     """Every span of `texts`."""
     table = NgramTable()
-    tokens = tokens_of(texts, language, 0, table.vocabulary)
+    tokens = tokens_of(texts, language, numbered(len(texts)), table.vocabulary)
     table.add(tokens, occurrences(tokens, table.vocabulary, Boundaries(empty_model(language)), -np.inf))
     table.documents = len(texts)
     return table
@@ -29,14 +35,14 @@ def whole_table(texts: list[str], language: str = "zh") -> NgramTable:
 def column(table: NgramTable, name: str) -> dict[str, int]:
     """One column by the text of the rows."""
     rows = table.rows()
-    return dict(zip(spelt(table, rows), rows.counts[:, AT[name]].tolist(), strict=True))
+    return dict(zip(spelt(table, rows), rows.counts[AT[name]].tolist(), strict=True))
 
 
 def as_list(table: NgramTable) -> list[tuple[str, float, int, int, tuple[int, ...]]]:
     """The ranking as text."""
     rows, scores = TermMiner(shipped_models(), table).ranked()
-    frequency, documents = rows.counts[:, AT["frequency"]].tolist(), rows.counts[:, AT["documents"]].tolist()
-    seen_in = map(tuple, rows.seen_in.tolist())
+    frequency, documents = rows.counts[AT["frequency"]].tolist(), rows.counts[AT["documents"]].tolist()
+    seen_in = map(tuple, rows.seen_in.T.tolist())
     return list(zip(spelt(table, rows), scores.tolist(), frequency, documents, seen_in, strict=True))
 
 
@@ -69,11 +75,20 @@ def test_two_days_are_both_at_once() -> None:
     assert added.documents == both.documents == 5
 
 
+def test_the_size_of_a_chunk_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [*DAY_2, *DAY_1, "SHALE GAS", "页岩气 SHALE GAS", *DAY_1, *DAY_2]
+    whole = as_list(count_texts(texts, shipped_models()))
+    for size in (1, 60, 100):
+        monkeypatch.setattr("lexicon.counting.CHUNK_CHARACTERS", size)
+        assert as_list(count_texts(texts, shipped_models())) == whole
+
+
 def test_order_of_addition_changes_no_count() -> None:
     one, other = count_texts(DAY_1, shipped_models()), count_texts(DAY_2, shipped_models())
     forwards, backwards = total([one, other]), total([other, one])
     assert column(forwards, "frequency") == column(backwards, "frequency")
     assert np.array_equal(forwards.rows().counts, backwards.rows().counts)
+    assert np.array_equal(forwards.rows().sums, backwards.rows().sums)
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:
@@ -97,16 +112,29 @@ def test_memory_is_bounded_and_the_frequent_stay() -> None:
     table = NgramTable(most_kept=40)
     boundaries = Boundaries(empty_model("zh"))
     for number in range(30):
-        tokens = tokens_of([f"储层特征，Word{number} once{number}"], "zh", number, table.vocabulary)
+        tokens = tokens_of([f"储层特征，Word{number} once{number}"], "zh", numbered(1, number), table.vocabulary)
         table.add(tokens, occurrences(tokens, table.vocabulary, boundaries, -np.inf))
     assert len(table.rows()) <= 40
     assert column(table, "frequency")["储层特征"] == 30
 
 
+def test_what_is_kept_goes_on_being_counted() -> None:
+    table = NgramTable(most_kept=40)
+    boundaries = Boundaries(empty_model("zh"))
+    for number in range(60):
+        tokens = tokens_of([f"储层特征，Word{number} once{number}。钻头"], "zh", numbered(1, number), table.vocabulary)
+        table.add(tokens, occurrences(tokens, table.vocabulary, boundaries, -np.inf))
+    rows = table.rows()
+    kept = dict(zip(spelt(table, rows), rows.seen_in.T.tolist(), strict=True))
+    assert kept["钻头"] == kept["储层特征"] == [0, 1, 2]
+    assert (rows.keys[:-1] < rows.keys[1:]).all()
+    assert column(table, "documents")["储层"] == 60
+
+
 def test_the_first_documents_are_kept_in_order() -> None:
     table = whole_table(["储层"] * 2)
     table.add_table(whole_table(["储层"] * 4))
-    assert table.rows().seen_in.tolist() == [[0, 1, 2]]
+    assert table.rows().seen_in.T.tolist() == [[0, 1, 2]]
     assert table.rows().counts[0, 0] == 6
 
 

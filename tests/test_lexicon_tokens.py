@@ -1,5 +1,6 @@
 """Text as numbered words."""
 
+import numpy as np
 import pytest
 
 from lexicon.tokens import Vocabulary, language_of, tokens_of
@@ -7,7 +8,7 @@ from lexicon.tokens import Vocabulary, language_of, tokens_of
 
 def words_of(text: str, language: str) -> list[str]:
     vocabulary = Vocabulary()
-    tokens = tokens_of([text], language, 0, vocabulary)
+    tokens = tokens_of([text], language, np.zeros(1, np.int32), vocabulary)
     return [vocabulary.words[number] for number in tokens.ids.tolist()][:-2]
 
 
@@ -22,6 +23,7 @@ def words_of(text: str, language: str) -> list[str]:
         ("a  b\tc", "en", ["a", " b", " c"]),
         ("", "zh", []),
         (" \u3000", "zh", []),
+        ("甲\ue000乙\n", "zh", ["甲", "\n", "乙", "\n"]),  # the sign we part documents with is not taken from them
     ],
     ids=ascii,
 )
@@ -58,5 +60,5 @@ def test_language(text: str, language: str) -> None:
 
 
 def test_documents_are_numbered() -> None:
-    tokens = tokens_of(["储层", "", "钻头"], "zh", 5, Vocabulary())
-    assert tokens.documents.tolist() == [5, 5, 5, 6, 6, 7, 7, 7]
+    tokens = tokens_of(["储层", "", "钻头"], "zh", np.array([5, 6, 9], np.int32), Vocabulary())
+    assert tokens.documents.tolist() == [5, 5, 5, 6, 6, 9, 9, 9]

@@ -85,7 +85,7 @@ def test_on_a_terminal_the_password_is_asked_for_twice_and_not_shown(folder: Pat
     os.close(terminal)
     shown = b""
     for password in ("first and wrong", "mistyped wrong", PASSWORD, PASSWORD):
-        # What is typed before the prompt is there is thrown away by the terminal, so "Error: ..." must not count as one.
+        # The terminal throws away what is typed before the prompt is there, so "Error: ..." must not count as one.
         while not shown.endswith((b"characters): ", b"confirmation: ")):
             shown += os.read(main, 4096)
         os.write(main, password.encode() + b"\n")

@@ -94,9 +94,11 @@ def refused(said: Said, *parts: str) -> None:
 class TestCommandLine:
     COMMANDS = (
         *("init", "run", "crawl", "extract", "index", "serve", "schedule", "status", "explain", "refresh", "import"),
-        *("compare", "demo", "lexicon", "account", "fetch", "sites", "frontier"),
+        *("compare", "demo", "lexicon", "account", "fetch", "sites", "frontier", "warc", "topic"),
         *("lexicon build", "lexicon show", "lexicon accept", "lexicon reject", "lexicon add", "lexicon publish"),
-        "lexicon rules",
+        *("lexicon rules", "lexicon import", "lexicon export", "lexicon term", "lexicon later", "lexicon merge"),
+        *("lexicon edit", "lexicon class", "lexicon relate", "lexicon synonyms", "lexicon undo", "lexicon history"),
+        *("lexicon versions", "lexicon diff", "lexicon revert", "lexicon preview", "lexicon report"),
     )
 
     def test_every_command_is_listed_here(self) -> None:
@@ -173,9 +175,13 @@ class TestSeeds:
             ({"seeds": ["ftp://a.test/"]}, ["'ftp://a.test/'", "not an http or https address"]),
             ({"seeds": ["http://a.test/photo.jpg"]}, ["is not a page"]),
             ({"inside_hosts": []}, ["none of the seeds", "private or reserved network", "crawl.inside_hosts"]),
-            ({"seeds": ["http://nowhere.invalid/"]}, ["none of the seeds", "nowhere.invalid", "crawl.seeds"]),
+            (
+                {"seeds": ["http://nowhere.invalid/"], "contact": "me@example.org"},
+                ["none of the seeds", "nowhere.invalid", "crawl.seeds"],
+            ),
+            ({"seeds": ["http://nowhere.invalid/"]}, ["crawl.contact is empty", "nowhere.invalid can reach you"]),
         ],
-        ids=["none", "outside its scope", "not http", "a picture", "inside", "unknown host"],
+        ids=["none", "outside its scope", "not http", "a picture", "inside", "unknown host", "nobody to complain to"],
     )
     def test_refused(self, site: Site, vertical: Vertical, crawl: dict[str, Any], parts: list[str]) -> None:
         vertical.write({"crawl": crawl_of(site, **crawl)})
@@ -476,7 +482,7 @@ class TestWords:
     ) -> None:
         file = tmp_path / "dictionary.txt"
         file.write_bytes(content)
-        refused(crawled.plumb("lexicon", "add", "--file", str(file)), *parts)
+        refused(crawled.plumb("lexicon", "import", str(file)), *parts)
         assert crawled.kept().terms == {}
 
 

@@ -10,8 +10,10 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from crawler.progress import HostProgress, Progress
+from docstore.archive import read_warc
+from docstore.errors import StoreError
 from docstore.model import Reason
-from pipeline.cli_crawl import crawl, fetch, frontier, progress_table, sites
+from pipeline.cli_crawl import crawl, fetch, frontier, progress_table, sites, warc
 from tests.web_fixture import Answer, Site, page
 
 ROBOTS = Answer(200, b"User-agent: *\nDisallow: /private", {})
@@ -23,17 +25,20 @@ def cli(context: click.Context) -> None:
     """As `plumb`, with the commands of this module alone."""
 
 
-for command in (crawl, fetch, frontier, sites):
+for command in (crawl, fetch, frontier, sites, warc):
     cli.add_command(command)
 
 
 class Vertical:
     """A vertical over one local site."""
 
-    def __init__(self, folder: Path, site: Site) -> None:
+    def __init__(self, folder: Path, site: Site, *others: Site) -> None:
         self._obj: dict[str, Any] = {"config": folder / "v.toml", "flags": {}}
         lines = ["[vertical]", 'data_dir = "data"', "[crawl]", f'seeds = ["{site.url()}"]', "delay = 0.001"]
-        lines += [f'inside_hosts = ["{site.host}"]', 'contact = "https://example.org/"']
+        lines += [
+            f"inside_hosts = {json.dumps([one.host for one in (site, *others)])}",
+            'contact = "https://example.org/"',
+        ]
         (folder / "v.toml").write_text("\n".join(lines))
 
     def plumb(self, *arguments: str) -> str:
@@ -73,6 +78,43 @@ def test_block_requeue_add(tmp_path: Path, site: Site) -> None:
     assert vertical.plumb("frontier", "add", site.url("/b"), site.url("/a")) == "1 added, 1 known already\n"
     vertical.plumb("crawl")
     assert sorted(site.asked()) == ["/a", "/b"]
+
+
+def test_hosts_linked_from_kept_pages_are_proposed_and_asked_only_once_they_are_added(tmp_path: Path) -> None:
+    with Site({"/": page(text="<p>来源</p>"), "/9": page()}) as source:
+        links = [source.url(f"/{number}") for number in range(3)]
+        pages = {"/": page("/a", "http://foot.test/"), "/a": page(*links, "http://foot.test/")}
+        with Site(pages) as site:
+            vertical = Vertical(tmp_path, site, source)
+            vertical.plumb("crawl")
+            assert source.requests == []
+            found = json.loads(vertical.plumb("sites", "proposed", "--json"))
+            assert [(one["host"], one["addresses"], one["pages"]) for one in found] == [
+                ("foot.test", 1, 2),
+                (source.host, 1, 1),
+            ]
+            assert found[1]["example"] == links[0]
+            assert source.host in vertical.plumb("sites", "proposed")
+            vertical.plumb("sites", "add", source.host)
+            assert [one["host"] for one in json.loads(vertical.plumb("sites", "proposed", "--json"))] == ["foot.test"]
+            vertical.plumb("crawl")
+            assert "/" in source.asked()
+            source.requests.clear()
+            vertical.plumb("sites", "remove", source.host)
+            vertical.plumb("crawl")
+            assert source.requests == []
+
+
+def test_kept_pages_leave_as_one_warc_file_and_come_back(tmp_path: Path, site: Site) -> None:
+    vertical, file = Vertical(tmp_path, site), tmp_path / "out.warc.gz"
+    vertical.plumb("crawl")
+    assert vertical.plumb("warc", "export", str(file)).startswith("2 pages in ")
+    pages = {page.url: page for page in read_warc(file)}
+    assert sorted(pages) == [site.url("/"), site.url("/a")]
+    assert "行业" in pages[site.url("/")].body.decode()
+    with pytest.raises(StoreError, match="is there already"):
+        vertical.plumb("warc", "export", str(file))
+    assert vertical.plumb("warc", "export", str(tmp_path / "a.warc.gz"), site.url("/a*")).startswith("1 pages in ")
 
 
 def test_fetch_prints_every_decision_and_keeps_nothing(tmp_path: Path, site: Site) -> None:

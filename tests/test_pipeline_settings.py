@@ -44,7 +44,7 @@ def test_file_environment_and_flags_in_this_order(tmp_path: Path, monkeypatch: p
         ("[crawl]\nthreads = 0", "crawl.threads = 0: it must be more than 0"),
         ("[crawl]\ndelay = -1", "crawl.delay = -1.0: it must be 0 or more"),
         ("[crawl]\nseeds = 'http://a/'", "crawl.seeds: expected a list of text"),
-        ("[crawl]\nstrategy = 'magic'", "crawl.strategy = 'magic': there is breadth_first"),
+        ("[crawl]\nstrategy = 'magic'", "crawl.strategy = 'magic': there is auto, breadth_first, fused"),
         ("[extract]\nmethod = 'x'", "extract.method = 'x': there is"),
         ("[search.site_names]\n'a' = 3", "search.site_names: expected a table of text"),
         ("[schedule]\nat = '25:00'", "schedule.at = '25:00': expected a time as 02:30"),

@@ -349,17 +349,23 @@ def test_every_change_needs_an_account(address: str) -> None:
 
 REVIEW = {
     DECIDE,
-    "/admin/lexicon/bulk",
-    "/admin/lexicon/publish",
+    *(f"/admin/lexicon/{act}" for act in ("bulk", "change", "publish", "revert", "undo")),
     "/admin/searches/candidate",
     "/admin/searches/synonym",
+    "/admin/topics/<name>/decide",
 }
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
     "/admin/lexicon": {Role.REVIEWER},
+    **{
+        f"/admin/lexicon/{name}": {Role.REVIEWER}
+        for name in ("article", "export/<form>", "history", "preview", "report", "term", "versions")
+    },
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},
     "/admin/sites": {Role.REPORTS},
+    "/admin/topics/": {Role.REVIEWER},
+    "/admin/topics/<name>": {Role.REVIEWER},
     **{address: {Role.REVIEWER} for address in REVIEW},
 }
 

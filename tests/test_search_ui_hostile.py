@@ -13,6 +13,8 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from docstore import fields
 from docstore.model import TermStatus
+from pipeline.review_desk import StoreDesk
+from search_ui.review_actions import Surroundings
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
 from tests.search_ui_fakes import FakeActions, FakeSearch, document, sign_in, site_app, term
@@ -153,7 +155,9 @@ def test_other_parameters_are_refused_or_harmless() -> None:
             assert_harmless(response.text)
 
 
-def test_terms_and_contexts_make_no_markup() -> None:
+def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch) -> None:
+    near = StoreDesk.surroundings
+    monkeypatch.setattr(StoreDesk, "surroundings", lambda desk, terms: [Surroundings()] * len(terms))  # others' words
     for texts in batches(rows("xss") + rows("lexicon"), 20):
         hostile = [term(text, 100 - n, tags=text, contexts=(f"前{text}后",)) for n, text in enumerate(texts)]
         pages = []
@@ -163,6 +167,12 @@ def test_terms_and_contexts_make_no_markup() -> None:
             pages.append(client.get("/admin/lexicon").text)
         assert skeleton(pages[0]) == skeleton(pages[1])
         assert_harmless(pages[0])
+    monkeypatch.setattr(StoreDesk, "surroundings", near)
+    client = site_app(actions=FakeActions(hostile)).test_client()
+    sign_in(client)
+    assert_harmless(client.get("/admin/lexicon").text)
+    for one in hostile:
+        assert_harmless(client.get("/admin/lexicon/term", query_string={"text": one.text}).text)
 
 
 def test_a_hostile_term_can_be_decided_like_any_other() -> None:
@@ -172,6 +182,7 @@ def test_a_hostile_term_can_be_decided_like_any_other() -> None:
     sign_in(client)
     for form in BeautifulSoup(client.get("/admin/lexicon").text, "html.parser").select("form.decide"):
         sent = {str(field["name"]): str(field["value"]) for field in form.select("input")}
-        response = client.post("/admin/lexicon/decide", data={**sent, "decision": "accepted"}, follow_redirects=True)
-        assert_harmless(response.text)
-    assert {one.status for one in held.all_terms} == {TermStatus.ACCEPTED}
+        for decision in ("accepted", "rejected"):
+            response = client.post("/admin/lexicon/decide", data={**sent, "decision": decision}, follow_redirects=True)
+            assert_harmless(response.text)
+    assert {one.status for one in held.all_terms} == {TermStatus.REJECTED}  # no dictionary takes them

@@ -34,7 +34,22 @@ def test_searchable(typed: str, expected: str) -> None:
 
 
 def test_searchable_is_cut_even_where_normal_form_grows() -> None:
-    assert len(searchable("\ufdfa" * 50, 50)) <= 50
+    assert len(searchable("\ufdfa" * 50, 50).split()) <= 50
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        pytest.param("页岩气勘探", "页岩气", id="chinese-characters"),
+        pytest.param("what similarity laws must be obeyed", "what similarity laws", id="latin-words"),
+        pytest.param("well PDC钻头", "well PDC钻", id="mixed"),
+        pytest.param("a" * 100, "a" * 72, id="an-endless-word-is-several"),
+        pytest.param("12号 井", "12号 井", id="blanks-are-none"),
+        pytest.param("  \t " * 9, "", id="nothing"),
+    ],
+)
+def test_a_latin_word_counts_as_much_as_a_chinese_character(typed: str, expected: str) -> None:
+    assert searchable(typed, 3) == expected
 
 
 def test_has_word_knows_chinese_latin_and_marks() -> None:

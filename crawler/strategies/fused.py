@@ -3,20 +3,21 @@
     page -> memory -> verdict (which pages are of the topic) -> features of the frontier -> weights -> priorities
 
 Every now and then (the more pages, the rarer) all is looked at anew: the space, the verdict, the weights and every
-priority. In between a page changes only the addresses that it links to. The verdict uses no label: `fused_judge.py`.
+priority. In between a page changes only the addresses that it links to. No label is seen: `fused_judge.py` takes the
+examples' word, `fused_pages.py` and the first weights what other topics taught (`fused_prior.py`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.linear_model import Ridge
 
 from crawler.strategies.contract import Judgement
 from crawler.strategies.focus import LinkWords, PageWords, Topic
-from crawler.strategies.fused_judge import Space, Verdict, folded, judge, space_of, support_of
+from crawler.strategies.fused_judge import judge, space_of
 from crawler.strategies.fused_links import (
-    FIRST_WEIGHTS,
+    FEATURES,
     Known,
     LinkTexts,
     Outcomes,
@@ -28,9 +29,9 @@ from crawler.strategies.fused_links import (
     text_scores,
     word_scores,
 )
-from crawler.strategies.fused_memory import Floats, Memory
+from crawler.strategies.fused_memory import Column, Floats, Ints, Memory
+from crawler.strategies.fused_pages import PageJudge, Priors, bearings_of, shipped
 
-FIRST = np.array(list(FIRST_WEIGHTS.values()))
 LEAST_TO_LEARN = 20  # fetched links before the weights are learned
 CAUTION = 60.0  # ridge penalty on leaving the first weights
 LOOK_EVERY, LOOK_SHARE = 8, 8  # pages between two looks: this many, or this part of all, whichever is more
@@ -43,38 +44,38 @@ class Look:
     """What was made of all pages at once: it serves until the next look. `pages` says how many they were."""
 
     pages: int
-    space: Space
-    verdict: Verdict
+    judge: PageJudge
     words: WordScores
     outcomes: Outcomes
+    weights: Floats  # of the features of links
     scale: Scale | None = None  # none while the frontier is empty
-    weights: Floats = field(default_factory=lambda: FIRST)
 
 
 class Fused:
     """The strategy `fused`. Deterministic: the same pages in the same order give the same priorities."""
 
-    def __init__(self, topic: Topic) -> None:
+    def __init__(self, topic: Topic, priors: Priors | None = None) -> None:
         self._topic = topic
+        self._priors = priors or shipped()
         self._examples = frozenset(page.url for page in topic.examples)
         self._memory = Memory()
         self._texts = LinkTexts()
         self._bag = self._memory.bag(PageWords(""))  # of the page that is being judged
-        self._support: list[float] = []  # of the pages
-        self._is_example: list[float] = []  # of the pages
+        self._relevance = Column(np.float64)  # of the pages
+        self._is_example = Column(np.float64)  # of the pages
         self._changed: dict[str, float] = {}
         self._met: dict[int, Floats] = {}  # fetched node -> what spoke for it when it was chosen
         self._look: Look | None = None
 
     def keep(self, page: PageWords) -> Judgement:
-        """Kept where more than KEEP of the way from the middle page to the examples."""
+        """Kept where it is more likely of the topic than not."""
         self._bag = self._memory.bag(page)
         if page.url in self._examples:
             score = 1.0
         elif self._look is None:
             score = UNJUDGED
         else:
-            score = float(self._look.verdict.relevance(folded(self._look.space, *self._bag)[None])[0])
+            score = self._look.judge.first_sight(page, self._bag)
         return Judgement(keep=score >= KEEP, score=score)
 
     def link_priorities(
@@ -83,17 +84,16 @@ class Fused:
         """Takes the page and its links in; the promise of each link."""
         memory = self._memory
         self._meet(page.url)
-        number = memory.add_page(page.url, self._bag)
-        self._support.append(float(support_of(np.array(judgement.score))))
-        self._is_example.append(float(page.url in self._examples))
+        number = memory.add_page(page, self._bag)
         found = memory.add_links(number, links)
+        self._is_example.add([float(page.url in self._examples)])
+        self._relevance.add([self._judged(number, judgement.score)])
         if self._is_time_to_look():
             self._look_again()
-        elif self._look is not None and found:
-            some = slice(found.start, found.stop)
-            self._texts.set(some, text_scores(memory, some, self._look.words))
-            targets = dict.fromkeys(memory.target[some])
-            self._score(self._look, [node for node in targets if node not in memory.page_of])
+        elif self._look is not None and links:
+            self._texts.set(found, text_scores(memory, found, self._look.words))
+            targets = dict.fromkeys(memory.target.values[found].tolist())
+            self._score(self._look, [node for node in targets if memory.page_of.values[node] < 0])
         return [self._changed.get(link.url, 0.0) for link in links]
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
@@ -110,6 +110,13 @@ class Fused:
             return pages >= max(len(self._examples), 1)
         return pages >= self._look.pages + max(LOOK_EVERY, self._look.pages // LOOK_SHARE)
 
+    def _judged(self, number: int, at_first_sight: float) -> float:
+        """How relevant a page is, now that its links are known too."""
+        if self._look is None:
+            return at_first_sight
+        found = self._look.judge.later(number)
+        return 1.0 if self._is_example.values[number] else found
+
     def _meet(self, url: str) -> None:
         """Remember what spoke for a page that is now fetched: the weights are learned from that."""
         node, look = self._memory.nodes.get(url), self._look
@@ -119,34 +126,45 @@ class Fused:
     def _look_again(self) -> None:
         """Look at everything anew."""
         memory = self._memory
-        space = space_of(memory)
-        examples = np.flatnonzero(self._is_example)
-        name = memory.numbers([word for word in self._topic.terms if word in memory.words])
-        verdict, relevance = judge(space, examples if len(examples) else np.zeros(1, dtype=np.int64), name)
-        support = support_of(relevance)
-        self._support = support.tolist()
-        look = Look(len(memory.pages), space, verdict, word_scores(space, support), outcomes(memory, support))
-        every = slice(0, len(memory.source))
+        examples, name = self._known_of_topic()
+        space = space_of(memory, examples)
+        verdicts, by_verdict = judge(space, examples, name)
+        pages = PageJudge(memory, bearings_of(memory, space, verdicts, examples, name, by_verdict), self._priors)
+        relevance = self._relevance.values
+        relevance[:] = pages.all()
+        words = word_scores(space, relevance)
+        look = Look(len(memory.pages), pages, words, outcomes(memory, relevance), self._learned())
+        every = slice(0, len(memory.source.values))
         self._texts.set(every, text_scores(memory, every, look.words))
         frontier = memory.frontier()
+        rows = self._features(look, frontier) if frontier else np.zeros((0, len(FEATURES)))
         if frontier:
-            rows = self._features(look, frontier)
             look.scale = scale_of(rows)
-            look.weights = self._learned()
             self._take(frontier, look.scale(rows) @ look.weights)
+        self._looked(look, frontier, rows)
+
+    def _looked(self, look: Look, frontier: list[int], rows: Floats) -> None:
+        """A look is done: `rows` are the features of the frontier's nodes."""
         self._look = look
 
+    def _known_of_topic(self) -> tuple[Ints, Ints]:
+        """The pages that are examples (the first page where there is none), and the words of the topic's terms."""
+        examples = np.flatnonzero(self._is_example.values)
+        name = self._memory.numbers([word for word in self._topic.terms if word in self._memory.words])
+        return examples if len(examples) else np.zeros(1, dtype=np.int64), name
+
     def _features(self, look: Look, nodes: list[int]) -> Floats:
-        known = Known(self._memory, self._texts, np.array(self._support), look.outcomes, np.array(self._is_example))
+        known = Known(self._memory, self._texts, self._relevance.values, look.outcomes, self._is_example.values)
         return features(known, nodes)
 
     def _learned(self) -> Floats:
         """The first weights, corrected by what the fetched links turned out to be."""
+        first = self._priors.link.relative
         if len(self._met) < LEAST_TO_LEARN:
-            return FIRST
+            return first
         rows = np.array(list(self._met.values()))
-        support = np.array([self._support[self._memory.page_of[node]] for node in self._met])
-        return corrected(FIRST, rows - rows.mean(axis=0), support - support.mean())
+        relevance = self._relevance.values[self._memory.page_of.values[list(self._met)]]
+        return corrected(first, rows - rows.mean(axis=0), relevance - relevance.mean())
 
     def _score(self, look: Look, nodes: list[int]) -> None:
         if nodes and look.scale is not None:

@@ -10,17 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.linalg import svds
 from sklearn.linear_model import LogisticRegression
 
 from crawler.strategies.fused_memory import Floats, Ints, Memory
 
 DIMENSIONS = 100
+MOST_AT_ONCE = 800  # pages whose singular vectors are all computed
 NAME_SHARE = 0.5  # of the name's words beside the examples
 FEEDBACK_ROUNDS = 3
 TAUGHT = 2  # times that the regression learns from its own answers
 STRENGTH = 0.1  # inverse regularisation: examples are few
 EXAMPLE_WEIGHT = 5.0
-GENEROSITY = 0.3  # power of relevance
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Space:
     """The pages of a moment in a latent space, rows of unit length, and the words that span it.
 
     `columns` are the words that stand in two pages at least, `place` their place in `words` (-1 for others), `words`
-    their vectors, `idf` of all words; `weights` pages x columns, rows of unit length.
+    their vectors, `idf` of all words; `weights` pages x columns, rows of unit length, `cosines` of each page with
+    each example.
     """
 
     pages: Floats
@@ -38,6 +40,7 @@ class Space:
     idf: Floats
     frequency: Floats
     weights: sp.csr_matrix
+    cosines: Floats
 
 
 @dataclass(frozen=True)
@@ -50,17 +53,11 @@ class Verdict:
 
     def relevance(self, pages: Floats) -> Floats:
         """0 to 1 for each row."""
-        return scaled(pages @ self.direction, self.low, self.high)
+        return np.clip(scaled(pages @ self.direction, self.low, self.high), 0.0, 1.0)
 
 
-def support_of(relevance: Floats) -> Floats:
-    """What a page's links are worth for its relevance, 0 to 1: a weak page may well lead to strong ones."""
-    raised: Floats = relevance**GENEROSITY
-    return raised
-
-
-def space_of(memory: Memory) -> Space:
-    """The latent space of the pages fetched so far."""
+def space_of(memory: Memory, examples: Ints) -> Space:
+    """The latent space of the pages fetched so far, `examples` among them."""
     count = len(memory.pages)
     frequency = memory.document_frequency()
     idf = np.log((count + 1) / (frequency + 0.5))
@@ -68,11 +65,20 @@ def space_of(memory: Memory) -> Space:
     place = np.full(len(frequency), -1)
     place[columns] = np.arange(len(columns))
     weights = unit_rows(page_matrix(memory, place, idf, len(columns)))
+    vectors, scale = latent(weights, min(DIMENSIONS, max(count - 1, 1)))
+    cosines = (weights @ weights[examples].T).toarray()
+    rows, words = unit(vectors * scale), weights.T @ (vectors / scale)
+    return Space(rows, words, columns, place, idf, frequency, weights, cosines)
+
+
+def latent(weights: sp.csr_matrix, size: int) -> tuple[Floats, Floats]:
+    """Left singular vectors as columns, largest first, and their values. Of many pages only the wanted ones are
+    looked for: all of them would take pages^3 steps and pages^2 of memory."""
+    if weights.shape[0] > MOST_AT_ONCE:
+        vectors, scale, _ = svds(weights, k=size, v0=np.ones(min(weights.shape)))
+        return vectors[:, ::-1], np.maximum(scale[::-1], 1e-5)
     values, vectors = np.linalg.eigh((weights @ weights.T).toarray())
-    keep = slice(-1, -1 - min(DIMENSIONS, max(count - 1, 1)), -1)
-    scale = np.sqrt(np.maximum(values[keep], 1e-9))
-    vectors = vectors[:, keep]
-    return Space(unit(vectors * scale), weights.T @ (vectors / scale), columns, place, idf, frequency, weights)
+    return vectors[:, : -1 - size : -1], np.sqrt(np.maximum(values[: -1 - size : -1], 1e-9))
 
 
 def page_matrix(memory: Memory, place: Ints, idf: Floats, width: int) -> sp.csr_matrix:
@@ -87,22 +93,36 @@ def page_matrix(memory: Memory, place: Ints, idf: Floats, width: int) -> sp.csr_
     return sp.csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
 
 
-def folded(space: Space, ids: Ints, counts: Floats) -> Floats:
-    """A page that came later, in the space: a unit vector."""
+@dataclass(frozen=True)
+class Folded:
+    """A page that came after the space was made: its place in it, and its cosine with pages of it by tf.idf."""
+
+    latent: Floats
+    cosines: Floats
+
+
+def folded(space: Space, bag: tuple[Ints, Floats], others: Ints) -> Folded:
+    """A later page's words in the space. `others` are the pages to compare it with."""
+    ids, counts = bag
     known = ids < len(space.place)
     ids, counts = ids[known], counts[known]
     shown = space.place[ids] >= 0
-    ids, counts = ids[shown], counts[shown]
-    vector: Floats = (counts * space.idf[ids]) @ space.words[space.place[ids]]
-    return vector / max(float(np.linalg.norm(vector)), 1e-9)
+    places, weights = space.place[ids[shown]], counts[shown] * space.idf[ids[shown]]
+    row = np.zeros(len(space.columns))
+    row[places] = unit_or_zero(weights)
+    return Folded(unit_or_zero(weights @ space.words[places]), space.weights[others] @ row)
 
 
-def judge(space: Space, examples: Ints, name: Ints) -> tuple[Verdict, Floats]:
-    """The verdict, and the relevance of every page: 1 for an example. `examples` are pages, `name` words."""
-    verdict, relevance = by_feedback(space, examples, name)
+def judge(space: Space, examples: Ints, name: Ints) -> tuple[tuple[Verdict, Verdict], Floats]:
+    """The verdicts by feedback and by regression, and the relevance of every page by the latter: 1 for an example.
+
+    `examples` are pages, `name` words.
+    """
+    feedback, relevance = by_feedback(space, examples, name)
     if len(space.pages) <= len(examples) + 1:
-        return verdict, relevance
-    return by_regression(space, examples, relevance**2)
+        return (feedback, feedback), relevance
+    verdict, relevance = by_regression(space, examples, relevance**2)
+    return (feedback, verdict), relevance
 
 
 def by_feedback(space: Space, examples: Ints, name: Ints) -> tuple[Verdict, Floats]:
@@ -154,15 +174,21 @@ def verdict_of(space: Space, direction: Floats, examples: Ints) -> tuple[Verdict
 
 
 def scaled(values: Floats, low: float, high: float) -> Floats:
-    """`low` is 0, `high` 1, what lies beyond is cut off."""
-    cut: Floats = np.clip((values - low) / max(high - low, 1e-6), 0.0, 1.0)
-    return cut
+    """`low` is 0, `high` 1."""
+    along: Floats = (values - low) / max(high - low, 1e-6)
+    return along
 
 
 def unit(rows: Floats) -> Floats:
     """Rows of length 1."""
     scaled_rows: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
     return scaled_rows
+
+
+def unit_or_zero(vector: Floats) -> Floats:
+    """A vector of length 1, or the zero vector."""
+    found: Floats = vector / (float(np.linalg.norm(vector)) + 1e-9)
+    return found
 
 
 def unit_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:

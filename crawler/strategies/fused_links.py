@@ -6,44 +6,47 @@
     near_*, all_*, from_*           the same for the text around its links, on average, summed, by relevant pages alone
     hub, hubs                       how its sources' other links turned out
     path                            how relevant the pages fetched from the same host and path are
+    walk                            how often a walk from relevant pages along links, either way, comes past its sources
 
-Each is centred and scaled over the frontier of the last look, so that their sum is a fair first guess.
+Each is centred and scaled over the frontier of the last look; what each counts before anything is learned, other topics
+have taught (`fused_prior.py`).
 """
 
 from collections import defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 
 from crawler.strategies.fused_judge import Space
 from crawler.strategies.fused_memory import Floats, Ints, Memory
 
-FIRST_WEIGHTS = {
-    "share": 1.0,
-    "support": 1.0,
-    "best_source": 0.0,
-    "links": 0.0,
-    "by_degree": 0.0,
-    "examples": 0.0,
-    "terms": 1.0,
-    "latent": 1.0,
-    "words": 1.0,
-    "near_terms": 0.0,
-    "near_latent": 1.0,
-    "near_words": 0.0,
-    "best_near": 0.0,
-    "all_latent": 0.0,
-    "all_near": 0.0,
-    "mean_words": 0.0,
-    "from_latent": 0.0,
-    "from_near": 0.0,
-    "hub": 1.0,
-    "hubs": 0.0,
-    "path": 1.0,
-}
-"""The features in their order, with what each counts before anything is learned."""
-FEATURES = tuple(FIRST_WEIGHTS)
+FEATURES = (
+    "share",
+    "support",
+    "best_source",
+    "links",
+    "by_degree",
+    "examples",
+    "terms",
+    "latent",
+    "words",
+    "near_terms",
+    "near_latent",
+    "near_words",
+    "best_near",
+    "all_latent",
+    "all_near",
+    "mean_words",
+    "from_latent",
+    "from_near",
+    "hub",
+    "hubs",
+    "path",
+    "walk",
+)
 CONTRAST = 0.5  # of the other pages' terms, subtracted from the topic's
+STEPS, ONWARD = 4, 0.6  # of the walk: how many, and the share that goes on instead of back to where it began
 LEAST, MOST = -4.0, 6.0  # standard deviations that a feature can say
 
 
@@ -104,8 +107,8 @@ def text_scores(memory: Memory, links: slice, words: WordScores) -> Floats:
     weighted = np.stack((words.terms, words.latent, words.relevance), 1) * words.idf[:, None]
     squares = words.idf**2
     found = []
-    for parts in (memory.anchors[links], memory.contexts[links]):
-        rows = memory.link_rows(parts)[:, : len(words.idf)]  # words that came after the last look say nothing yet
+    for parts in (memory.anchors, memory.contexts):
+        rows = parts.matrix(links, len(words.idf))  # words that came after the last look say nothing yet
         sums = rows @ weighted
         length = np.sqrt(rows @ squares) + 1e-9
         found += [sums[:, 0] / length, sums[:, 1] / length, sums[:, 2] / (rows @ words.idf + 1e-9)]
@@ -117,12 +120,17 @@ class Outcomes:
     """How pages turned out, by source page and by path: relevance so far, smoothed by the mean of all."""
 
     hub: Floats
+    walk: Floats
     by_path: dict[str, tuple[float, int]]
     base: float
 
     def of_pages(self, count: int) -> Floats:
         """`hub` of all pages: the mean for those that came since the last look."""
         return np.append(self.hub, np.full(count - len(self.hub), self.base))
+
+    def walk_of_pages(self, count: int) -> Floats:
+        """`walk` of all pages: nothing has come past those that came since the last look."""
+        return np.append(self.walk, np.zeros(count - len(self.walk)))
 
     def path(self, path: str) -> float:
         """Mean relevance of the pages fetched from a host and path, drawn toward the mean of all."""
@@ -134,8 +142,8 @@ def outcomes(memory: Memory, relevance: Floats) -> Outcomes:
     """What is known of sources and paths. `relevance` is of all pages fetched."""
     base = float(relevance.mean())
     pages = len(relevance)
-    target = np.array([memory.page_of.get(node, -1) for node in memory.target], dtype=np.int64)
-    source = np.array(memory.source, dtype=np.int64)
+    target = memory.page_of.values[memory.target.values]
+    source = memory.source.values
     fetched = target >= 0
     total = np.bincount(source[fetched], weights=relevance[target[fetched]], minlength=pages)
     count = np.bincount(source[fetched], minlength=pages)
@@ -143,7 +151,25 @@ def outcomes(memory: Memory, relevance: Floats) -> Outcomes:
     for page, node in enumerate(memory.pages):
         path = memory.paths[node]
         paths[path] = (paths[path][0] + float(relevance[page]), paths[path][1] + 1)
-    return Outcomes((total + 3 * base) / (count + 3), dict(paths), base)
+    return Outcomes((total + 3 * base) / (count + 3), walked(memory, relevance), dict(paths), base)
+
+
+def walked(memory: Memory, relevance: Floats) -> Floats:
+    """How often a walk from the relevant pages comes past each page, 1 for a page as good as any (personalised
+    PageRank on links taken either way)."""
+    nodes, size = np.array(memory.pages), len(memory.urls)
+    ends = (nodes[memory.source.values], memory.target.values)
+    links = sp.csr_matrix((np.ones(len(ends[0])), ends), shape=(size, size))
+    links = links + links.T
+    shrink = sp.diags(np.maximum(np.asarray(links.sum(axis=1)).ravel(), 1.0) ** -0.5)
+    step = (shrink @ links @ shrink).tocsr()
+    start = np.zeros(size)
+    start[nodes] = relevance / max(float(relevance.sum()), 1e-9)
+    reached = start
+    for _ in range(STEPS):
+        reached = ONWARD * (step @ reached) + (1 - ONWARD) * start
+    found: Floats = reached[nodes] * len(nodes)
+    return found
 
 
 @dataclass(frozen=True)
@@ -163,11 +189,12 @@ def features(known: Known, nodes: list[int]) -> Floats:
     into = [memory.into[node] for node in nodes]
     sizes = np.array([len(links) for links in into])
     links = np.fromiter((link for some in into for link in some), np.int64, int(sizes.sum()))
-    source = np.fromiter((memory.source[link] for link in links), np.int64, len(links))
+    source = memory.source.values[links]
     groups = Groups(np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
     relevance, text = known.relevance[source], known.texts.values[links]
-    degree = np.sqrt(np.array(memory.out_degree, dtype=np.float64))[source]
+    degree = np.sqrt(np.array([last - first for first, last in memory.links_of], dtype=np.float64))[source]
     hub = known.outcomes.of_pages(len(known.relevance))[source]
+    walk = known.outcomes.walk_of_pages(len(known.relevance))[source]
     support = groups.sum(relevance)
     columns = (
         (support + 2 * base) / (sizes + 2),
@@ -191,6 +218,7 @@ def features(known: Known, nodes: list[int]) -> Floats:
         groups.mean(hub),
         np.log1p(groups.sum(np.maximum(hub - base, 0.0))),
         np.array([known.outcomes.path(memory.paths[node]) for node in nodes]),
+        np.log(groups.sum(walk / degree) / np.sqrt(sizes) + 1e-4),
     )
     return np.stack(columns, 1)
 

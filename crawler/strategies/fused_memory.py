@@ -7,6 +7,8 @@ link   page -> node, with the numbers of its anchor's and its context's words
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -23,6 +25,53 @@ MOST_WORDS = 400_000  # of the vocabulary: words first met later are not told ap
 MOST_LINK_WORDS = 40  # of a link's context
 
 
+Number = TypeVar("Number", bound=np.generic)
+
+
+class Column(Generic[Number]):
+    """An array that grows at its end."""
+
+    def __init__(self, kind: type[Number], width: tuple[int, ...] = ()) -> None:
+        self._room: NDArray[Number] = np.zeros((1024, *width), dtype=kind)
+        self._count = 0
+
+    @property
+    def values(self) -> NDArray[Number]:
+        """What was added, as a view: good until the next addition, and what is written to it stays."""
+        return self._room[: self._count]
+
+    def add(self, values: NDArray[Number] | Sequence[int] | Sequence[float]) -> None:
+        """Put at the end."""
+        end = self._count + len(values)
+        while end > len(self._room):
+            self._room = np.concatenate((self._room, np.zeros_like(self._room)))
+        self._room[self._count : end] = values
+        self._count = end
+
+
+class WordRows:
+    """The distinct words of each link, as numbers."""
+
+    def __init__(self) -> None:
+        self._ids = Column(np.int64)
+        self._ends = Column(np.int64)
+        self._ends.add([0])
+
+    def add(self, ids: Ints, sizes: Sequence[int]) -> None:
+        """Those of the next links one after another, and how many each has; -1 is no word."""
+        ends = np.cumsum(np.array([self._ends.values[-1], *sizes], dtype=np.int64))[1:]
+        self._ids.add(ids)
+        self._ends.add(ends)
+
+    def matrix(self, links: slice, width: int) -> sp.csr_matrix:
+        """A 0/1 matrix of these links, links x words; words numbered `width` or higher are left out."""
+        ends = self._ends.values[links.start : links.stop + 1]
+        ids = self._ids.values[ends[0] : ends[-1]]
+        known = (ids >= 0) & (ids < width)
+        places = np.concatenate(([0], np.cumsum(known)))[ends - ends[0]]
+        return sp.csr_matrix((np.ones(int(places[-1])), ids[known], places), shape=(len(ends) - 1, width))
+
+
 @dataclass
 class Memory:
     """Grows with every page; nothing is forgotten but the order of a page's words."""
@@ -31,15 +80,17 @@ class Memory:
     nodes: dict[str, int] = field(default_factory=dict)
     urls: list[str] = field(default_factory=list)  # of the nodes
     paths: list[str] = field(default_factory=list)  # of the nodes: host and directory
-    page_of: dict[int, int] = field(default_factory=dict)  # node -> page
+    depth: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: steps from a seed
+    page_of: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: page, -1 for none
+    into: list[list[int]] = field(default_factory=list)  # of the nodes: links that lead there
     pages: list[int] = field(default_factory=list)  # page -> node
+    titles: list[Ints] = field(default_factory=list)  # of the pages: distinct words
     page_words: list[tuple[Ints, Floats]] = field(default_factory=list)  # word numbers, 1 + ln of their counts
-    out_degree: list[int] = field(default_factory=list)  # of the pages
-    source: list[int] = field(default_factory=list)  # of the links: page
-    target: list[int] = field(default_factory=list)  # of the links: node
-    anchors: list[Ints] = field(default_factory=list)
-    contexts: list[Ints] = field(default_factory=list)
-    into: list[list[int]] = field(default_factory=list)  # node -> links that lead to it
+    links_of: list[tuple[int, int]] = field(default_factory=list)  # of the pages: first link, one after the last
+    source: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the links: page
+    target: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the links: node
+    anchors: WordRows = field(default_factory=WordRows)
+    contexts: WordRows = field(default_factory=WordRows)
 
     def bag(self, page: PageWords) -> tuple[Ints, Floats]:
         """The numbers of a page's words, its address' among them, and 1 + ln of their counts."""
@@ -50,35 +101,43 @@ class Memory:
         known = ids >= 0
         return ids[known], counts[known]
 
-    def add_page(self, url: str, bag: tuple[Ints, Floats]) -> int:
+    def add_page(self, page: PageWords, bag: tuple[Ints, Floats]) -> int:
         """Take a fetched page with its words; its number."""
-        node, number = self.node(url), len(self.pages)
-        self.page_of[node] = number
+        node, number = self.node(page.url, 0), len(self.pages)
+        self.page_of.values[node] = number
         self.pages.append(node)
         self.page_words.append(bag)
-        self.out_degree.append(0)
+        self.titles.append(self.distinct(page.title))
         return number
 
-    def add_links(self, page: int, links: Sequence[LinkWords]) -> range:
-        """Take the links of a page; their numbers."""
-        first = len(self.source)
-        for link in links:
-            node = self.node(link.url)
-            self.into[node].append(len(self.source))
-            self.source.append(page)
-            self.target.append(node)
-            self.anchors.append(self._distinct((*link.anchor, *slug_words(link.url))))
-            self.contexts.append(self._distinct(link.context[:MOST_LINK_WORDS]))
-        self.out_degree[page] += len(links)
-        return range(first, len(self.source))
+    def add_links(self, page: int, links: Sequence[LinkWords]) -> slice:
+        """Take the links of a page, which is the last that was added; their numbers."""
+        first, depth = len(self.source.values), int(self.depth.values[self.pages[page]]) + 1
+        nodes = [self.node(link.url, depth) for link in links]
+        for number, node in enumerate(nodes, first):
+            self.into[node].append(number)
+        self._add_words(self.anchors, [(*link.anchor, *slug_words(link.url)) for link in links])
+        self._add_words(self.contexts, [link.context[:MOST_LINK_WORDS] for link in links])
+        self.source.add([page] * len(links))
+        self.target.add(nodes)
+        self.links_of.append((first, first + len(links)))
+        return slice(first, first + len(links))
 
-    def node(self, url: str) -> int:
-        """The number of an address."""
+    def _add_words(self, rows: WordRows, texts: Sequence[Sequence[str]]) -> None:
+        distinct = [dict.fromkeys(text) for text in texts]
+        rows.add(self.numbers([word for words in distinct for word in words]), [len(words) for words in distinct])
+
+    def node(self, url: str, depth: int) -> int:
+        """The number of an address, which was met so many steps from a seed."""
         number = self.nodes.setdefault(url, len(self.urls))
         if number == len(self.urls):
             self.urls.append(url)
             self.paths.append(path_of(url))
             self.into.append([])
+            self.depth.add([depth])
+            self.page_of.add([-1])
+        elif depth:
+            self.depth.values[number] = min(depth, self.depth.values[number])
         return number
 
     def numbers(self, words: Sequence[str]) -> Ints:
@@ -87,24 +146,20 @@ class Memory:
         found = [known.setdefault(word, len(known)) if room else known.get(word, -1) for word in words]
         return np.array(found, dtype=np.int64)
 
+    def distinct(self, words: Sequence[str]) -> Ints:
+        """The numbers of the different words among some."""
+        ids = self.numbers(list(dict.fromkeys(words)))
+        return ids[ids >= 0]
+
     def frontier(self) -> list[int]:
         """The nodes that were not fetched."""
-        return [node for node in range(len(self.urls)) if node not in self.page_of]
+        found: list[int] = np.flatnonzero(self.page_of.values < 0).tolist()
+        return found
 
     def document_frequency(self) -> Floats:
         """In how many pages each word stands."""
         ids = np.concatenate([ids for ids, _ in self.page_words])
         return np.bincount(ids, minlength=len(self.words)).astype(np.float64)
-
-    def link_rows(self, parts: Sequence[Ints]) -> sp.csr_matrix:
-        """Word lists of links (`anchors` or `contexts`) as a 0/1 matrix, links x words."""
-        starts = np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
-        ids = np.concatenate([*parts, np.empty(0, dtype=np.int64)])
-        return sp.csr_matrix((np.ones(len(ids)), ids, starts), shape=(len(parts), len(self.words)))
-
-    def _distinct(self, words: Sequence[str]) -> Ints:
-        ids = self.numbers(list(dict.fromkeys(words)))
-        return ids[ids >= 0]
 
 
 def path_of(url: str) -> str:

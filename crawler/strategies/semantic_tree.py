@@ -13,6 +13,7 @@ from crawler.strategies.focus import LinkWords, PageWords, Topic
 from crawler.strategies.knowledge import NOTHING, Given, Knowledge
 from crawler.strategies.positions import weighted_frequency
 from semantics.sparse import cosine
+from semantics.topic_tree import Likeness
 
 FEATURES = 40  # of a page
 
@@ -36,6 +37,8 @@ class SemanticTree:
         self._settings = settings or TreeSettings()
         self._knowledge = Knowledge(topic, given)
         self._examples = {page.url for page in topic.examples}
+        self._version = -1
+        self._likeness = Likeness(self._knowledge.tree, ())
 
     def keep(self, page: PageWords) -> Judgement:
         """ZJ-F9 against the threshold."""
@@ -66,7 +69,13 @@ class SemanticTree:
         weighted = {word: value * knowledge.statistics.idf(word) for word, value in frequencies.items()}
         features = nlargest(FEATURES, weighted, key=lambda word: (weighted[word], word))
         by_angle = cosine(terms, {word: weighted[word] for word in features})
-        return (1 - meaning) * by_angle + meaning * knowledge.tree.semantic_similarity(terms.keys(), features)
+        return (1 - meaning) * by_angle + meaning * self._current_likeness().mean(features)
+
+    def _current_likeness(self) -> Likeness:
+        if self._version != self._knowledge.version:
+            self._version = self._knowledge.version
+            self._likeness = Likeness(self._knowledge.tree, self._knowledge.terms)
+        return self._likeness
 
 
 def page_score(own: float, children: Sequence[float], settings: TreeSettings) -> float:

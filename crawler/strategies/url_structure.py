@@ -10,7 +10,8 @@ SAMPLE = 50
 
 @dataclass(frozen=True)
 class StructureSettings:
-    """The constants of ZK-A2, METHODS' [D]. `proper`: a host that is contained must be shorter (reading b)."""
+    """The constants of ZK-A2, METHODS' [D], the threshold by ZK-E2 (docs/topics.md). `proper`: a host that is contained
+    must be shorter (reading b)."""
 
     first_host: float = 0.4  # a
     host_step: float = 0.1  # b
@@ -18,7 +19,7 @@ class StructureSettings:
     first_path: float = 0.5  # a'
     host: float = 0.4  # alpha
     path: float = 0.6  # beta
-    threshold: float = 0.6
+    threshold: float = 0.55
     proper: bool = True
 
 

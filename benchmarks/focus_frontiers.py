@@ -1,0 +1,43 @@
+"""How well weights order frontiers: the loss that the link weights of `fused` are learned by."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crawler.strategies.fused_memory import Floats, Ints
+
+ANY = 0.3  # of the loss: that some relevant address is first; the rest: that all of them are before the others
+
+
+@dataclass(frozen=True)
+class Frontiers:
+    """Rows of many frontiers one after another; `starts` says where each begins, `shares` how much each counts.
+
+    `labels` are 1 for relevant rows, of which each frontier has one at least; a row stands for `weights` rows.
+    """
+
+    rows: Floats
+    labels: Floats
+    weights: Floats
+    starts: Ints
+    shares: Floats
+
+    def loss(self, slopes: Floats) -> tuple[float, Floats]:
+        """-ln of the chance that a softmax over a frontier picks relevant rows, and its gradient."""
+        sizes = np.diff(np.append(self.starts, len(self.rows)))
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        along = self.rows @ slopes
+        highest = np.maximum.reduceat(along, self.starts)
+        raised = np.exp(along - highest[owner]) * self.weights
+        every, relevant = self._sum(raised), self._sum(raised * self.labels)
+        wanted = self.labels * self.weights / self._sum(self.labels * self.weights)[owner]
+        chance = raised / every[owner]
+        by_any = np.log(every / relevant)
+        by_all = np.log(every) + highest - self._sum(wanted * along)
+        value = float(self.shares @ (ANY * by_any + (1 - ANY) * by_all))
+        pull = ANY * raised * self.labels / relevant[owner] + (1 - ANY) * wanted
+        return value, self.rows.T @ (self.shares[owner] * (chance - pull))
+
+    def _sum(self, values: Floats) -> Floats:
+        found: Floats = np.add.reduceat(values, self.starts)
+        return found

@@ -1,0 +1,292 @@
+"""The prior of `fused`, learned from topics whose pages are known: `python -m benchmarks.focus_training [DATA]`.
+
+replay      every topic with the weights so far; at every look the fetched pages' features are written down
+fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
+            against a page, and counts (length, links) are looked at only beside those of the other pages
+            a softmax over each frontier puts relevant addresses first
+check       the topics in five parts, each replayed with weights that the other four taught (leave topics out)
+
+Topics are those of the graphs' files and, so that more kinds of pages are known, OTHERS labels of each graph that are
+not among them. The features name no word and no address (`crawler.strategies.fused_pages.PAGE_FEATURES`).
+"""
+
+import json
+import multiprocessing
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from benchmarks.focus import FILES
+from benchmarks.focus_frontiers import Frontiers
+from benchmarks.focus_graph import Graph, cut_latin, load
+from benchmarks.focus_replay import replay
+from benchmarks.focus_scores import BUDGET, Score, mean, score
+from benchmarks.results import SHARED
+from crawler.strategies.focus import Topic
+from crawler.strategies.fused import Fused, Look
+from crawler.strategies.fused_links import FEATURES
+from crawler.strategies.fused_memory import Floats, Ints
+from crawler.strategies.fused_pages import FIRST_SIGHT, PAGE_FEATURES, Priors, shipped
+from crawler.strategies.fused_prior import FILE, prior_of
+
+OTHERS = 10
+OTHER_PAGES = (40, 220)  # of a label that is taken as a topic
+MOST_A_LOOK = 60  # pages written down
+PARTS = 5
+PENALTY = 50.0  # of the squares of the weights, beside the sum of the rows' losses
+BEST_LINKS, OTHER_LINKS = 60, 150  # of a frontier that are written down
+START_WITH = ("share", "support", "terms", "latent", "words", "near_latent", "hub", "path")
+START, NEARNESS = 0.3, 0.01  # the weight of those before anything is learned; penalty on leaving them
+COUNTS = ("sources", "length", "depth", "targets", "degree")  # features that are no likeness
+
+Weights = dict[str, dict[str, dict[str, float]]]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a look taught: the fetched pages' features as they are and relative, the frontier's, and their labels.
+
+    Of the frontier there are the best and a sample of the others; `links_weights` says how many each stands for.
+    """
+
+    topic: tuple[str, str]
+    pages: Floats
+    relative: Floats
+    labels: Floats
+    links: Floats
+    link_labels: Floats
+    link_weights: Floats
+
+
+class Recorder(Fused):
+    """`fused`, which writes down what it knew of its pages and of the frontier at every look."""
+
+    def __init__(self, topic: Topic, name: tuple[str, str], relevant: frozenset[str], priors: Priors) -> None:
+        super().__init__(topic, priors)
+        self._name = name
+        self._relevant = relevant
+        self.lessons: list[Lesson] = []
+
+    def _looked(self, look: Look, frontier: list[int], rows: Floats) -> None:
+        super()._looked(look, frontier, rows)
+        draw = np.random.default_rng(look.pages)
+        pages = draw.permutation(np.flatnonzero(self._is_example.values == 0))[:MOST_A_LOOK]
+        if look.scale is None or not len(pages):
+            return
+        relative = look.scale(rows)
+        some, weights = drawn(relative @ look.weights, draw)
+        self.lessons.append(
+            Lesson(
+                self._name,
+                look.judge.rows[pages],
+                look.judge.scale(look.judge.rows[pages]),
+                self._labels([self._memory.pages[page] for page in pages]),
+                relative[some],
+                self._labels([frontier[place] for place in some]),
+                weights,
+            )
+        )
+
+    def _labels(self, nodes: Sequence[int]) -> Floats:
+        return np.array([float(self._memory.urls[node] in self._relevant) for node in nodes])
+
+
+def drawn(scores: Floats, draw: np.random.Generator) -> tuple[Ints, Floats]:
+    """Places of the best scores and of a sample of the others, and how many each stands for."""
+    order = np.argsort(-scores, kind="stable")
+    best, others = order[:BEST_LINKS], order[BEST_LINKS:]
+    some = draw.permutation(others)[:OTHER_LINKS]
+    share = len(others) / max(len(some), 1)
+    return np.concatenate((best, some)), np.concatenate((np.ones(len(best)), np.full(len(some), share)))
+
+
+@dataclass(frozen=True)
+class Task:
+    """One replay: graph, topic, draw of seeds, the weights to go by."""
+
+    graph: str
+    topic: str
+    draw: int
+    weights: Weights | None
+
+
+_graphs: dict[str, Graph] = {}  # of the process: workers inherit them
+_own: dict[str, frozenset[str]] = {}  # the topics of each graph's file
+
+
+@click.command()
+@click.argument("data", default=SHARED / "webgraph", type=click.Path(path_type=Path, exists=True))
+@click.option("--rounds", default=2, type=click.IntRange(1), help="Times to replay and fit.")
+@click.option("--check", default=1, type=click.IntRange(0), help="Draws of seeds to replay each topic from, checking.")
+@click.option("--processes", default=2, type=click.IntRange(1))
+def main(data: Path, rounds: int, check: int, processes: int) -> None:
+    """Learn the prior from the graphs of DATA and write it to the package."""
+    for path in sorted(data.glob("*.jsonl*")):
+        name = path.name.partition(".")[0]
+        graph = load(path, data / FILES.get(name, f"{name}_topics.json"))
+        _own[name], _graphs[name] = frozenset(graph.topics), with_others(graph)
+    lessons: list[Lesson] = []
+    weights = None
+    for number in range(rounds):
+        lessons += lessons_of(weights, number, processes)
+        weights = fitted(lessons)
+        print(f"round {number + 1}: {len(lessons)} lessons")
+    FILE.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+    if check:
+        for line in checked(lessons, check, processes):
+            print(line)
+
+
+def with_others(graph: Graph) -> Graph:
+    """The graph with OTHERS more topics: labels that no topic has a part in, evenly drawn from those in order."""
+    counts = Counter(label for node in graph.nodes.values() for label in prefixes(node.labels))
+    own = [prefix for some in graph.topics.values() for prefix in some]
+    least, most = OTHER_PAGES
+    free = sorted(
+        label
+        for label, count in counts.items()
+        if least <= count <= most and not any(label.startswith(one) or one.startswith(label) for one in own)
+    )
+    taken = free[:: max(len(free) // OTHERS, 1)][:OTHERS]
+    return replace(graph, topics={**graph.topics, **{label: (label,) for label in taken}})
+
+
+def prefixes(labels: Sequence[str]) -> set[str]:
+    """The labels and all labels above them."""
+    parts = [label.split(".") for label in labels]
+    return {".".join(some[: count + 1]) for some in parts for count in range(len(some))}
+
+
+def lessons_of(weights: Weights | None, draw: int, processes: int) -> list[Lesson]:
+    """Replay every topic and write down."""
+    tasks = [Task(graph, topic, draw, weights) for graph in _graphs for topic in _graphs[graph].topics]
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        return [lesson for _, _, lessons in pool.imap(run, tasks) for lesson in lessons]
+
+
+def run(task: Task) -> tuple[Task, Score, list[Lesson]]:
+    """One replay, in a worker."""
+    graph = _graphs[task.graph]
+    relevant, seeds = graph.relevant(task.topic), graph.seeds(task.topic, task.draw)
+    reachable = sum(url in relevant for url in graph.reachable(seeds)) - len(seeds)
+    name = graph.cut(task.topic) or cut_latin(task.topic.rpartition(".")[2].replace("_", " "))
+    topic = Topic(name, tuple(graph.nodes[url].page for url in seeds))
+    focus = Recorder(topic, (task.graph, task.topic), relevant, priors_of(task.weights))
+    found = score(replay(graph, focus, seeds, BUDGET * reachable), relevant, reachable)
+    return task, found, focus.lessons
+
+
+def priors_of(weights: Weights | None) -> Priors:
+    """Weights as the strategy takes them; those that are shipped where none were learned yet."""
+    if weights is None:
+        return shipped()
+    return Priors(
+        prior_of(weights["page"], PAGE_FEATURES),
+        prior_of(weights["first_sight"], FIRST_SIGHT),
+        prior_of(weights["link"], FEATURES),
+    )
+
+
+def fitted(lessons: Sequence[Lesson]) -> Weights:
+    """The weights of all parts: the first features of a page are those that do not need its links."""
+    return {
+        "page": regression(lessons, PAGE_FEATURES),
+        "first_sight": regression(lessons, FIRST_SIGHT),
+        "link": {"own": {"": 0.0}, "relative": ranking(lessons)},
+    }
+
+
+def regression(lessons: Sequence[Lesson], names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The weights of a part. No likeness weighs below 0: a web that is unlike these could turn it round."""
+    size = len(names)
+    alike = np.array([name not in COUNTS for name in names])
+    rows = np.vstack([np.hstack((one.pages[:, :size][:, alike], one.relative[:, :size])) for one in lessons])
+    labels = np.concatenate([one.labels for one in lessons])
+    counts = np.concatenate([np.full(len(one.labels), 1 / len(one.labels)) for one in lessons])  # a look counts as one
+    bounded = np.concatenate((np.ones(int(alike.sum()), dtype=bool), alike))
+    bias, slopes = logistic(rows, labels, counts / counts.mean(), bounded)
+    own, relative = slopes[: int(alike.sum())].round(5).tolist(), slopes[int(alike.sum()) :].round(5).tolist()
+    likenesses = [name for name in names if name not in COUNTS]
+    return {
+        "own": {"": round(bias, 5), **dict(zip(likenesses, own, strict=True))},
+        "relative": dict(zip(names, relative, strict=True)),
+    }
+
+
+def logistic(rows: Floats, labels: Floats, counts: Floats, bounded: NDArray[np.bool_]) -> tuple[float, Floats]:
+    """Bias and weights of a penalised logistic regression on standardised columns, for the columns as they are.
+
+    `bounded` says which columns may not weigh below 0.
+    """
+    centre, width = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    standard = np.column_stack(((rows - centre) / width, np.ones(len(rows))))
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        along = standard @ weights
+        penalised = np.append(weights[:-1], 0.0)
+        total = counts @ (np.logaddexp(0.0, along) - labels * along) + PENALTY / 2 * penalised @ penalised
+        slope = standard.T @ (counts * (1 / (1 + np.exp(-along)) - labels)) + PENALTY * penalised
+        return float(total), slope
+
+    bounds = [(0.0, None) if one else (None, None) for one in bounded] + [(None, None)]
+    found = minimize(loss, np.zeros(standard.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B").x
+    slopes = found[:-1] / width
+    return float(found[-1] - slopes @ centre), slopes
+
+
+def ranking(lessons: Sequence[Lesson]) -> dict[str, float]:
+    """The weights of links: those that put relevant addresses before the others of the same frontier."""
+    looks = [one for one in lessons if one.link_labels.any()]
+    of_topic = Counter(one.topic for one in looks)
+    counts = np.array([1 / of_topic[one.topic] for one in looks])
+    starts = np.cumsum([0, *(len(one.link_labels) for one in looks)])
+    frontiers = Frontiers(
+        np.vstack([one.links for one in looks]),
+        np.concatenate([one.link_labels for one in looks]),
+        np.concatenate([one.link_weights for one in looks]),
+        starts[:-1],
+        counts / counts.sum(),
+    )
+    first = np.array([START if name in START_WITH else 0.0 for name in FEATURES])
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        value, slope = frontiers.loss(weights)
+        away = weights - first
+        return value + NEARNESS * float(away @ away), slope + 2 * NEARNESS * away
+
+    found = minimize(loss, first, jac=True, method="L-BFGS-B").x / START
+    return dict(zip(FEATURES, found.round(4).tolist(), strict=True))
+
+
+def checked(lessons: Sequence[Lesson], draws: int, processes: int) -> list[str]:
+    """Harvest and recall by graph, of its own topics, each replayed with weights that it did not teach."""
+    part = {topic: number % PARTS for number, topic in enumerate(sorted({one.topic for one in lessons}))}
+    taught = [fitted([one for one in lessons if part[one.topic] != number]) for number in range(PARTS)]
+    tasks = [Task(*topic, draw, taught[number]) for topic, number in part.items() for draw in range(draws)]
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        scores = [(task, found) for task, found, _ in pool.imap(run, tasks)]
+    return [line for graph in _graphs for line in lines_of(graph, scores)]
+
+
+def lines_of(graph: str, scores: Sequence[tuple[Task, Score]]) -> list[str]:
+    """The figures of one graph, of its own topics and of the others."""
+    kinds: Mapping[str, list[Score]] = {"its topics": [], "other labels": []}
+    for task, found in scores:
+        if task.graph == graph:
+            kinds["its topics" if task.topic in _own[graph] else "other labels"].append(found)
+    return [
+        f"{graph}, {kind}: harvest_r {mean([one.harvest_r for one in some]):.3f},"
+        f" recall_5r {mean([one.recall_5r for one in some]):.3f}"
+        for kind, some in kinds.items()
+        if some
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""From publishing a term to finding it: `make bench-publish`, set `publish`.
+
+A vertical of 100,000 articles made of the sentences of real ones, a tenth of which hold a term that no dictionary
+knows. It is indexed and served; the term is published, and while the documents that hold it are segmented again by
+the site's own follower, readers go on searching.
+
+    seconds          from publishing until a search for the whole term finds all documents that hold it
+    first_seconds    until it finds the first of them
+    touched          documents that were written again, wanted: those that hold the term
+    untouched_share  of the documents without the term, the share that was left alone, wanted: 1
+    failed_queries   searches in that time that were not answered with 200, of `queries`
+    query_p95_ms     how long they took
+    python_cpu_s, solr_cpu_s   CPU seconds of the follower and of Solr in that time: on a busy machine these tell more
+"""
+
+import argparse
+import gzip
+import itertools
+import json
+import os
+import random
+import re
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import requests
+from sqlalchemy import create_engine
+
+from benchmarks.results import SHARED, Figure, publish
+from docstore import tables
+from docstore.batches import batched
+from docstore.errors import PlumblineError
+from docstore.fields import BODY_DOMAIN, LEXICON_VERSION
+from docstore.model import document_id
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.review_desk import StoreDesk
+from pipeline.serve import SearchSite
+from pipeline.settings import Settings
+from search_ui.ranking import as_phrase
+from search_ui.settings import SearchSettings
+
+SYSTEM, SET = "plumbline", "publish"
+TERM = "深海钻采平台"
+DOCUMENTS, HOLDING = 100_000, 10_000
+MOST_SENTENCES = 200_000
+READERS = 2
+PAUSE = 0.2  # seconds between two searches of a reader
+POLL = 0.1
+PATIENCE = 600.0
+_SENTENCE = re.compile("[^。！？!?\n]+[。！？!?]?")
+_HAN = re.compile("[\u4e00-\u9fff]{4,}")
+
+
+@dataclass
+class Readers:
+    """People who search all the time, until `stop` is set."""
+
+    url: str
+    queries: Sequence[str]
+    stop: threading.Event = field(default_factory=threading.Event)
+    milliseconds: list[float] = field(default_factory=list)
+    failed: int = 0
+
+    def read(self, first: int) -> None:
+        """Search for one query after the other, from the one numbered `first` on."""
+        with requests.Session() as session:
+            session.trust_env = False
+            for query in itertools.islice(itertools.cycle(self.queries), first, None):
+                if self.stop.wait(PAUSE):
+                    return
+                began = time.perf_counter()
+                try:
+                    status = session.get(f"{self.url}search", params={"q": query}, timeout=60).status_code
+                except requests.RequestException:
+                    status = 0
+                self.milliseconds.append((time.perf_counter() - began) * 1000)
+                self.failed += status != requests.codes.ok
+
+
+def real_texts(data: Path) -> list[str]:
+    """The Chinese documents of the collections of `data`. PlumblineError if there are none."""
+    root = data / "ir" if (data / "ir").is_dir() else data
+    texts: list[str] = []
+    for path in sorted(root.glob("zh_*/docs.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            texts += [json.loads(line)["text"] for line in file]
+    texts = [text for text in texts if _HAN.search(text) and TERM not in text]
+    if not texts:
+        raise PlumblineError(f"no Chinese collection (zh_*/docs.jsonl.gz) in {root}")
+    return texts
+
+
+def made_of(texts: Sequence[str], documents: int, holding: int, chance: random.Random) -> Iterator[tuple[str, str]]:
+    """Title and body of `documents` articles, of sentences of real texts; `holding` of them have the term.
+
+    They have 200 to 1,000 characters, as news have; the collections' own documents are shorter.
+    """
+    sentences = [found for text in texts for found in _SENTENCE.findall(text)][:MOST_SENTENCES]
+    with_term = set(chance.sample(range(documents), holding))
+    for number in range(documents):
+        wanted, body = chance.randint(200, 1000), ""
+        while len(body) < wanted:
+            body += chance.choice(sentences)
+        if number in with_term:
+            place = chance.randrange(len(body))
+            body = f"{body[:place]}{TERM}{body[place:]}"
+        yield f"{chance.choice(sentences)[:20]} {number}", body
+
+
+def fill(url: str, articles: Iterator[tuple[str, str]]) -> None:
+    """Put articles into an empty store, as if they had been crawled and extracted."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        for batch in batched(enumerate(articles, start=1), 2000):
+            addresses = {number: f"http://news{number % 50}.test/{number}.html" for number, _ in batch}
+            connection.execute(tables.urls.insert(), [url_row(number, addresses[number]) for number, _ in batch])
+            connection.execute(
+                tables.articles.insert(),
+                [article_row(number, addresses[number], title, body) for number, (title, body) in batch],
+            )
+    engine.dispose()
+
+
+def url_row(number: int, url: str) -> dict[str, object]:
+    """The row of an address in `urls`."""
+    known = {"url_id": number, "url": url, "host": url.split("/")[2], "queue": 0, "depth": 1, "kind": "article"}
+    return {**known, "priority": 0.5, "due_at": None, "found_at": 0.0, "visited_at": 0.0}
+
+
+def article_row(number: int, url: str, title: str, body: str) -> dict[str, object]:
+    """The row of an article in `articles`."""
+    known = {"url_id": number, "doc_id": document_id(url), "title": title, "body": body, "published": "2024-05-01"}
+    return {**known, "date_source": "url", "language": "zh", "method": "made", "digest": "d", "extracted_at": 0.0}
+
+
+def holding_now(engine: Engine) -> int:
+    """Documents that a search for the term as one word finds."""
+    found = engine.index.search({"q": f"{{!field f={BODY_DOMAIN} v=$word}}", "word": TERM, "rows": 0})
+    return int(found["response"]["numFound"])
+
+
+def touched(engine: Engine, version: int) -> tuple[int, int]:
+    """Documents that were written with `version`: all, and those of them that do not hold the term."""
+    query = {"q": f"{LEXICON_VERSION}:{version}", "rows": 0}
+    every = int(engine.index.search(query)["response"]["numFound"])
+    with_term = {"fq": "{!field f=body_chars v=$word}", "word": as_phrase(TERM).strip('"')}
+    return every, every - int(engine.index.search({**query, **with_term})["response"]["numFound"])
+
+
+def measure(engine: Engine, documents: int, holding: int, queries: Sequence[str]) -> Iterator[Figure]:
+    """Publish the term on a vertical that is indexed and served."""
+    desk = StoreDesk(engine.store)
+    engine.store.lexicon.add([TERM])
+    with SearchSite(engine) as site:
+        readers = Readers(site.url, queries)
+        threads = [threading.Thread(target=readers.read, args=(n * 7,)) for n in range(READERS)]
+        for thread in threads:
+            thread.start()
+        time.sleep(3)  # the first answers of a server that has just started are not what is measured
+        readers.milliseconds.clear()
+        before = (time.process_time(), solr_cpu())
+        version, began = desk.publish("bench").version, time.perf_counter()
+        first = wait_until(engine, 1, began)
+        whole = wait_until(engine, holding, began)
+        cpu = (time.process_time() - before[0], solr_cpu() - before[1])
+        readers.stop.set()
+        for thread in threads:
+            thread.join()
+    every, without = touched(engine, version)
+    took = sorted(readers.milliseconds)
+    values = {
+        "seconds": whole,
+        "first_seconds": first,
+        "documents": documents,
+        "holding": holding,
+        "touched": every,
+        "untouched_share": 1 - without / (documents - holding),
+        "queries": len(took),
+        "failed_queries": readers.failed,
+        "query_p95_ms": took[int(len(took) * 0.95)] if took else 0.0,
+        "python_cpu_s": cpu[0],
+        "solr_cpu_s": cpu[1],
+    }
+    yield from (Figure(SET, SYSTEM, name, value) for name, value in values.items())
+
+
+def solr_cpu() -> float:
+    """CPU seconds that the Java processes below this one have used so far."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, fields = stat.read_text().partition("(")[2].rsplit(")", 1)
+            parent, used = int(fields.split()[1]), sum(map(int, fields.split()[11:13]))
+            ticks += used if name == "java" and is_below(parent) else 0
+        except OSError:  # it has ended
+            continue
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def is_below(process: int) -> bool:
+    """Is this process ours, or one that we started?"""
+    while process > 1 and process != os.getpid():
+        process = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    return process == os.getpid()
+
+
+def wait_until(engine: Engine, count: int, began: float) -> float:
+    """Seconds since `began` when so many documents are found. PlumblineError if that never happens."""
+    while holding_now(engine) < count:
+        if time.perf_counter() - began > PATIENCE:
+            raise PlumblineError(f"the term was not found in {count} documents within {PATIENCE:g} s")
+        time.sleep(POLL)
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Fill, index, publish, and write the figures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--data", type=Path, default=SHARED, help="A folder as ../shared/data.")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS)
+    parser.add_argument("--holding", type=int, default=HOLDING, help="So many of them hold the term.")
+    asked = parser.parse_args()
+    chance = random.Random(6)
+    texts = real_texts(asked.data)
+    queries = [found[:8] for text in chance.sample(texts, min(200, len(texts))) if (found := _HAN.findall(text)[0])]
+    with tempfile.TemporaryDirectory() as folder:
+        settings = settings_for(Path(folder))
+        with Engine(settings, Quiet()) as engine:
+            fill(f"sqlite:///{settings.data_dir / 'store.db'}", made_of(texts, asked.documents, asked.holding, chance))
+            engine.store.changes.enqueue_all()
+            stages.index(engine)
+            figures = list(measure(engine, asked.documents, asked.holding, queries))
+    publish(SET, figures)
+
+
+def settings_for(folder: Path) -> Settings:
+    """The defaults, in a folder of their own, on any port."""
+    return Settings(folder, search=SearchSettings(port=0, timeout=60.0))
+
+
+if __name__ == "__main__":
+    main()

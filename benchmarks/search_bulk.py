@@ -1,0 +1,120 @@
+"""Filling the index: the set `bulk` of `make bench-search`.
+
+The articles of a store go through the project's own `sync`; plain Solr is sent the same texts, in batches of the same
+size, through its own CJK analysis. Both in turns, in one Solr; the first round only warms Java up.
+"""
+
+import hashlib
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.results import Figure
+from benchmarks.search_data import Collection, Document
+from benchmarks.search_systems import OURS, PEER_SYSTEMS, TIMEOUT
+from docstore.batches import batched
+from docstore.errors import PlumblineError
+from docstore.frontier import NewUrl, Visit
+from docstore.model import Article, Kind, Lexicon, Outcome, Page, Reason
+from docstore.saving import Extraction
+from docstore.store import Store, sqlite_store
+from indexer.mapping import Analysis
+from indexer.settings import IndexSettings
+from indexer.solr import SolrIndex
+from indexer.sync import sync
+from semantics.segment import base_segmenter
+
+BULK = "bulk"
+PLAIN = "solr-cjk"
+ROUNDS = 3
+ARTICLE = 600  # characters that a generated article has at least
+AT_ONCE = 500
+HOST = "bulk.test"
+
+
+def generated(collections: Sequence[Collection], count: int, seed: int = 1) -> list[Document]:
+    """Articles made of real texts: the title of one document, the texts of as many as make `ARTICLE` characters."""
+    if not any(collection.documents for collection in collections):
+        raise PlumblineError("no documents to make articles of: give DATA=DIR, a folder of the form of ../shared/data")
+    chance = random.Random(seed)
+    real = [document for collection in collections for document in collection.documents if document.text]
+    return [_joined(str(number), chance, real) for number in range(count)]
+
+
+def _joined(name: str, chance: random.Random, real: Sequence[Document]) -> Document:
+    first = chance.choice(real)
+    texts = [first.text]
+    while sum(map(len, texts)) < ARTICLE:
+        texts.append(chance.choice(real).text)
+    return Document(name, first.title or first.text[:20], "\n".join(texts))
+
+
+def bulk_figures(url: str, documents: Sequence[Document]) -> Iterator[Figure]:
+    """Documents a second of both, and the ratio of their medians."""
+    speeds: dict[str, list[float]] = {OURS: [], PLAIN: []}
+    with tempfile.TemporaryDirectory() as folder, sqlite_store(Path(folder)) as store:
+        fill(store, documents)
+        for _ in range(ROUNDS):
+            speeds[PLAIN].append(len(documents) / plain_seconds(url, documents))
+            speeds[OURS].append(len(documents) / sync_seconds(url, store))
+    medians = {system: statistics.median(found[1:]) for system, found in speeds.items()}
+    for system, speed in medians.items():
+        yield Figure(BULK, system, "docs_per_s", speed)
+    yield Figure(BULK, OURS, "docs_ratio", medians[OURS] / medians[PLAIN])
+
+
+def plain_seconds(url: str, documents: Sequence[Document]) -> float:
+    """Seconds that plain Solr takes."""
+    system = PEER_SYSTEMS[PLAIN](url, "bulk_plain")
+    return _seconds(lambda: system.load(documents), system.drop)
+
+
+def sync_seconds(url: str, store: Store) -> float:
+    """Seconds until the whole store is in an empty index of ours."""
+    store.changes.enqueue_all()
+    index = SolrIndex(url, "bulk_ours", TIMEOUT)
+    index.ensure()
+    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    return _seconds(lambda: _synced(store, index, analysis), index.drop)
+
+
+def _synced(store: Store, index: SolrIndex, analysis: Analysis) -> None:
+    sync(store, index, analysis, IndexSettings().batch)
+    index.commit(soft=False)
+
+
+def _seconds(work: Callable[[], None], after: Callable[[], None]) -> float:
+    started = time.perf_counter()
+    work()
+    seconds = time.perf_counter() - started
+    after()
+    return seconds
+
+
+def fill(store: Store, documents: Sequence[Document]) -> None:
+    """Put the documents into the store as if they had been crawled and extracted."""
+    for batch in batched(documents, AT_ONCE):
+        found = {f"http://{HOST}/{document.id}": document for document in batch}
+        store.frontier.add([NewUrl(url, HOST, 0, 0, Kind.UNKNOWN, 0.0) for url in found])
+        entries = store.frontier.entries(list(found))
+        store.frontier.record(
+            [
+                Visit(entries[url], Outcome(Reason.FETCHED), 1.0, None, 1.0, page=_page(url, document))
+                for url, document in found.items()
+            ]
+        )
+    for pages in batched(store.articles.pending(), AT_ONCE):
+        texts = {page.url_id: documents[int(page.url.rpartition("/")[2])] for page in pages}
+        store.articles.save([Extraction(page, _article(page.url, texts[page.url_id])) for page in pages])
+
+
+def _page(url: str, document: Document) -> Page:
+    body = document.text.encode()
+    return Page(0, url, url, 200, "text/html", body, hashlib.sha256(body).hexdigest(), 1.0)
+
+
+def _article(url: str, document: Document) -> Article:
+    return Article(url, document.title, document.text, language="zh")

@@ -1,0 +1,230 @@
+"""Search under load: the set `load` of `make bench-search`.
+
+The site as gunicorn serves it, and the bare Solr query that each result page is built on (the ranking and its order,
+ten ids, no facets, no highlighting), asked by the same clients, 1, 8 and 32 of them, in turns. A reader's turn is a
+result page, and the suggestions for the first half of what was typed.
+
+    p95_ratio   the page's 95th percentile by the bare query's, the worst of the three numbers of clients
+    errors      answers other than 200, of pages, suggestions and bare queries together
+    nrt_p95_s   seconds from Solr's acknowledgement until a search finds the document, while others are written
+"""
+
+import http.client
+import itertools
+import json
+import math
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from benchmarks.results import Figure
+from benchmarks.search_data import Document
+from benchmarks.search_systems import OURS, TIMEOUT
+from docstore import fields
+from docstore.batches import batched
+from docstore.model import Lexicon
+from indexer.mapping import Analysis, to_document
+from indexer.settings import IndexSettings
+from indexer.solr import SolrIndex
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.serve import SearchSite
+from pipeline.settings import Settings
+from search_ui.filters import filter_params
+from search_ui.query import ranked, words_of
+from search_ui.ranking import Form, Params, works_in, works_params
+from search_ui.request import SearchRequest
+from search_ui.search import SearchClient
+from search_ui.settings import SearchSettings
+from search_ui.texts import searchable
+from semantics.segment import base_segmenter
+
+LOAD = "load"
+DOCUMENTS = 100_000
+CLIENTS = (1, 8, 32)
+REQUESTS = 600  # of each kind, at each number of clients
+QUERIES = 300
+SENDERS = 2
+NRT_BATCHES, NRT_BATCH = 60, 20
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client asks: an address below the server's, and for a POST its body."""
+
+    path: str
+    body: str = ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Milliseconds of the answers that were right, ascending, and how many were not."""
+
+    ms: Sequence[float]
+    errors: int
+
+    @property
+    def p95(self) -> float:
+        """The 95th percentile; NaN where nothing was answered."""
+        return self.ms[math.ceil(0.95 * len(self.ms)) - 1] if self.ms else math.nan
+
+
+def load_figures(url: str, documents: Sequence[Document], queries: Sequence[str]) -> Iterator[Figure]:
+    """All figures of the set. `url` is a Solr's; its collection of this benchmark is deleted afterwards."""
+    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    index = SolrIndex(url, LOAD, TIMEOUT)
+    index.ensure()
+    try:
+        write(index, documents, analysis)
+        yield Figure(LOAD, OURS, "documents", index.count())
+        with served(url) as site:
+            yield from clients_figures(site, url, [query for query in queries if query], analysis)
+        yield Figure(LOAD, OURS, "nrt_p95_s", searchable_after(index, documents, analysis))
+    finally:
+        index.drop()
+
+
+def write(index: SolrIndex, documents: Sequence[Document], analysis: Analysis) -> None:
+    """Index the documents, as `indexer.sync` does it but without a store."""
+    with ThreadPoolExecutor(SENDERS) as pool:
+        for group in batched(batched(documents, IndexSettings().batch), 4 * SENDERS):
+            made = ([to_document(document.stored(LOAD), analysis) for document in batch] for batch in group)
+            for sent in [pool.submit(index.add, batch) for batch in made]:
+                sent.result()
+    index.commit(soft=False)
+
+
+@contextmanager
+def served(solr_url: str) -> Iterator[str]:
+    """The site's address, its index being this Solr's collection."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(
+            Path(folder),
+            index=IndexSettings(solr_url=solr_url, collection=LOAD),
+            search=SearchSettings(port=0, timeout=10.0),
+        )
+        with Engine(settings, Quiet()) as engine, SearchSite(engine) as site:
+            yield site.url
+
+
+def clients_figures(site: str, solr: str, queries: Sequence[str], analysis: Analysis) -> Iterator[Figure]:
+    """95th percentiles and their ratio at each number of clients."""
+    client = SearchClient(solr, LOAD, TIMEOUT)
+    asked = list(itertools.islice(itertools.cycle(queries[:QUERIES]), REQUESTS))
+    bare = {query: Request(f"/solr/{LOAD}/select", urlencode(bare_query(query, client, analysis))) for query in asked}
+    kinds: Mapping[str, tuple[str, Sequence[Request]]] = {
+        "bare": (solr, [bare[query] for query in asked]),
+        "page": (site, [Request(f"/search?{urlencode({'q': query})}") for query in asked]),
+        "suggest": (site, [Request(f"/suggest?{urlencode({'q': half(query)})}") for query in asked]),
+    }
+    for server, requests in kinds.values():
+        measured(server, requests[:QUERIES], 2)  # warm
+    ratios, errors = [], 0
+    for clients in CLIENTS:
+        found = {kind: measured(server, requests, clients) for kind, (server, requests) in kinds.items()}
+        errors += sum(one.errors for one in found.values())
+        for kind, one in found.items():
+            yield Figure(LOAD, OURS, f"{kind}_p95_ms_{clients}", one.p95)
+        ratios.append(found["page"].p95 / found["bare"].p95)
+        yield Figure(LOAD, OURS, f"p95_ratio_{clients}", ratios[-1])
+    yield Figure(LOAD, OURS, "p95_ratio", max(ratios))
+    yield Figure(LOAD, OURS, "errors", errors)
+
+
+def half(text: str) -> str:
+    """What stands in the box while somebody types."""
+    return text[: max(1, len(text) // 2)]
+
+
+def bare_query(text: str, client: SearchClient, analysis: Analysis) -> Params:
+    """The ranking of a query as the site asks it, without all that a page shows beside it."""
+    asked = SearchRequest(typed=text, text=searchable(text, SearchSettings().longest_query))
+    words = {
+        Form.DOMAIN: words_of(asked.query.text, analysis.domain),
+        Form.BASE: words_of(asked.query.text, analysis.base),
+    }
+    if works := works_params(asked.query.text, asked.profile):
+        words[Form.WORKS] = works_in(client.select(works), asked.profile)
+    filters = filter_params(asked, asked.query, words[Form.DOMAIN])
+    return [*ranked(asked, words), *filters, ("rows", "10"), ("fl", fields.ID), ("sort", f"score desc,{fields.ID} asc")]
+
+
+def measured(server: str, requests: Sequence[Request], clients: int) -> Measured:
+    """Ask all of `requests`, so many clients at once, each over a connection of its own."""
+    waiting = iter(requests)
+    taking = threading.Lock()
+    seconds: list[float] = []
+    errors: list[Request] = []
+
+    def client() -> None:
+        host = urlsplit(server)
+        connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=60)
+        while True:
+            with taking:
+                request = next(waiting, None)
+            if request is None:
+                break
+            started = time.perf_counter()
+            if answered(connection, request):
+                seconds.append(time.perf_counter() - started)
+            else:
+                errors.append(request)
+        connection.close()
+
+    threads = [threading.Thread(target=client) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return Measured(sorted(1000 * second for second in seconds), len(errors))
+
+
+def answered(connection: http.client.HTTPConnection, request: Request) -> bool:
+    """Was the answer 200? A broken connection is opened anew by the next request."""
+    try:
+        headers = FORM if request.body else {}
+        connection.request("POST" if request.body else "GET", request.path, request.body or None, headers)
+        response = connection.getresponse()
+        response.read()
+    except (OSError, http.client.HTTPException):
+        connection.close()
+        return False
+    return response.status == http.client.OK
+
+
+def searchable_after(index: SolrIndex, documents: Sequence[Document], analysis: Analysis) -> float:
+    """The 95th percentile of the seconds until what was acknowledged is found, batch after batch being written."""
+    waits: list[float] = []
+    watching: list[threading.Thread] = []
+    for number, batch in enumerate(itertools.islice(batched(itertools.cycle(documents), NRT_BATCH), NRT_BATCHES)):
+        fresh = [
+            Document(f"nrt{number}-{place}", document.title, document.text) for place, document in enumerate(batch)
+        ]
+        index.add([to_document(document.stored(LOAD), analysis) for document in fresh])
+        last = fresh[-1].stored(LOAD).doc_id
+        watching.append(threading.Thread(target=lambda name=last: waits.append(wait_for(index, name))))
+        watching[-1].start()
+    for thread in watching:
+        thread.join()
+    return sorted(waits)[math.ceil(0.95 * len(waits)) - 1]
+
+
+def wait_for(index: SolrIndex, doc_id: str) -> float:
+    """Seconds until a search finds the document."""
+    started = time.perf_counter()
+    host = urlsplit(index.base_url)
+    connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=60)
+    body = urlencode({"q": f"{{!term f={fields.ID} v=$id}}", "id": doc_id, "rows": 0})
+    while True:
+        connection.request("POST", f"/solr/{LOAD}/select", body, FORM)
+        if json.loads(connection.getresponse().read())["response"]["numFound"]:
+            connection.close()
+            return time.perf_counter() - started
+        time.sleep(0.02)

@@ -1,0 +1,106 @@
+"""Zhou's likeness of addresses (ZK-E2): `python -m benchmarks.similarity_urls [--data DIR]`.
+
+pairs    of addresses of one site, half of them of the same board: from the links of saved pages (DIR in the form of
+         ../shared/data/extraction). A board is the first directory of an address that is no date.
+curve    accuracy of ZK-A2 for each threshold, both readings of step 2 (one host contains the other)
+
+A board is read off the address as well, so this tells which threshold goes with which depth, not how sites are built.
+"""
+
+import json
+import random
+import re
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from benchmarks.results import SHARED, Figure, publish
+from crawler.links import links_of
+from crawler.strategies.url_structure import DEFAULT, StructureSettings, likeness
+from docstore.model import Page
+
+SITES, PAIRS = 25, 100  # pairs a site: half of one board, half of two
+LEAST = 8  # addresses of a board
+THRESHOLDS = tuple(round(0.05 * step, 2) for step in range(1, 20))
+_DATE = re.compile(r"[\d._-]+")
+
+Pair = tuple[str, str, bool]
+
+
+@click.command()
+@click.option("--data", default=SHARED / "extraction", type=click.Path(path_type=Path), help="A folder of its form.")
+def main(data: Path) -> None:
+    """Print the accuracy of the likeness of addresses at each threshold."""
+    pairs = list(pairs_of(boards_of(data), random.Random(0)))
+    if not pairs:
+        raise SystemExit(f"no site with two boards in the pages of {data}")
+    publish("similarity_urls", list(figures(pairs)))
+
+
+def figures(pairs: Sequence[Pair]) -> Iterator[Figure]:
+    """The curve of both readings, and where each is highest."""
+    yield Figure("pairs", "plumbline", "pairs", len(pairs))
+    for name, settings in (("proper", DEFAULT), ("literal", replace(DEFAULT, proper=False))):
+        values = {threshold: accuracy(pairs, settings, threshold) for threshold in THRESHOLDS}
+        best = max(values, key=lambda threshold: (values[threshold], -abs(threshold - DEFAULT.threshold)))
+        yield Figure(name, "plumbline", "best_threshold", best)
+        yield Figure(name, "plumbline", "best_accuracy", values[best])
+        for threshold, value in values.items():
+            yield Figure(name, "plumbline", f"accuracy_{threshold:.2f}", value)
+
+
+def accuracy(pairs: Sequence[Pair], settings: StructureSettings, threshold: float) -> float:
+    """The part of the pairs that are told right."""
+    return sum((likeness(one, other, settings) > threshold) == same for one, other, same in pairs) / len(pairs)
+
+
+def pairs_of(sites: Mapping[str, Mapping[str, Sequence[str]]], draw: random.Random) -> Iterator[Pair]:
+    """The same number of pairs from each of the sites with most addresses."""
+    largest = sorted(sites, key=lambda host: (-sum(map(len, sites[host].values())), host))[:SITES]
+    for host in largest:
+        boards = list(sites[host].values())
+        for _ in range(PAIRS // 2):
+            one, other = draw.sample(draw.choice(boards), 2)
+            yield one, other, True
+            first, second = draw.sample(boards, 2)
+            yield draw.choice(first), draw.choice(second), False
+
+
+def boards_of(data: Path) -> dict[str, dict[str, list[str]]]:
+    """Host -> board -> addresses, of sites with two boards of some size."""
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for url in sorted(set(addresses(data))):
+        parts = urlsplit(url)
+        directories = [part for part in parts.path.split("/")[:-1] if part and not _DATE.fullmatch(part)]
+        if directories:
+            found[parts.netloc][directories[0]].add(url)
+    sites = {
+        host: {name: sorted(urls) for name, urls in boards.items() if len(urls) >= LEAST}
+        for host, boards in found.items()
+    }
+    return {host: boards for host, boards in sites.items() if len(boards) >= 2}
+
+
+def addresses(data: Path) -> Iterator[str]:
+    """The addresses that the saved pages link to."""
+    for gold in sorted(data.glob("*/gold.json")):
+        urls = {str(row["id"]): row.get("url") or "" for row in json.loads(gold.read_text(encoding="utf-8"))["pages"]}
+        packed = gold.with_name("pages.tar.xz")
+        if not packed.exists():
+            continue
+        with tarfile.open(packed) as archive:
+            for member in archive:
+                url = urls.get(Path(member.name).stem, "")
+                file = archive.extractfile(member) if url.startswith("http") else None
+                if file is not None:
+                    page = Page(0, url, url, 200, "text/html", file.read(), "", 0.0)
+                    yield from (link.url for link in links_of(page).links)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Zhou's similarity of word pairs (ZK-E1): `python -m benchmarks.similarity_words [--data DIR]`.
+
+pairs       DIR/wordsim/*.txt, two words and a human score a line; alike: above HIGH of the scale, not alike: below LOW
+similarity  ZK-A1 of vectors trained on DIR's sibling webgraph (zh_docs) and of the concepts in DIR/hownet
+grid        accuracy of "similarity above 0" for each Th1, Th2 and mix; the best of all pairs but a file's is what that
+            file is scored with
+"""
+
+import itertools
+import json
+import lzma
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from benchmarks.results import SHARED, Figure, publish
+from docstore.errors import PlumblineError
+from semantics.concepts import Concepts
+from semantics.concepts_groups import read_lines
+from semantics.concepts_hownet import read_sememes
+from semantics.segment import base_segmenter
+from semantics.vectors import EMPTY, WordVectors, train
+from semantics.word_similarity import DEFAULT, SimilaritySettings, combined
+
+HIGH, LOW = 0.6, 0.4  # parts of the scale of human scores
+STEPS = tuple(round(0.05 * step, 2) for step in range(17))  # of Th1 and Th2
+ALPHAS, BETAS = (0.7, 0.8, 0.9, 1.0), (0.4, 0.6, 0.8, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two words: what vectors and concepts say of them (None: not known), and whether people find them alike."""
+
+    by_vectors: float | None
+    by_concepts: float | None
+    alike: bool
+
+
+@click.command()
+@click.option("--data", default=SHARED / "lexical", type=click.Path(path_type=Path), help="A folder of its form.")
+@click.option("--web", default=SHARED / "webgraph", type=click.Path(path_type=Path), help="Text to train vectors on.")
+def main(data: Path, web: Path) -> None:
+    """Print the accuracy of the similarity of words, and the thresholds that fit best."""
+    vectors = vectors_of(web)
+    concepts = concepts_in(data)
+    sets = {path.stem: pairs_of(path, vectors, concepts) for path in sorted((data / "wordsim").glob("wordsim-*.txt"))}
+    sets = {name: pairs for name, pairs in sets.items() if pairs}
+    if not sets:
+        raise SystemExit(f"no word pairs in {data}/wordsim")
+    publish("similarity_words", list(figures(sets)))
+
+
+def figures(sets: Mapping[str, Sequence[Pair]]) -> Iterator[Figure]:
+    """For each file: accuracy with the defaults, with what fits the other files, and of either source alone."""
+    for name, pairs in sets.items():
+        others = [pair for other, some in sets.items() if other != name for pair in some] or pairs
+        tuned = best_of(others)
+        yield Figure(name, "plumbline", "pairs", len(pairs))
+        yield Figure(name, "plumbline", "accuracy_default", accuracy(pairs, DEFAULT))
+        yield Figure(name, "plumbline", "accuracy_tuned_on_others", accuracy(pairs, tuned))
+        yield Figure(name, "vectors", "accuracy", accuracy([replace(one, by_concepts=None) for one in pairs], tuned))
+        yield Figure(name, "concepts", "accuracy", accuracy([replace(one, by_vectors=None) for one in pairs], tuned))
+    everything = [pair for some in sets.values() for pair in some]
+    best = best_of(everything)
+    for metric in ("alpha", "beta", "least_vectors", "least_concepts"):
+        yield Figure("all", "plumbline", f"best_{metric}", getattr(best, metric))
+    yield Figure("all", "plumbline", "best_accuracy", accuracy(everything, best))
+    for th1 in STEPS[::2]:
+        for th2 in STEPS[::4]:
+            value = accuracy(everything, replace(best, least_vectors=th1, least_concepts=th2))
+            yield Figure("all", "plumbline", f"accuracy_th1_{th1:.1f}_th2_{th2:.1f}", value)
+
+
+def best_of(pairs: Sequence[Pair]) -> SimilaritySettings:
+    """The settings with the highest accuracy; of equals those nearest to the defaults."""
+    grid = itertools.product(ALPHAS, BETAS, STEPS, STEPS)
+    made = (SimilaritySettings(*point) for point in grid)
+    return max(made, key=lambda settings: (accuracy(pairs, settings), -distance(settings)))
+
+
+def distance(settings: SimilaritySettings) -> float:
+    """How far from the defaults."""
+    names = ("alpha", "beta", "least_vectors", "least_concepts")
+    return float(sum(abs(getattr(settings, name) - getattr(DEFAULT, name)) for name in names))
+
+
+def accuracy(pairs: Sequence[Pair], settings: SimilaritySettings) -> float:
+    """The part of the pairs where a similarity above 0 is what people say; the two kinds of pair weigh the same."""
+    right = {True: 0, False: 0}
+    total = {True: 0, False: 0}
+    for pair in pairs:
+        total[pair.alike] += 1
+        right[pair.alike] += (combined(pair.by_vectors, pair.by_concepts, settings) > 0) == pair.alike
+    shares = [right[kind] / total[kind] for kind in (True, False) if total[kind]]
+    return sum(shares) / len(shares) if shares else 0.0
+
+
+def pairs_of(path: Path, vectors: WordVectors, concepts: Concepts | None) -> list[Pair]:
+    """The pairs of a file that people are sure of."""
+    rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    scored = [(one, other, float(score)) for one, other, score in (row for row in rows if len(row) == 3)]
+    top = max((score for *_, score in scored), default=0.0)
+    found: list[Pair] = []
+    for one, other, score in scored:
+        if one != other and not LOW * top <= score <= HIGH * top:
+            by_concepts = concepts.similarity(one, other) if concepts else None
+            found.append(Pair(vectors.similarity(one, other), by_concepts, score > HIGH * top))
+    return found
+
+
+def vectors_of(web: Path) -> WordVectors:
+    """Vectors of the words of the Chinese pages; none where there are no pages."""
+    path = web / "zh_docs.jsonl.xz"
+    return train(list(texts_of(path))) if path.exists() else EMPTY
+
+
+def texts_of(path: Path) -> Iterable[list[str]]:
+    """The paragraphs of each page, cut."""
+    segmenter = base_segmenter()
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            words = segmenter.cut(" ".join((row["title"], *row["paras"])))
+            yield [word for word in words if len(word) > 1 and word[0].isalpha()]
+
+
+def concepts_in(data: Path) -> Concepts | None:
+    """HowNet's sememes by word; None where they are not there."""
+    path = data / "hownet" / "word_sememes.tsv.gz"
+    try:
+        return read_sememes(read_lines(path)) if path.exists() else None
+    except OSError as error:
+        raise PlumblineError(f"cannot read {path}: {error}") from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""What the terms that an administrator has accepted are worth: half of the gold is given, the other half is looked for.
+
+The model has not seen the set. Beside the rows with the half as seeds stand those of the same model without, scored by
+the same half.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from types import ModuleType
+
+from benchmarks.results import Figure
+from benchmarks.terms_sets import METRICS, TermSet, gold_of, known_of, score
+from lexicon.counting import count_texts
+from lexicon.learned import TermMiner, load_model, shipped_models, spelt
+from semantics.folding import word_key
+
+GUIDED = "plumbline-guided"
+
+
+def seeded(one: TermSet, model: Path, plain: str, scorer: ModuleType) -> Iterator[Figure]:
+    """The figures of set `seeded-NAME`; of the set itself with its seed dictionary, if there is one."""
+    trained = load_model(model)
+    models = {**shipped_models(), trained.boundaries.language: trained}
+    miner = TermMiner(models, count_texts(one.texts, models))
+
+    def figures(name: str, system: str, seeds: Collection[str], given: Collection[str]) -> Iterator[Figure]:
+        rows, _ = miner.ranked(seeds=frozenset(map(word_key, seeds)))
+        scored = score(one, list(spelt(miner.table, rows)), scorer, given)
+        yield from (Figure(name, system, metric, scored[key]) for key, metric in METRICS.items())
+
+    half = {term for term in gold_of(one, scorer) if hashlib.md5(term.encode()).digest()[0] % 2}
+    yield from figures(f"seeded-{one.name}", plain, (), half)
+    yield from figures(f"seeded-{one.name}", GUIDED, half, half)
+    if known := known_of(one, scorer):
+        yield from figures(one.name, GUIDED, known, ())

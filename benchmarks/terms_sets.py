@@ -1,0 +1,72 @@
+"""The annotated corpora of the term mining benchmark, and how a list of terms is scored by them."""
+
+import gzip
+import importlib.util
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from benchmarks.results import SHARED
+from docstore.errors import PlumblineError
+from lexicon.tokens import language_of
+
+METRICS = {"AvP": "avp", "P@100": "p100", "P@500": "p500", "bestF1": "best_f1"}
+
+
+@dataclass(frozen=True)
+class TermSet:
+    """An annotated corpus."""
+
+    name: str
+    folder: Path
+    language: str
+    texts: list[str]
+
+
+def read_sets(data: Path) -> list[TermSet]:
+    """The sets below `data`/terms."""
+    sets = []
+    for gold in sorted((data / "terms").glob("*/gold.tsv")):
+        with gzip.open(gold.parent / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
+            texts = [json.loads(line)["text"] for line in lines]
+        sets.append(TermSet(gold.parent.name, gold.parent, language_of("".join(texts[:20])), texts))
+    if not sets:
+        raise PlumblineError(f"no sets in {data / 'terms'}: give DATA=DIR, a folder of the form of ../shared/data")
+    return sets
+
+
+def known_of(one: TermSet, scorer: ModuleType) -> set[str]:
+    """The terms of a set's seed dictionary, if it has one: they are not to be found."""
+    seed = one.folder / "seed.txt"
+    return set(scorer.load_ranked(seed)) if seed.exists() else set()
+
+
+def gold_of(one: TermSet, scorer: ModuleType) -> set[str]:
+    """The terms to be found: those of one character and those of the seed dictionary left out."""
+    known = known_of(one, scorer)
+    return {term for term in scorer.load_gold(one.folder / "gold.tsv") if len(term) > 1 and term not in known}
+
+
+def score(one: TermSet, terms: Sequence[str], scorer: ModuleType, given: Collection[str] = ()) -> dict[str, float]:
+    """By ../shared/tools/score_terms.py; the terms `given` beforehand are neither wanted nor counted."""
+    known = known_of(one, scorer).union(given)
+    normal = dict.fromkeys(scorer.norm(term) for term in terms)
+    ranked = [term for term in normal if len(term) > 1 and term not in known]
+    scored: dict[str, float] = scorer.score(ranked, gold_of(one, scorer) - known)
+    return scored
+
+
+def load_scorer(data: Path) -> ModuleType:
+    """score_terms.py beside `data`, or else beside ../shared/data."""
+    for folder in (data.parent, SHARED.parent):
+        path = folder / "tools" / "score_terms.py"
+        if path.exists():
+            spec = importlib.util.spec_from_file_location("score_terms", path)
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+    raise PlumblineError(f"no score_terms.py beside {data}, and none in {SHARED.parent}: the figures need it")

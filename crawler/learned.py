@@ -1,0 +1,29 @@
+"""What a crawl learns of sites and keeps between runs, in small files beside the seen filter."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler.declared import Lastmods
+from crawler.likeness import Likenesses
+from crawler.proposals import Proposals
+
+
+@dataclass(frozen=True)
+class Learned:
+    """How right lastmods are, which differences between addresses mean nothing, which hosts are linked abroad."""
+
+    lastmods: Lastmods
+    likenesses: Likenesses
+    proposals: Proposals
+
+    @classmethod
+    def load(cls, file: Callable[[str], Path]) -> "Learned":
+        """From the files that `file` names by their headings."""
+        return cls(Lastmods.load(file("lastmod")), Likenesses.load(file("likeness")), Proposals.load(file("proposed")))
+
+    def save(self, file: Callable[[str], Path]) -> None:
+        """Keep it."""
+        self.lastmods.save(file("lastmod"))
+        self.likenesses.save(file("likeness"))
+        self.proposals.save(file("proposed"))

@@ -1,0 +1,148 @@
+"""Why a focused crawl gives an address its priority: the pages that lead to it, and every part of the score.
+
+The strategy is shown all that it has seen, as at the start of a crawl, and watched when it comes to the address.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from crawler.focused import TopicGuide
+from crawler.plan import plan_of
+from crawler.settings import FOCUSED, strategy_of
+from crawler.strategies.contract import Judgement
+from crawler.strategies.focus import Focus, LinkWords, PageWords
+from crawler.strategies.fused import Fused
+from crawler.strategies.fused_links import FEATURES
+from crawler.strategies.semantic import IMPORTANCE, Semantic, SemanticSettings
+from crawler.strategies.semantic_tree import SemanticTree
+from crawler.strategies.topic_library import TIE, TopicLibrary
+from pipeline.engine import Engine
+from pipeline.topic_guide import means_of, settings_for
+from semantics.ahp import weights_of
+
+MOST_SOURCES = 20  # pages that lead to an address
+MOST_WORDS = 12
+Row = Mapping[str, Any]
+
+
+class FusedInParts(Fused):
+    """`fused`, which also says what its score of an address is made of."""
+
+    def parts(self, url: str) -> list[Row]:
+        """Each feature in standard deviations of the frontier, its weight, and their product; the largest first."""
+        node, look = self._memory.nodes.get(url), self._look
+        if node is None or look is None or look.scale is None or not self._memory.into[node]:
+            return []
+        values = look.scale(self._features(look, [node]))[0]
+        rows = [
+            {"part": name, "value": f"{value:.3f}", "weight": f"{weight:.3f}", "product": f"{value * weight:.3f}"}
+            for name, value, weight in zip(FEATURES, values.tolist(), look.weights.tolist(), strict=True)
+        ]
+        return sorted(rows, key=lambda row: -abs(float(row["product"])))
+
+
+@dataclass
+class Watched:
+    """A strategy, and what it says of one address: each page that leads there with the link's promise and its parts."""
+
+    focus: Focus
+    url: str
+    sources: list[Row] = field(default_factory=list)
+
+    def keep(self, page: PageWords) -> Judgement:
+        """As the strategy has it."""
+        return self.focus.keep(page)
+
+    def link_priorities(
+        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+    ) -> Sequence[float | None]:
+        """As the strategy has it; the address' is noted."""
+        promised = self.focus.link_priorities(page, judgement, links)
+        for link, value in zip(links, promised, strict=True):
+            if link.url == self.url and len(self.sources) < MOST_SOURCES:
+                self.sources.append(self._source(page, judgement, link, value))
+        return promised
+
+    def learn(self, page: PageWords, judgement: Judgement) -> None:
+        """As the strategy has it."""
+        self.focus.learn(page, judgement)
+
+    def rescored(self) -> Mapping[str, float]:
+        """As the strategy has it."""
+        return self.focus.rescored()
+
+    def _source(self, page: PageWords, judgement: Judgement, link: LinkWords, value: float | None) -> Row:
+        return {
+            "page": page.url,
+            "page_score": f"{judgement.score:.3f} ({'kept' if judgement.keep else 'off topic'})",
+            "anchor": " ".join(link.anchor[:MOST_WORDS]),
+            "context": " ".join(link.context[:MOST_WORDS]),
+            **parts_of(self.focus, judgement, link, value),
+            "promise": "discarded" if value is None else f"{value:.4f}",
+        }
+
+
+def parts_of(focus: Focus, judgement: Judgement, link: LinkWords, value: float | None) -> Row:
+    """What the promise of a link is made of, by the formula of its strategy."""
+    if isinstance(focus, Semantic):
+        return semantic_parts(focus, judgement, link, value)
+    if isinstance(focus, SemanticTree):
+        child = focus.similarity(dict.fromkeys((*link.anchor, *link.context), 1.0))
+        own = 2 * value - child if value is not None else 0.0
+        return {"Score (ZJ-F10)": f"{own:.4f}", "Sim of the child (ZJ-F9)": f"{child:.4f}"}
+    if isinstance(focus, TopicLibrary) and value is not None:
+        share = (value - judgement.score) / TIE
+        return {"sim (WY-F15)": f"{judgement.score:.4f}", "share of the anchor": f"{share:.2f}, times {TIE:g}"}
+    return {}
+
+
+def semantic_parts(focus: Semantic, judgement: Judgement, link: LinkWords, value: float | None) -> Row:
+    """ZK-F5: p = alpha * Rel(description) + beta * Rel(anchor) + lambda * struct."""
+    alpha, beta, of_structure = weights_of(IMPORTANCE).values
+    description, anchor = judgement.score / (1 - judgement.score), focus.relevance(link.anchor)
+    rows = {
+        "Rel(description)": f"{description:.4f}, times {alpha:.3f}",
+        "Rel(anchor)": f"{anchor:.4f}, times {beta:.3f}",
+        "threshold": f"{SemanticSettings().threshold:g}",
+    }
+    if value is None:
+        return rows
+    struct = (value - alpha * description - beta * anchor) / of_structure
+    return rows | {"struct": f"{struct:.2f}, times {of_structure:.3f}"}
+
+
+def explain_topic(engine: Engine, url: str) -> dict[str, list[Row]]:
+    """What the focused crawl thinks of an address: its judgement if it was fetched, else its priority and the parts of
+    that. Empty where the crawl looks for nothing, and for an address that it has not met.
+    """
+    judged, left_out = engine.store.judgements.find(url), engine.store.judgements.left_out(url)
+    answer: dict[str, list[Row]] = {}
+    if judged is not None:
+        kept = "kept" if judged.kept else "not kept"
+        answer["judgement"] = [{"strategy": judged.strategy, "topic": judged.topic, "score": judged.score, "was": kept}]
+    if left_out is not None and judged is None:
+        answer["left_out"] = [{"why": left_out[0].reason, "anchor": left_out[0].anchor, "on": left_out[1]}]
+    if strategy_of(engine.settings.crawl) not in FOCUSED:
+        return answer
+    return answer | watched(engine, url)
+
+
+def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
+    """The pages that lead to an address, and what speaks for it now."""
+    settings = settings_for(engine)
+    means = means_of(engine, settings, plan_of(settings), fused=FusedInParts)
+    watch = Watched(means.focus, url)
+    guide = TopicGuide(replace(means, focus=watch))
+    table = engine.store.judgements
+    with engine.progress.task("topic", table.count()) as advance:
+        guide.restore(table.all(), advance)
+    answer: dict[str, list[Row]] = {}
+    if watch.sources:
+        answer["led_to_by"] = watch.sources
+    priority = guide.priority(url)
+    if priority is not None:
+        answer["priority"] = [{"strategy": means.strategy, "now": f"{priority:.4f}"}]
+    if isinstance(means.focus, FusedInParts) and priority is not None:
+        answer["parts"] = means.focus.parts(url)
+    return answer

@@ -1,0 +1,141 @@
+"""Word lists of other programs in and out: all or nothing, every bad line named, and nothing lost on the way."""
+
+import base64
+import json
+import re
+from urllib.parse import unquote
+
+import pytest
+
+from docstore.errors import DictionaryError
+from docstore.model import LexiconEntry, TermClass
+from lexicon.dictionary import decode_dictionary
+from lexicon.interchange import READERS, WRITERS, fit_lines, form_of, parse_list
+from tests.conftest import SHARED
+
+ENTRIES = [
+    LexiconEntry("PDC钻头", 12, "nz", ("聚晶金刚石钻头", "PDC bit"), TermClass.PROFESSIONAL, ("钻头",)),
+    LexiconEntry("shale gas", 0, "eng", (), TermClass.SUBJECT, ()),
+    LexiconEntry("钻头", 0, "n"),
+    LexiconEntry("页岩气", 77, "n", ("shale gas",), TermClass.SUBJECT, ("天然气", "非常规气")),
+]
+CSV_HEADER = "term,frequency,tag,class,synonyms\n"
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "entries"),
+    [
+        ("thuocl", "页岩气\t1520\nC++ \t 7\r\n\n", [LexiconEntry("页岩气"), LexiconEntry("C++", 0, "eng")]),
+        ("plain", "页岩气\nshale gas\n\n", [LexiconEntry("页岩气"), LexiconEntry("shale gas", 0, "eng")]),
+        ("plain", "GB 1234", [LexiconEntry("GB 1234", 0, "eng")]),
+        ("csv", "term\n页岩气\n", [LexiconEntry("页岩气")]),
+        ("csv", "Term,synonyms,class\r\n页岩气,a b| 页岩瓦斯 |,subject\r\n",
+         [LexiconEntry("页岩气", 0, "n", ("a b", "页岩瓦斯"), TermClass.SUBJECT)]),
+    ],
+    ids=["thuocl", "plain", "plain with a number", "csv of one column", "csv"],
+)  # fmt: skip
+def test_a_good_list(form: str, text: str, entries: list[LexiconEntry]) -> None:
+    assert parse_list(text, form) == entries
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "faults"),
+    [
+        ("thuocl", "页岩气\t12\n水力压裂\n页岩气\t9\n<b>\t1", [
+            (2, "a line is: word, tab"), (3, "already stands in line 1"), (4, "sign <")]),
+        ("plain", "页岩气\n的页岩\n硅", [(2, "begins or ends with 的"), (3, "single character")]),
+        ("plain", "页岩气\n" + "长" * 100_000, [(2, "longer than 64")]),
+        ("csv", "term,colour\n页岩气,red", [(1, "not colour")]),
+        ("csv", "frequency\n7", [(1, "term is missing")]),
+        ("csv", CSV_HEADER + "页岩气,-1\n压裂液,,qq\n钻井液,,n,nonsense\n储层,,,,好的词|<i>\nab,,,,,f", [
+            (2, "no whole number"), (3, "no tag 'qq'"), (4, "no class 'nonsense'"), (5, "synonyms: the word"),
+            (6, "more cells")]),
+        ("csv", 'term\n页岩气\n"页岩"x\n', [(3, "no CSV")]),
+        ("csv", 'term\n"页\n岩"\n<b>\n', [(2, "control character"), (4, "sign <")]),
+        ("csv", "term\n" + "长" * 200_000, [(2, "no CSV: field larger")]),
+    ],
+    ids=["thuocl", "plain", "an endless word", "csv header", "csv without term", "csv cells", "broken csv",
+         "line breaks in a cell", "an endless cell"],
+)  # fmt: skip
+def test_every_bad_line_is_named_and_nothing_comes_back(form: str, text: str, faults: list[tuple[int, str]]) -> None:
+    with pytest.raises(DictionaryError) as error:
+        parse_list(text, form)
+    assert [number for number, _ in error.value.faults] == [number for number, _ in faults]
+    for (_, said), (_, wanted) in zip(error.value.faults, faults, strict=True):
+        assert wanted in said
+
+
+def test_the_good_lines_can_be_asked_for() -> None:
+    entries, faults = fit_lines("页岩气\n硅\n水力压裂\n页岩气", "plain")
+    assert [entry.text for entry in entries] == ["页岩气", "水力压裂"]
+    assert [number for number, _ in faults] == [2, 4]
+
+
+def test_a_file_says_how_it_is_written() -> None:
+    assert [form_of("A.CSV", ""), form_of("x.txt", "页岩气\t9\n"), form_of("x.txt", "页岩气 9 n")] == [
+        *("csv", "thuocl", "jieba")
+    ]
+
+
+def test_csv_comes_back_as_it_went() -> None:
+    assert parse_list(WRITERS["csv"](ENTRIES), "csv") == ENTRIES
+    assert parse_list(WRITERS["csv"]([]), "csv") == []
+
+
+def test_a_jieba_dictionary_comes_back_without_what_it_cannot_say() -> None:
+    back = parse_list(WRITERS["jieba"](ENTRIES), "jieba")
+    assert [(e.text, e.frequency, e.tag) for e in back] == [(e.text, e.frequency, e.tag) for e in ENTRIES]
+
+
+def test_synonyms_are_lines_of_solr() -> None:
+    text = WRITERS["synonyms"]([*ENTRIES, LexiconEntry("甲", synonyms=("a,b", "c=>d"))])
+    groups = [
+        [re.sub(r"\\(,|=>|\\)", r"\1", word) for word in re.split(r"(?<!\\),", line)] for line in text.splitlines()
+    ]
+    assert groups == [["PDC钻头", "聚晶金刚石钻头", "PDC bit"], ["页岩气", "shale gas"], ["甲", "a,b", "c=>d"]]
+
+
+def test_skos_says_all_of_it() -> None:
+    text = WRITERS["skos"]([*ENTRIES, LexiconEntry("引号", synonyms=('a"b\\',))])
+    concepts = dict(re.findall(r"^<urn:plumbline:term:(\S+)> rdf:type skos:Concept ;\n(.*?) \.$", text, re.M | re.S))
+    assert [unquote(name) for name in concepts] == [*(entry.text for entry in ENTRIES), "引号"]
+    for entry in ENTRIES:
+        body = concepts[next(name for name in concepts if unquote(name) == entry.text)]
+        assert re.findall(r'skos:altLabel "(.*)"@', body) == list(entry.synonyms)
+        assert [unquote(one) for one in re.findall(r"skos:broader <urn:plumbline:term:(\S+)>", body)] == [
+            *entry.broader
+        ]
+        assert re.findall(r'skos:prefLabel "(.*)"@', body) == [entry.text]
+    members = dict(re.findall(r"<urn:plumbline:class:(\w+)> .*?skos:member (.*?) \.$", text, re.M | re.S))
+    assert members["subject"].count("urn:plumbline:term:") == 2 and set(members) == {"professional", "subject"}
+    assert r'"a\"b\\"@en' in text
+
+
+@pytest.mark.shared
+def test_no_hostile_line_is_loaded_by_any_reader() -> None:
+    rows = [
+        json.loads(line) for line in (SHARED / "data/hostile/lexicon.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    bad = [row for row in rows if row["expect"].startswith("rejected")]
+    assert len(bad) > 20
+    for row in bad:
+        text = row["text"] if "text" in row else decode_dictionary(base64.b64decode(row["b64"]))
+        good = "水力压裂 40 vn\n"
+        with pytest.raises(DictionaryError) as error:
+            parse_list(good + text, "jieba")
+        assert [number for number, _ in error.value.faults] == [2], row["id"]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["car", "law", "medical"])
+def test_the_lists_of_thuocl_are_read(name: str) -> None:
+    text = decode_dictionary((SHARED / f"data/lexical/thuocl/THUOCL_{name}.txt").read_bytes())
+    assert form_of(f"THUOCL_{name}.txt", text) == "thuocl"
+    entries, faults = fit_lines(text, "thuocl")
+    assert len(entries) > 1700 and len(faults) < len(entries) / 100
+    assert len(entries) + len(faults) == sum(bool(line.strip()) for line in text.splitlines())
+
+
+def test_every_form_is_named_once() -> None:
+    assert list(READERS) == ["jieba", "thuocl", "plain", "csv"]
+    assert list(WRITERS) == ["jieba", "csv", "synonyms", "skos"]

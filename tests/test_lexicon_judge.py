@@ -1,0 +1,30 @@
+"""The quick judgement of candidates gives what its definition gives."""
+
+import numpy as np
+import pytest
+
+from lexicon.counting import count_texts
+from lexicon.features import WordFacts, features
+from lexicon.judge import CLIP, Judge, Units, crossed
+from lexicon.learned import shipped_models
+
+TEXTS = {
+    "zh": ["碳酸盐储层特征复杂，采用PDC钻头钻进，CO2驱油。", "页岩气储层的评价方法与PDC 钻头的选型，储层特征。"] * 3,
+    "en": ["Shale gas wells are drilled; the shale gas reservoir is tight.", "A CO2-rich gas, its state of the art."]
+    * 3,
+}
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_log_odds_by_definition(language: str) -> None:
+    model = shipped_models()[language].candidates
+    table = count_texts(TEXTS[language], shipped_models())
+    rows, facts, words_read = table.rows(), WordFacts.of(table, language), int(table.spellings.sum())
+    columns = features(rows, facts, words_read)
+    units = Units.of(columns)
+    wide = (crossed(columns, language, units) - model.wide.mean) / model.wide.scale
+    expected = np.clip(wide, -CLIP, CLIP) @ model.weights + model.intercept
+    found = Judge(model, units, facts, words_read).log_odds(rows)
+    assert len(found) > 15
+    assert found.std() > 0.5
+    np.testing.assert_allclose(found, expected, atol=1e-4)
