@@ -6,6 +6,8 @@ score       by label; a strategy sees the pages it has fetched, the example page
 tables      ours beside the baselines and what the papers claim; figures go to benchmarks/out/focus.jsonl
 """
 
+import itertools
+import math
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,6 +54,7 @@ GAINS = (
     ("topic_library_f1_gain", "topic_library", "static_keywords", "f1"),
     ("semantic_tree_precision_gain", "semantic_tree", "vsm", "precision"),
 )
+REACHES, REACHED, SHARE = "fused", "wikispeedia", "fused_fetch_share_at_90"
 _graph: Graph  # of the process: workers inherit it, a graph is too large to be sent
 
 
@@ -111,8 +114,10 @@ def measure_set(graph: Graph, systems: Sequence[str], every: int, draws: int, pr
         for count, (task, result) in enumerate(pool.imap(run_task, tasks), 1):
             scores[task.system].append(result)
             print(f"\r{graph.name}: {count} of {len(tasks)} replays", end="", file=sys.stderr)
+        shares = pool.map(share_at_90, [Task(REACHES, topic, 0) for topic in topics]) if REACHES in systems else []
     print(file=sys.stderr)
-    return [figure for system in systems for figure in figures_of(graph.name, system, scores)]
+    figures = [figure for system in systems for figure in figures_of(graph.name, system, scores)]
+    return [*figures, Figure(graph.name, OURS, SHARE, mean(shares))] if shares else figures
 
 
 def run_task(task: Task) -> tuple[Task, Score]:
@@ -123,6 +128,29 @@ def run_task(task: Task) -> tuple[Task, Score]:
     topic = Topic(_graph.cut(task.topic), tuple(_graph.nodes[url].page for url in seeds))
     focus = SYSTEMS[task.system](topic, task.topic)
     return task, score(replay(_graph, focus, seeds, BUDGET * reachable), relevant, reachable)
+
+
+def share_at_90(task: Task) -> float:
+    """Fetches until nine in ten of the pages that the seeds can reach are there, as a share of breadth first's.
+
+    1.0 where the strategy needs as many or does not get there.
+    """
+    broad = fetches_until_90(Task("breadth_first", task.topic, task.draw), len(_graph.nodes))
+    return fetches_until_90(task, broad) / broad
+
+
+def fetches_until_90(task: Task, most: int) -> int:
+    """Fetches until nine in ten are there, `most` where it takes more."""
+    relevant = relevant_of(task.topic)
+    seeds = _graph.seeds(task.topic, task.draw)
+    reachable = sum(url in relevant for url in _graph.reachable(seeds)) - len(seeds)
+    topic = Topic(_graph.cut(task.topic), tuple(_graph.nodes[url].page for url in seeds))
+    count, wanted = itertools.count(1), math.ceil(0.9 * reachable)
+
+    def is_enough(url: str) -> bool:
+        return url in relevant and next(count) >= wanted
+
+    return len(replay(_graph, SYSTEMS[task.system](topic, task.topic), seeds, most, is_enough).fetched)
 
 
 @cache
@@ -171,6 +199,9 @@ def gains(figures: Sequence[Figure]) -> Iterator[Figure]:
         ]
         if found:
             yield Figure("all", OURS, metric, mean(found))
+    shares = {name: value for (name, _, metric), value in values.items() if metric == SHARE}
+    if shares:  # asked of wikispeedia, where nearly all can be reached from anywhere
+        yield Figure("all", OURS, SHARE, shares.get(REACHED, mean(list(shares.values()))))
 
 
 def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure]:

@@ -3,7 +3,7 @@
 import heapq
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.focus_graph import Graph
@@ -57,8 +57,10 @@ class Queue:
         heapq.heappush(self._heap, (-priority, self._found.setdefault(url, next(self._order)), url))
 
 
-def replay(graph: Graph, focus: Focus, seeds: Sequence[str], budget: int) -> Replay:
-    """Fetch the seeds, then so many pages, or all that the strategy lets be reached."""
+def replay(
+    graph: Graph, focus: Focus, seeds: Sequence[str], budget: int, is_enough: Callable[[str], bool] = lambda url: False
+) -> Replay:
+    """Fetch the seeds, then so many pages, or all that the strategy lets be reached, or until one `is_enough`."""
     queue = Queue()
     for seed in seeds:
         queue.offer(seed, 0.0)
@@ -73,6 +75,8 @@ def replay(graph: Graph, focus: Focus, seeds: Sequence[str], budget: int) -> Rep
         fetched.append(url)
         kept += [url] * is_kept
         seconds.append((spent[0], spent[1]))
+        if is_enough(url):
+            break
     return Replay(
         tuple(fetched), frozenset(kept), tuple(page for page, _ in seconds), tuple(link for _, link in seconds)
     )

@@ -259,6 +259,7 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "stage.",
         "time.",
         "admin.",
+        "topics.",
     )
     assert [key for key in keys - named if not key.startswith(built)] == []
 
