@@ -63,6 +63,7 @@ def chain_settings(web: GoldWeb, folder: Path) -> Settings:
     """No pauses between requests: the server is our own."""
     crawl = {
         "seeds": [SEED],
+        "contact": "https://example.org/bench",
         "scope": list(web.scope),
         "depth": 2,
         "delay": 0.001,
