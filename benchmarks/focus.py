@@ -122,12 +122,17 @@ def measure_set(graph: Graph, systems: Sequence[str], every: int, draws: int, pr
 
 def run_task(task: Task) -> tuple[Task, Score]:
     """One replay, in a worker."""
+    focus, seeds, reachable = start_of(task)
+    return task, score(replay(_graph, focus, seeds, BUDGET * reachable), relevant_of(task.topic), reachable)
+
+
+def start_of(task: Task) -> tuple[Focus, Sequence[str], int]:
+    """The strategy with its topic, the seeds, and how many relevant pages they lead to, themselves not counted."""
     relevant = relevant_of(task.topic)
     seeds = _graph.seeds(task.topic, task.draw)
     reachable = sum(url in relevant for url in _graph.reachable(seeds)) - len(seeds)
     topic = Topic(_graph.cut(task.topic), tuple(_graph.nodes[url].page for url in seeds))
-    focus = SYSTEMS[task.system](topic, task.topic)
-    return task, score(replay(_graph, focus, seeds, BUDGET * reachable), relevant, reachable)
+    return SYSTEMS[task.system](topic, task.topic), seeds, reachable
 
 
 def share_at_90(task: Task) -> float:
@@ -142,15 +147,13 @@ def share_at_90(task: Task) -> float:
 def fetches_until_90(task: Task, most: int) -> int:
     """Fetches until nine in ten are there, `most` where it takes more."""
     relevant = relevant_of(task.topic)
-    seeds = _graph.seeds(task.topic, task.draw)
-    reachable = sum(url in relevant for url in _graph.reachable(seeds)) - len(seeds)
-    topic = Topic(_graph.cut(task.topic), tuple(_graph.nodes[url].page for url in seeds))
+    focus, seeds, reachable = start_of(task)
     count, wanted = itertools.count(1), math.ceil(0.9 * reachable)
 
     def is_enough(url: str) -> bool:
         return url in relevant and next(count) >= wanted
 
-    return len(replay(_graph, SYSTEMS[task.system](topic, task.topic), seeds, most, is_enough).fetched)
+    return len(replay(_graph, focus, seeds, most, is_enough).fetched)
 
 
 @cache

@@ -53,8 +53,7 @@ class SolrIndex:
     """One collection of one Solr. `timeout`: seconds a request may take.
 
     Every method raises `SolrUnavailableError` when Solr does not answer, also after some seconds of further tries,
-    and `SolrError` when it refuses. `add` and `delete` may be called from several
-    threads, the rest from one at a time.
+    and `SolrError` when it refuses. `add` and `delete` may be called from several threads, the rest from one at a time.
     """
 
     def __init__(

@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Response, expect, sync_playwright
 
 from docstore.accounts import Role
@@ -215,6 +216,17 @@ def odd_addresses(page: Page) -> list[str]:
 def weak_contrasts(page: Page) -> list[str]:
     """Visible texts with less contrast than WCAG 2.2 AA (1.4.3) asks for: 4.5, large text 3."""
     found: list[str] = page.evaluate(WEAK_CONTRASTS)
+    return found
+
+
+def faults(page: Page) -> list[str]:
+    """What axe says of a page, in light and in dark."""
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found += weak_contrasts(page)
+        for violation in Axe().run(page).response["violations"]:
+            found += [f"{scheme} {violation['id']}: {node['html']}" for node in violation["nodes"]]
     return found
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from docstore.accounts import Role
@@ -16,11 +15,11 @@ from tests.browser_fixture import (
     PASSWORD,
     Vertical,
     Visit,
+    faults,
     number,
     odd_addresses,
     sign_in,
     wait_for,
-    weak_contrasts,
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
@@ -377,17 +376,6 @@ def test_axe_finds_nothing_to_say(visit: Visit, language: str, width: int) -> No
         assert faults(page) == [], area
         if width == 360:
             assert page.evaluate("document.documentElement.scrollWidth") <= 360, area
-
-
-def faults(page: Page) -> list[str]:
-    """What axe says of a page, in light and in dark."""
-    found = []
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        found += weak_contrasts(page)
-        for violation in Axe().run(page).response["violations"]:
-            found += [f"{scheme} {violation['id']}: {node['html']}" for node in violation["nodes"]]
-    return found
 
 
 @pytest.mark.parametrize("area", AREAS)

@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from docstore.model import Term, TermClass, TermStatus
 from docstore.term_acts import ActKind, TermEdit
 from docstore.term_queue import TermQuery
-from tests.browser_fixture import ACCOUNT, Vertical, Visit, odd_addresses, sign_in, wait_for, weak_contrasts
+from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, odd_addresses, sign_in, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 
@@ -213,14 +212,3 @@ def test_axe_finds_nothing_to_say(visit: Visit, vertical: Vertical, language: st
         assert faults(page) == [], address
         if width == 360:
             assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
-
-
-def faults(page: Page) -> list[str]:
-    """What axe says of a page, in light and in dark."""
-    found = []
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        found += weak_contrasts(page)
-        for violation in Axe().run(page).response["violations"]:
-            found += [f"{scheme} {violation['id']}: {node['html']}" for node in violation["nodes"]]
-    return found
