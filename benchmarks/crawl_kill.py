@@ -13,10 +13,13 @@ from pathlib import Path
 
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
+from crawler.recorder import MOST_WAITING
+from crawler.run import BATCH
+from crawler.settings import CrawlSettings
 from docstore.archive import Archive
 from docstore.model import WarcPointer
 
-MOST_AT_ONCE = 16 + 4 * 64  # pages fetched and not yet recorded: threads, and the batches on their way
+MOST_AT_ONCE = CrawlSettings().threads + (MOST_WAITING + 2) * BATCH  # pages fetched and not yet recorded
 _LONGEST = 900.0  # seconds for what is left after the last kill
 _SOONEST, _LATEST = 2.0, 5.0  # seconds until a kill; a process needs one to start
 
