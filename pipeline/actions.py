@@ -14,7 +14,7 @@ from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.review_desk import StoreDesk
 from search_ui.actions import CrawledSite, Overview, RunSummary
-from semantics.segment import Segmenter
+from semantics.segment import Segmenter, base_segmenter
 
 RUNS_SHOWN = 8
 
@@ -46,7 +46,7 @@ class StoreActions:
 
     def base_segmenter(self) -> Segmenter:
         """Cuts by the base dictionary alone."""
-        return self._engine.analysis().base
+        return base_segmenter()
 
     def terms(self, status: TermStatus | None, text: str, offset: int, limit: int) -> tuple[int, list[Term]]:
         """How many terms match, and a page of them, best score first."""

@@ -20,7 +20,6 @@ MOST_COPIES = 20
 LONGEST_TEXT = 500_000  # characters: all of a body, as it was indexed
 
 _ID = re.compile(r"[\w.-]{1,64}")
-_TEXTS = (fields.TITLE, fields.BODY, fields.TITLE_DOMAIN, fields.BODY_DOMAIN)
 _NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT)
 _SHOWN = (
     *_NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SECTION, fields.AUTHOR,
@@ -86,7 +85,7 @@ def is_id(text: str) -> bool:
 def article_params(doc_id: str, asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
     """What fetches one article, all of its text with the query's terms marked."""
     whole = [
-        ("hl.fragsize", "0"), ("hl.snippets", "1"), ("hl.fl", ",".join(_TEXTS)), ("hl.defaultSummary", "true"),
+        ("hl.fragsize", "0"), ("hl.snippets", "1"), ("hl.defaultSummary", "true"),
         ("hl.maxAnalyzedChars", str(LONGEST_TEXT)),
     ]  # fmt: skip
     marked = [*(pair for pair in ranked(asked, words) if pair[0] != "q"), *mark_terms(), *whole]
@@ -104,11 +103,11 @@ def explain_params(doc_id: str, asked: SearchRequest, words: Mapping[Form, Seque
 
 
 def similar_params(doc_id: str, cluster: str) -> Params:
-    """What is like an article and no near-duplicate of it, by the words that tell it from others.
+    """What is like an article and no near-duplicate of it, by the pairs of characters that tell it from others.
 
-    Words that are in a fifth of all documents, and single characters, tell nothing.
+    Those that are in a fifth of all documents, and single characters, tell nothing.
     """
-    like = f"qf='{fields.BODY_DOMAIN} {fields.TITLE_DOMAIN}' mintf=1 mindf=2 maxdfpct=20 minwl=2 maxqt=25 boost=true"
+    like = f"qf='{fields.BODY} {fields.TITLE}' mintf=1 mindf=2 maxdfpct=20 minwl=2 maxqt=25 boost=true"
     return [
         ("q", f"{{!mlt {like} v=$doc}}"),
         ("doc", doc_id),
@@ -148,10 +147,10 @@ def details(answer: Answer, settings: SearchSettings) -> Details | None:
     doc = docs[0]
     said = {name: shown(str(doc.get(name, ""))) for name in _SHOWN}
     marked = answer.get("highlighting", {}).get(str(doc.get(fields.ID)), {})
-    body = str(doc.get(fields.BODY, ""))
+    body, text = str(doc.get(fields.BODY, "")), "".join(marked.get(fields.BODY, ()))
     return Details(
         doc_id=said[fields.ID],
-        title=_marked(marked, (fields.TITLE_DOMAIN, fields.TITLE)) or (Segment(said[fields.TITLE]),),
+        title=_marked(marked, fields.TITLE) or (Segment(said[fields.TITLE]),),
         url=said[fields.URL],
         link=link_to(str(doc.get(fields.URL, ""))),
         site=str(doc.get(fields.SITE, "")),
@@ -165,18 +164,13 @@ def details(answer: Answer, settings: SearchSettings) -> Details | None:
         cluster=str(doc.get(fields.CLUSTER, "")),
         length=len("".join(body.split())),
         terms=tuple(map(str, doc.get(fields.DOMAIN_TERMS, ()))),
-        paragraphs=_paragraphs(_text(marked, (fields.BODY_DOMAIN, fields.BODY)) or body),
+        paragraphs=_paragraphs(text if MARK_ON in text else body),
     )
 
 
-def _text(marked: Mapping[str, Any], names: Sequence[str]) -> str:
-    """The first of these texts that has a mark in it, else "". Solr's snippet is the whole text."""
-    texts = ("".join(marked.get(name, ())) for name in names)
-    return next((text for text in texts if MARK_ON in text), "")
-
-
-def _marked(marked: Mapping[str, Any], names: Sequence[str]) -> Segments:
-    return marked_segments(_text(marked, names), MARK_ON, MARK_OFF)
+def _marked(marked: Mapping[str, Any], name: str) -> Segments:
+    """Solr's snippet, which is the whole text."""
+    return marked_segments("".join(marked.get(name, ())), MARK_ON, MARK_OFF)
 
 
 def _paragraphs(text: str) -> tuple[Segments, ...]:

@@ -22,14 +22,14 @@ from search_ui.query_language import Part, PartKind, Query, parse
 from search_ui.ranking import FIXED, Form, Params, as_phrase
 from search_ui.request import SearchRequest, Sort
 from search_ui.search import Answer, Search
-from search_ui.spelling import other_spellings, spelled_by_solr, spelling_params
+from search_ui.spelling import has_latin_word, other_spellings, spelled_by_solr, spelling_params
 from search_ui.thesaurus import spellings_in, synonyms_in
 from search_ui.vocabulary import Vocabulary
 
 FEW = 2  # results up to which help is offered
 MOST_SPELLED = 4  # spellings that are counted
 MOST_OTHERS = 8  # phrases and filters
-MOST_ALONE = 8  # words
+MOST_ALONE = 8  # words of a query that are offered one by one
 
 Words = Mapping[Form, Sequence[str]]
 Counted = tuple[SearchRequest, Words]
@@ -62,18 +62,23 @@ class Offer:
 def offers_for(
     search: Search, asked: SearchRequest, vocabulary: Vocabulary, words: Callable[[SearchRequest], Words], total: int
 ) -> list[Offer]:
-    """What finds more than the `total` documents that `asked` finds. Asks Solr twice; raises what `select` raises.
+    """What finds more than the `total` documents that `asked` finds. Asks Solr once or twice; raises what `select` raises.
 
     `words` cuts the text of a request as `search_ui.query` wants it.
     """
-    answer = search.select([("q", "*:*"), ("rows", "0"), *spelling_params(asked.query), *FIXED])
-    tiers = other_spellings(asked.query, vocabulary, spelled_by_solr(answer))
+    tiers = other_spellings(asked.query, vocabulary, _spelled_by_solr(search, asked.query))
     likely, less_likely = (_spelled(asked, tier[:MOST_SPELLED]) for tier in tiers)
     others = [*_loosened(asked, words), *_without(asked, words(asked))][:MOST_OTHERS]
     useful = _useful(search, [*likely, *less_likely, *others, *_alone(asked, words(asked))], words, total)
     if any(offer.asked == other.asked for offer in likely for other in useful):
         useful = [offer for offer in useful if all(offer.asked != other.asked for other in less_likely)]
     return useful
+
+
+def _spelled_by_solr(search: Search, query: Query) -> Mapping[str, str]:
+    if not has_latin_word(query):
+        return {}
+    return spelled_by_solr(search.select([("q", "*:*"), ("rows", "0"), *spelling_params(query), *FIXED]))
 
 
 def _useful(
@@ -114,7 +119,9 @@ def _without(asked: SearchRequest, words: Words) -> list[Offer]:
 
 def _alone(asked: SearchRequest, words: Words) -> list[Offer]:
     each = list(dict.fromkeys(words[Form.DOMAIN]))
-    return [Offer(OfferKind.ALONE, _typing(asked, parse(word)), word) for word in each[:MOST_ALONE] if len(each) > 1]
+    if not 1 < len(each) <= MOST_ALONE:  # no word says by itself what a long question asks
+        return []
+    return [Offer(OfferKind.ALONE, _typing(asked, parse(word)), word) for word in each]
 
 
 _LEFT_OUT: Mapping[str, Mapping[str, object]] = {

@@ -1,7 +1,8 @@
 """A search from what was asked to what a page shows: which questions Solr is asked for it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from flask import current_app
 
@@ -20,6 +21,7 @@ from search_ui.article import (
 from search_ui.corrections import FEW, Offer, offers_for
 from search_ui.cursors import Cursors, Place
 from search_ui.live_vocabulary import current_vocabulary, live_vocabulary
+from search_ui.near_duplicates import SPARE, first_of_each
 from search_ui.query import count_params, mark_params, search_params, words_of
 from search_ui.ranking import PROFILES, Form, works_in, works_params
 from search_ui.request import SearchRequest, Sort, last_numbered, last_page
@@ -28,6 +30,7 @@ from search_ui.search import Answer, Search, select_beside
 from search_ui.settings import SearchSettings
 from search_ui.site import current_site
 from search_ui.thesaurus import Thesaurus, synonym_groups
+from semantics.segment import Segmenter
 
 Words = Mapping[Form, tuple[str, ...]]
 
@@ -42,9 +45,13 @@ class Finder:
     cursors: Cursors
     thesaurus: Thesaurus
 
+    @cached_property
+    def _segmenters(self) -> Sequence[Segmenter]:
+        return self.actions.segmenters()
+
     def words(self, asked: SearchRequest) -> Words:
         """The query cut as the documents were: by the indexed lexicon, and by the base dictionary where that ranks."""
-        newest, *others = (words_of(asked.query.text, segmenter) for segmenter in self.actions.segmenters())
+        newest, *others = (words_of(asked.query.text, segmenter) for segmenter in self._segmenters)
         older = tuple(word for cut in others for word in cut)
         synonyms = synonym_groups(asked.query, newest, self.thesaurus)
         words = {Form.DOMAIN: newest, Form.OLDER: older, Form.SYNONYMS: synonyms}
@@ -60,9 +67,18 @@ class Finder:
         here = replace(asked, page=place.page)
         counting = select_beside(self.search, count_params(here, words))
         words = self._with_works(asked, words)
-        answer = self.search.select(search_params(here, words, self.settings.page_size, place.mark))
-        found = search_page(answer, counting.result(), here, self.settings)
+        answer = self._answer(here, words, place.mark)
+        found = search_page(answer, counting.result(), here, self.settings, words[Form.DOMAIN])
         return replace(found, cursor=self._next(here, words, found.matched, answer))
+
+    def _answer(self, here: SearchRequest, words: Words, mark: str) -> Answer:
+        """The hits of a page, near-duplicates once."""
+        size = self.settings.page_size
+        if here.page == 1 and not here.cluster:
+            answer = first_of_each(self.search.select(search_params(here, words, size, spare=SPARE)), size)
+            if answer is not None:
+                return answer
+        return self.search.select(search_params(here, words, size, mark))
 
     def _with_works(self, asked: SearchRequest, words: Words) -> Words:
         """`words` and the works whose parts answer the query; without those where nothing is ranked by them."""

@@ -12,6 +12,7 @@ from search_ui import api
 from search_ui.article import is_id
 from search_ui.clicks import log_search
 from search_ui.compare import compare
+from search_ui.corrections import Offer
 from search_ui.finding import Words, finder
 from search_ui.query import site_params
 from search_ui.ranking import PROFILES, Form
@@ -51,10 +52,10 @@ def search() -> Response:
         log_search(asked.typed, found.total, found.page, asked.filters())
     if wants_json():
         return jsonify(api.search_json(found, asked))
-    return page("search.html", **_search_values(asked, found, words))
+    return page("search.html", **_search_values(asked, found, words, finding.offers(asked, found)))
 
 
-def _search_values(asked: SearchRequest, found: SearchPage, words: Words) -> dict[str, Any]:
+def _search_values(asked: SearchRequest, found: SearchPage, words: Words, offers: list[Offer]) -> dict[str, Any]:
     settings = current_site().settings
     return {
         "asked": asked,
@@ -62,7 +63,7 @@ def _search_values(asked: SearchRequest, found: SearchPage, words: Words) -> dic
         "query_box": asked.typed,
         "query_shown": shown(first_signs(asked.typed, settings.longest_query)),
         "is_shortened": first_signs(asked.typed, settings.longest_query) != asked.typed,
-        "offers": finder().offers(asked, found),
+        "offers": offers,
         "also": synonyms_in(words.get(Form.SYNONYMS, ())),
         "exactly": asked.changed(typed=str(asked.query.quoted())),
         "link": _link,

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from docstore import fields
 from search_ui.cursors import FIRST
 from search_ui.filters import filter_params
+from search_ui.marks import alone
 from search_ui.ranking import BIGRAMS, FIXED, PROFILES, Clause, Form, Params, rank_params, run_of_characters
 from search_ui.request import SearchRequest, Sort
 from search_ui.texts import has_word
@@ -31,15 +32,18 @@ def words_of(text: str, segmenter: Segmenter) -> tuple[str, ...]:
     return tuple(word for word in segmenter.cut(text) if has_word(word))
 
 
-def search_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], page_size: int, mark: str = "") -> Params:
+def search_params(
+    asked: SearchRequest, words: Mapping[Form, Sequence[str]], page_size: int, mark: str = "", spare: int = 0
+) -> Params:
     """Solr parameters of one result page: the hits alone, `count_params` has what is said about all of them.
 
     `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`Form.DOMAIN`, always: it
-    highlights and filters) and, for the profile `base`, by the base dictionary. With `mark` the page begins after
-    what Solr has marked so (`*`: at the beginning), else where its number says.
+    filters) and, for the profile `base`, by the base dictionary. With `mark` the page begins after
+    what Solr has marked so (`*`: at the beginning), else where its number says. With `spare` it is so many hits
+    longer, and near-duplicates are left in.
     """
     return [
-        *_ordered(asked, words, page_size),
+        *_ordered(asked, words, page_size + spare, collapsed=not (spare or asked.cluster)),
         *enough(asked, words),
         ("fl", ",".join((*_SHOWN, "enough:query($enough,0)"))),
         ("cursorMark", mark) if mark else ("start", str((asked.page - 1) * page_size)),
@@ -49,23 +53,26 @@ def search_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], pag
 
 
 # How many near-duplicates each hit has, filters or not.
-_COPIES = [("expand", "true"), ("expand.q", "*:*"), ("expand.fq", "*:*"), ("expand.rows", "0")]
+_COPIES = [
+    ("expand", "true"), ("expand.field", fields.CLUSTER), ("expand.q", "*:*"), ("expand.fq", "*:*"),
+    ("expand.rows", "0"),
+]  # fmt: skip
 
 
 def mark_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], hits: int) -> Params:
     """What finds Solr's mark after the first `hits` hits: where the pages without number begin."""
-    return [*_ordered(asked, words, hits), ("fl", fields.ID), ("cursorMark", FIRST)]
+    return [*_ordered(asked, words, hits, not asked.cluster), ("fl", fields.ID), ("cursorMark", FIRST)]
 
 
 _SHOWN = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER)
 
 
-def _ordered(asked: SearchRequest, words: Mapping[Form, Sequence[str]], rows: int) -> Params:
-    """What is found in its order, of near-duplicates the first alone."""
+def _ordered(asked: SearchRequest, words: Mapping[Form, Sequence[str]], rows: int, collapsed: bool) -> Params:
+    """What is found in its order, of near-duplicates the first alone if `collapsed`."""
     order = _SORTS[asked.sort]
     # By score is what collapsing does by itself, four times as fast as by an order that it is told.
     told = "" if asked.sort is Sort.RELEVANCE and asked.query.text else f" sort='{order}'"
-    alike = [] if asked.cluster else [("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand{told}}}")]
+    alike = [("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand{told}}}")] if collapsed else []
     return [*ranked(asked, words), *_filtered(asked, words), *alike, ("sort", order), ("rows", str(rows))]
 
 
@@ -104,7 +111,6 @@ def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
 
 SHARE = "2<-50% 6<-66%"  # of two parts both, of up to six at least half, of more at least a third: docs/decisions.md
 _BETWEEN_WORDS = re.compile(r"[\W_]+")  # and with it all that edismax takes for syntax
-_ALONE = re.compile(r"(?<![\u2e80-\U0003ffff])[\u2e80-\U0003ffff](?![\u2e80-\U0003ffff])")
 
 
 def _counted(asked: SearchRequest) -> tuple[Form, str]:
@@ -116,37 +122,29 @@ def _counted(asked: SearchRequest) -> tuple[Form, str]:
     if forms == {Form.BASE}:
         return Form.BASE, f"{fields.TITLE_BASE} {fields.BODY_BASE}"
     searched = {name for clause in clauses for name, _ in clause.weights}
-    bare = _BETWEEN_WORDS.sub(" ", asked.query.text)
-    if fields.BODY_CHARS in searched and _ALONE.search(bare):  # a character on its own makes no pair
+    if fields.BODY_CHARS in searched and alone(asked.query.text):  # a character on its own makes no pair
         return Form.TEXT, f"{fields.TITLE_CHARS} {fields.BODY_CHARS}"
     return Form.TEXT, f"{fields.TITLE} {fields.BODY}"
 
 
-_HIGHLIGHTED = (fields.TITLE, fields.BODY, fields.TITLE_DOMAIN, fields.BODY_DOMAIN)
-
-
 def _highlighting() -> Params:
-    """Whole titles and the best sentences, by bigrams and by words; `results` picks. All texts are stored."""
-    whole = [(f"f.{name}.hl.fragsize", "0") for name in (fields.TITLE, fields.TITLE_DOMAIN)]
-    return [
-        *mark_terms(),
-        ("hl.fl", ",".join(_HIGHLIGHTED)),
-        ("hl.snippets", "2"),
-        ("hl.fragsize", "80"),
-        ("hl.defaultSummary", "true"),
-        *whole,
-    ]
+    """The whole title and the best sentences."""
+    whole = (f"f.{fields.TITLE}.hl.fragsize", "0")
+    return [*mark_terms(), ("hl.snippets", "2"), ("hl.fragsize", "80"), ("hl.defaultSummary", "true"), whole]
 
 
 def mark_terms() -> Params:
-    """How the terms of the query (of `ranked`) are marked in what `hl.fl` names."""
-    by_words = Clause(Form.DOMAIN, ((fields.TITLE_DOMAIN, 1.0), (fields.BODY_DOMAIN, 1.0)))
+    """How the terms of the query (of `ranked`) are marked in title and body.
+
+    By pairs of characters, which join to words where they stand side by side: by words as well would cost Solr three
+    times as much, and twice the text to keep.
+    """
     return [
         ("hl", "true"),
         ("hl.method", "unified"),
-        ("hl.q", "{!bool should=$hl_text should=$hl_words should=$hl_also}"),
+        ("hl.fl", f"{fields.TITLE},{fields.BODY}"),
+        ("hl.q", "{!bool should=$hl_text should=$hl_also}"),
         ("hl_text", BIGRAMS.query()),
-        ("hl_words", by_words.query()),
         ("hl_also", run_of_characters(f"{fields.TITLE} {fields.BODY}", Form.SYNONYMS)),
         ("hl.requireFieldMatch", "true"),
         ("hl.tag.pre", MARK_ON),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstore import fields
+from search_ui.marks import Marks, marks_of
 from search_ui.query import MARK_OFF, MARK_ON
 from search_ui.request import SearchRequest, last_numbered
 from search_ui.search import Answer
@@ -76,11 +77,17 @@ class SearchPage:
     dates: tuple[Facet, ...] = ()
 
 
-def search_page(answer: Answer, counted: Answer, asked: SearchRequest, settings: SearchSettings) -> SearchPage:
-    """Read Solr's answers to `query.search_params(asked, ...)` and `query.count_params(asked, ...)`."""
+def search_page(
+    answer: Answer, counted: Answer, asked: SearchRequest, settings: SearchSettings, words: Sequence[str] = ()
+) -> SearchPage:
+    """Read Solr's answers to `query.search_params(asked, ...)` and `query.count_params(asked, ...)`.
+
+    `words` are the query's, which are marked whole.
+    """
     matched, copies = int(answer.get("response", {}).get("numFound", 0)), _copies(answer)
     highlights = answer.get("highlighting", {})
     headers = [each.get("responseHeader", {}) for each in (answer, counted)]
+    marks = marks_of(asked.query.text, words)
     return SearchPage(
         total=int(counted.get("facets", {}).get("total", 0)),
         documents=int(counted.get("response", {}).get("numFound", 0)),
@@ -89,7 +96,7 @@ def search_page(answer: Answer, counted: Answer, asked: SearchRequest, settings:
         partial=any(header.get("partialResults", False) for header in headers),
         page=asked.page,
         pages=min(last_numbered(settings), max(1, -(-matched // settings.page_size))),
-        hits=tuple(_hit(doc, highlights, copies, settings) for doc in _docs(answer)),
+        hits=tuple(_hit(doc, highlights, copies, settings, marks) for doc in _docs(answer)),
         sites=_sites(counted, asked, settings),
         sections=_values(counted, "sections", asked.sections),
         terms=_values(counted, "terms", asked.terms),
@@ -108,21 +115,25 @@ def _copies(answer: Answer) -> Mapping[str, int]:
 
 
 def _hit(
-    doc: Mapping[str, Any], highlights: Mapping[str, Any], copies: Mapping[str, int], settings: SearchSettings
+    doc: Mapping[str, Any],
+    highlights: Mapping[str, Any],
+    copies: Mapping[str, int],
+    settings: SearchSettings,
+    marks: Marks,
 ) -> Hit:
     marked = highlights.get(_text(doc, fields.ID), {})
     url, site, cluster = _text(doc, fields.URL), _text(doc, fields.SITE), _text(doc, fields.CLUSTER)
-    title = _best(marked, (fields.TITLE_DOMAIN, fields.TITLE)) or (Segment(shown(_text(doc, fields.TITLE))),)
+    title = _fragments(marked.get(fields.TITLE, ())) or (Segment(shown(_text(doc, fields.TITLE))),)
     return Hit(
         doc_id=_text(doc, fields.ID),
-        title=shortened(tuple(piece for piece in title if piece.text), 2 * SNIPPET_LENGTH),
+        title=shortened(marks.on(title), 2 * SNIPPET_LENGTH),
         url=shown(url),
         link=link_to(url),
         site=shown(site),
         site_name=site_name(site, settings),
         published=shown(_text(doc, fields.PUBLISHED_TEXT)),
         fetched=_text(doc, fields.FETCHED)[:19] + "Z" if fields.FETCHED in doc else "",
-        snippet=shortened(_best(marked, (fields.BODY_DOMAIN, fields.BODY)), SNIPPET_LENGTH),
+        snippet=shortened(marks.on(_fragments(marked.get(fields.BODY, ()))), SNIPPET_LENGTH),
         cluster=cluster,
         copies=copies.get(cluster, 0),
         is_partial=not float(doc.get("enough", 1.0)),
@@ -137,13 +148,6 @@ def site_name(site: str, settings: SearchSettings) -> str:
 def _text(doc: Mapping[str, Any], name: str) -> str:
     value = doc.get(name, "")
     return str(value[0]) if isinstance(value, list) and value else str(value)
-
-
-def _best(marked: Mapping[str, Any], names: Sequence[str]) -> Segments:
-    """The first of these fields with a match in it; else the first with any text."""
-    texts = [_fragments(marked.get(name, ())) for name in names]
-    matched = [segments for segments in texts if any(segment.marked for segment in segments)]
-    return next((segments for segments in matched + texts if segments), ())
 
 
 def _fragments(fragments: Sequence[str]) -> Segments:

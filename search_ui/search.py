@@ -4,9 +4,11 @@ import json
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from http import HTTPStatus
 from typing import Any, Protocol
+from urllib.parse import urlencode
 
-import requests
+import urllib3
 
 from docstore.errors import SolrError, SolrUnavailableError
 from search_ui.ranking import Params
@@ -14,6 +16,7 @@ from search_ui.ranking import Params
 Answer = Mapping[str, Any]
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred
 AT_ONCE = 32  # questions under way; while Solr stalls, so many threads wait for their sockets to time out
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 class Search(Protocol):
@@ -43,8 +46,8 @@ class SearchClient:
     def __init__(self, solr_url: str, collection: str, timeout: float) -> None:
         self._address = f"{solr_url.rstrip('/')}/{collection}/select"
         self._timeout = timeout
-        self._session = requests.Session()
-        self._session.trust_env = False  # a proxy meant for the crawl is not meant for Solr
+        # Not requests, which takes thrice the time of a question, and heeds a proxy that is meant for the crawl.
+        self._pool = urllib3.PoolManager(maxsize=AT_ONCE, retries=False, timeout=timeout)
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="solr")
 
     def select(self, params: Params) -> Answer:
@@ -60,26 +63,29 @@ class SearchClient:
             raise SolrUnavailableError(f"Solr at {self._address} took longer than {self._timeout:g} s") from error
 
     def _ask(self, params: Params) -> Answer:
+        body = urlencode(params, errors="replace")
         try:
-            with self._session.post(self._address, data=params, timeout=self._timeout, stream=True) as response:
-                return _checked(response.status_code, self._read(response, time.monotonic() + self._timeout))
-        except requests.RequestException as error:
+            response = self._pool.request("POST", self._address, body=body, headers=_FORM, preload_content=False)
+            return _checked(response.status, self._read(response, time.monotonic() + self._timeout))
+        except (urllib3.exceptions.HTTPError, OSError) as error:
             raise SolrUnavailableError(f"Solr does not answer at {self._address}: {error}") from error
 
-    def _read(self, response: requests.Response, deadline: float) -> bytes:
+    def _read(self, response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
         """The body; past the deadline nobody waits for it any more."""
         body = bytearray()
-        for chunk in response.iter_content(65536):
+        for chunk in response.stream(65536):
             body += chunk
             if len(body) > LARGEST_ANSWER or time.monotonic() > deadline:
+                response.close()
                 raise SolrUnavailableError(f"Solr's answer from {self._address} was too slow or too large")
+        response.release_conn()
         return bytes(body)
 
 
 def _checked(status: int, body: bytes) -> Answer:
-    if status == requests.codes.bad_request:
+    if status == HTTPStatus.BAD_REQUEST:
         raise SolrError(f"Solr refused the query: {_message(body)}")
-    if status != requests.codes.ok:
+    if status != HTTPStatus.OK:
         raise SolrUnavailableError(f"Solr answered {status}: {_message(body)}")
     try:
         answer = json.loads(body)

@@ -147,6 +147,14 @@ def _part_changed(part: Part, changes: list[Change]) -> Part:
     return replace(part, text=text)
 
 
+_LATIN_WORD = re.compile("[A-Za-zÀ-ɏ]{4}")  # Solr's list holds none that is shorter
+
+
+def has_latin_word(query: Query) -> bool:
+    """Is there anything that Solr could spell?"""
+    return bool(_LATIN_WORD.search(query.text))
+
+
 def spelling_params(query: Query) -> list[tuple[str, str]]:
     """What asks Solr for the spelling of Latin words; to be sent with any question."""
     asked = {"q": query.text, "count": "1", "extendedResults": "true"}

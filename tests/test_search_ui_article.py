@@ -73,11 +73,8 @@ def test_ids() -> None:
     assert not is_id("") and not is_id("{!func}") and not is_id("a/b") and not is_id("a\n")
 
 
-def test_words_are_marked_rather_than_pairs_where_they_match() -> None:
-    marked = {
-        fields.BODY_DOMAIN: [f"四川\u200b{MARK_ON}页岩气{MARK_OFF}\u200b井\n次"],
-        fields.BODY: [f"四川{MARK_ON}页岩{MARK_OFF}气井\n次"],
-    }
+def test_neighbouring_marks_are_one_within_a_line() -> None:
+    marked = {fields.BODY: [f"四川{MARK_ON}页岩{MARK_OFF}{MARK_ON}气{MARK_OFF}井\n次"]}
     found = details({"response": {"docs": [FIRST]}, "highlighting": {"doc1": marked}}, SearchSettings())
     assert found is not None
     assert found.paragraphs == ((Segment("四川"), Segment("页岩气", True), Segment("井")), (Segment("次"),))

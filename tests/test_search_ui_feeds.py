@@ -51,7 +51,7 @@ def test_a_feed_is_newest_first_and_keeps_the_filters() -> None:
     search = FakeSearch(DOCUMENTS)
     site_app(search).test_client().get("/feed.atom?q=页岩气&term=压裂&sort=relevance&from=2016")
     sent = search.asked[0]
-    assert dict(sent)["sort"].startswith("published desc") and dict(sent)["rows"] == "20"
+    assert dict(sent)["sort"].startswith("published desc") and int(dict(sent)["rows"]) >= 20
     assert {"压裂"} <= {value for _, value in sent}
 
 

@@ -37,19 +37,20 @@ def buckets(*counted: tuple[str, int]) -> dict[str, Any]:
     return {"buckets": [{"val": value, "count": count + 1, "n": count} for value, count in counted]}
 
 
-def test_words_are_preferred_to_bigrams_where_they_match() -> None:
-    both = {"body_domain": ["四川\u200b[页岩气]\u200b井"], "body": ["四川[页岩][岩气]井"]}
-    hit = page_of(answer(both)).hits[0]
+def test_neighbouring_marks_are_one() -> None:
+    hit = page_of(answer({"title": ["[页岩][气]开发"], "body": ["四川[页岩][气]井"]})).hits[0]
     assert hit.snippet == (Segment("四川"), Segment("页岩气", True), Segment("井"))
+    assert hit.title == (Segment("页岩气", True), Segment("开发"))
 
 
-def test_bigrams_are_shown_where_words_do_not_match() -> None:
-    stale = {"body_domain": ["开头\u200b一句"], "body": ["四川[页岩气]井"]}
-    assert plain(page_of(answer(stale)).hits[0].snippet) == "四川页岩气井"
+def test_a_character_that_was_asked_for_alone_is_marked() -> None:
+    asked = SearchRequest(typed="井 四川", text="井 四川")
+    hit = page_of(answer({"body": ["[四川]一口井"]}), None, asked).hits[0]
+    assert hit.snippet == (Segment("四川", True), Segment("一口"), Segment("井", True))
 
 
 def test_without_any_match_the_first_sentences_are_shown() -> None:
-    hit = page_of(answer({"body_domain": ["开头\u200b一句"], "body": ["开头一句"]})).hits[0]
+    hit = page_of(answer({"body": ["开头一句"]})).hits[0]
     assert hit.snippet == (Segment("开头一句"),)
     assert hit.title == (Segment("页岩气开发"),)
 
