@@ -36,7 +36,10 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
     """The document of `stored`: field names from docstore.fields, text indexed four ways."""
     article = stored.article
     title, body = indexable(article.title), indexable(article.body)[:LONGEST_BODY]
-    title_words, body_words = analysis.domain.cut(title), analysis.domain.cut(body)
+    base_title, base_body = analysis.base.cut(title), analysis.base.cut(body)
+    title_words, body_words = base_title, base_body
+    if analysis.lexicon.entries:  # until the first words are published, both cut alike
+        title_words, body_words = analysis.domain.cut(title), analysis.domain.cut(body)
     document: dict[str, object] = {
         fields.ID: stored.doc_id,
         fields.URL: article.url,
@@ -53,8 +56,8 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.BODY_CHARS: [title, body],  # two values: no phrase spans both
         fields.TITLE_DOMAIN: fields.WORD_JOINT.join(title_words),
         fields.BODY_DOMAIN: fields.WORD_JOINT.join(body_words),
-        fields.TITLE_BASE: fields.WORD_JOINT.join(analysis.base.cut(title)),
-        fields.BODY_BASE: fields.WORD_JOINT.join(analysis.base.cut(body)),
+        fields.TITLE_BASE: fields.WORD_JOINT.join(base_title),
+        fields.BODY_BASE: fields.WORD_JOINT.join(base_body),
         fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.terms),
     }
     return document | _if_stated(stored)

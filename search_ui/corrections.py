@@ -62,7 +62,7 @@ class Offer:
 def offers_for(
     search: Search, asked: SearchRequest, vocabulary: Vocabulary, words: Callable[[SearchRequest], Words], total: int
 ) -> list[Offer]:
-    """What finds more than the `total` documents that `asked` finds. Asks Solr once or twice; raises what `select` raises.
+    """What finds more than the `total` documents that `asked` finds. Asks Solr at most twice; raises as `select` does.
 
     `words` cuts the text of a request as `search_ui.query` wants it.
     """

@@ -8,8 +8,10 @@ words are added to an instance of its own; all others are found beforehand by `M
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import accumulate
 from typing import Protocol, TypeVar
 
 import rjieba
@@ -98,18 +100,11 @@ class RjiebaSegmenter:
 
     def _cut_block(self, text: str) -> list[str]:
         words: list[str] = self._jieba.cut(text)
-        if _SIGN.search(text) is None:
-            return words
-        return [piece for word in words for piece in ((word,) if word.isalnum() else self._latin_pieces(word))]
+        return _with_signs_cut(text, words, map(len, words), self._latin_pieces)
 
     def _tag_block(self, text: str) -> list[tuple[str, str]]:
         tagged: list[tuple[str, str]] = self._jieba.tag(text)
-        if _SIGN.search(text):
-            tagged = [
-                pair
-                for word, tag in tagged
-                for pair in (((word, tag),) if word.isalnum() else self._tagged_pieces(word, tag))
-            ]
+        tagged = _with_signs_cut(text, tagged, (len(word) for word, _ in tagged), self._tagged_pieces)
         if not self._han_tags:
             return tagged
         return [(word, self._han_tags.get(word, tag)) for word, tag in tagged]
@@ -119,7 +114,8 @@ class RjiebaSegmenter:
             return [word]
         return [piece for piece in _LATIN_PIECE.split(word) if piece]
 
-    def _tagged_pieces(self, word: str, tag: str) -> list[tuple[str, str]]:
+    def _tagged_pieces(self, tagged: tuple[str, str]) -> list[tuple[str, str]]:
+        word, tag = tagged
         pieces = self._latin_pieces(word)
         return [(word, tag)] if len(pieces) == 1 else [(piece, _latin_tag(piece)) for piece in pieces]
 
@@ -142,6 +138,23 @@ def cut_finely(text: str) -> list[str]:
 @cache
 def _plain_jieba() -> "rjieba.Jieba":
     return rjieba.Jieba()
+
+
+def _with_signs_cut(
+    text: str, words: list[_Piece], lengths: Iterable[int], pieces_of: Callable[[_Piece], list[_Piece]]
+) -> list[_Piece]:
+    """`words` of `text` with those that hold a sign in pieces. Few do, so they are found by where the signs stand."""
+    places = [match.start() for match in _SIGN.finditer(text)]
+    if not places:
+        return words
+    ends = list(accumulate(lengths))
+    pieces: list[_Piece] = []
+    done = 0
+    for number in sorted({bisect_right(ends, place) for place in places}):
+        pieces += words[done:number]
+        pieces += pieces_of(words[number])
+        done = number + 1
+    return pieces + words[done:]
 
 
 def _check(word: Word) -> None:
