@@ -179,7 +179,8 @@ def _request_params(prefix: str, asked: SearchRequest, words: Words) -> Params:
 def _enough(prefix: str, asked: SearchRequest, words: Words) -> Params:
     """`query.enough` and the texts it reads, under other names."""
     synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
-    texts = {Form.TEXT: asked.query.text, Form.SYNONYMS: synonyms}
+    fresh = " ".join(map(as_phrase, words.get(Form.FRESH, ())))
+    texts = {Form.TEXT: asked.query.text, Form.SYNONYMS: synonyms, Form.FRESH: fresh}
     return [
         *((prefix + name, text) for name, text in texts.items()),
         *((prefix + name, _renamed(prefix, name, value)) for name, value in enough(asked, words)),
@@ -188,7 +189,7 @@ def _enough(prefix: str, asked: SearchRequest, words: Words) -> Params:
 
 def _renamed(prefix: str, name: str, query: str) -> str:
     """A query with `prefix` before the parameters that it names; the reader's text is no query."""
-    return query if name == "enough_text" else re.sub(r"\$(?=enough|text|synonyms)", f"${prefix}", query)
+    return query if name == "enough_text" else re.sub(r"\$(?=enough|text|synonyms|fresh_words)", f"${prefix}", query)
 
 
 def counts_of(answer: Answer, requests: int) -> list[int]:

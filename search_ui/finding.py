@@ -50,11 +50,16 @@ class Finder:
         return self.actions.segmenters()
 
     def words(self, asked: SearchRequest) -> Words:
-        """The query cut as the documents were: by the indexed lexicon, and by the base dictionary where that ranks."""
+        """The query cut as the documents were: by the indexed lexicon, and by the base dictionary where that ranks.
+
+        Right after a publish some documents are cut by an older version: what is a word only now, is looked for in
+        them character by character.
+        """
         newest, *others = (words_of(asked.query.text, segmenter) for segmenter in self._segmenters)
         older = tuple(word for cut in others for word in cut)
         synonyms = synonym_groups(asked.query, newest, self.thesaurus)
-        words = {Form.DOMAIN: newest, Form.OLDER: older, Form.SYNONYMS: synonyms}
+        fresh = tuple(word for word in newest if others and word not in older)
+        words = {Form.DOMAIN: newest, Form.OLDER: older, Form.FRESH: fresh, Form.SYNONYMS: synonyms}
         if any(clause.form is Form.BASE for clause in PROFILES[asked.profile].clauses):
             words[Form.BASE] = words_of(asked.query.text, self.actions.base_segmenter())
         return words

@@ -102,11 +102,16 @@ def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
         return [("enough", Clause(Form.TEXT, ((fields.TITLE_CHARS, 1.0), (fields.BODY_CHARS, 1.0))).query())]
     query = f"{{!edismax qf='{looked_in}' mm='{SHARE}' sow=false uf='-*' v=$enough_text}}"
     text = ("enough_text", bare)  # in small letters: AND, OR and NOT are words here
-    if not (PROFILES[asked.profile].synonyms and words.get(Form.SYNONYMS)):
+    counts = {Form.SYNONYMS: PROFILES[asked.profile].synonyms > 0, Form.FRESH: form is Form.DOMAIN}
+    others = {
+        f"enough_{other}": run_of_characters(f"{fields.TITLE_CHARS} {fields.BODY_CHARS}", other)
+        for other, does_count in counts.items()
+        if does_count and words.get(other)
+    }
+    if not others:
         return [("enough", query), text]
-    other = run_of_characters(f"{fields.TITLE_CHARS} {fields.BODY_CHARS}", Form.SYNONYMS)
-    either = "{!bool should=$enough_own should=$enough_also}"
-    return [("enough", either), ("enough_own", query), ("enough_also", other), text]
+    either = "".join(f" should=${name}" for name in ("enough_own", *others))
+    return [("enough", f"{{!bool{either}}}"), ("enough_own", query), *others.items(), text]
 
 
 SHARE = "2<-50% 6<-66%"  # of two parts both, of up to six at least half, of more at least a third: docs/decisions.md

@@ -30,6 +30,7 @@ class Form(StrEnum):
     DOMAIN = "domain_words"  # words by the published lexicon, joined like those of the documents
     BASE = "base_words"  # words by the base dictionary
     OLDER = "older_words"  # words by older lexicon versions, while some documents are cut by those; sent with DOMAIN's
+    FRESH = "fresh_words"  # those of DOMAIN's words that older versions cut otherwise, for as long; sent as phrases
     TERMS = "term_words"  # those of DOMAIN's words that the base dictionary does not have; made here, not handed in
     SYNONYMS = "synonyms"  # each a term of the query joined with its synonyms; only these are sent, as phrases
     WORKS = "works"  # ids of works whose parts answer the query, each with a weight (`works_in`); from Solr, not typed
@@ -108,11 +109,19 @@ def _parts(profile: Profile, words: Mapping[Form, Sequence[str]]) -> dict[str, s
         parts["titles"] = f"{{!bool {called} must_not='{_PARTS_OF_WORKS}'}}"
     if weight := profile.exact_title:
         parts["exact"] = run_of_characters(f"{fields.TITLE_CHARS}^{weight:g}", "quoted")
+    if (weight := term_weight(profile)) and words.get(Form.FRESH):
+        parts["fresh"] = run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", Form.FRESH)
     if (weight := profile.synonyms) and synonyms_in(words.get(Form.SYNONYMS, ())):
         parts["also"] = run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", Form.SYNONYMS)
     if profile.works and words.get(Form.WORKS):
         parts["whole"] = f"{{!lucene df={fields.WORK} q.op=OR v=${Form.WORKS}}}"
     return parts
+
+
+def term_weight(profile: Profile) -> float:
+    """What a profile gives to a word of the lexicon in the body."""
+    clauses = (clause for clause in profile.clauses if clause.form in (Form.TERMS, Form.DOMAIN))
+    return sum(dict(clause.weights).get(fields.BODY_DOMAIN, 0.0) for clause in clauses)
 
 
 DEPTH = 200  # parts that are looked at to see which works answer a query
@@ -156,9 +165,10 @@ def _texts(text: str, words: Mapping[Form, Sequence[str]]) -> Params:
     forms = [
         (form, fields.WORD_JOINT.join(cuts[form])) for form in (Form.DOMAIN, Form.BASE, Form.TERMS) if form in cuts
     ]
+    fresh = " ".join(map(as_phrase, words.get(Form.FRESH, ())))
     synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
     works = " ".join(words.get(Form.WORKS, ()))
-    return [(Form.TEXT, _plain(text)), *forms, (Form.SYNONYMS, synonyms), (Form.WORKS, works)]
+    return [(Form.TEXT, _plain(text)), *forms, (Form.FRESH, fresh), (Form.SYNONYMS, synonyms), (Form.WORKS, works)]
 
 
 def _terms(words: Mapping[Form, Sequence[str]]) -> list[str]:

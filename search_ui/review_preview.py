@@ -13,7 +13,7 @@ from docstore import fields
 from docstore.model import Lexicon
 from search_ui.finding import Finder, Words, finder
 from search_ui.query import search_params, words_of
-from search_ui.ranking import FIXED, PROFILES, Form, Params, as_phrase, run_of_characters
+from search_ui.ranking import FIXED, PROFILES, Form, Params, as_phrase, run_of_characters, term_weight
 from search_ui.request import SearchRequest
 from search_ui.review_actions import Proposal, VersionChange
 from search_ui.search import Search
@@ -95,7 +95,7 @@ def words_then(asked: SearchRequest, now: Words, proposal: Proposal) -> Words:
     """The query as the next version cuts it, with its synonyms."""
     cut = words_of(asked.query.text, proposal.segmenter)
     synonyms = synonym_groups(asked.query, cut, thesaurus_of(proposal.lexicon))
-    return {**now, Form.DOMAIN: cut, Form.OLDER: (), Form.SYNONYMS: synonyms}
+    return {**now, Form.DOMAIN: cut, Form.OLDER: (), Form.FRESH: (), Form.SYNONYMS: synonyms}
 
 
 def fresh_words(now: Words, then: Words) -> list[str]:
@@ -113,7 +113,7 @@ def _found(find: Finder, asked: SearchRequest, words: Words, fresh: Sequence[str
 
 def with_fresh(params: Params, profile: str, fresh: Sequence[str], search: Search) -> Params:
     """`params` with summands for words that no document is cut into yet."""
-    weight = term_weight(profile)
+    weight = term_weight(PROFILES[profile])
     if not fresh or not weight:
         return params
     named = {f"fresh{n}": word for n, word in enumerate(fresh)}
@@ -126,12 +126,6 @@ def with_fresh(params: Params, profile: str, fresh: Sequence[str], search: Searc
     ranked = dict(params)["q"]
     rest = [pair for pair in params if pair[0] != "q"]
     return [("q", f"{{!bool should=$known {called}}}"), ("known", ranked), *parts, *rest]
-
-
-def term_weight(profile: str) -> float:
-    """What a profile gives to a word of the lexicon in the body."""
-    clauses = (clause for clause in PROFILES[profile].clauses if clause.form in (Form.TERMS, Form.DOMAIN))
-    return sum(dict(clause.weights).get(fields.BODY_DOMAIN, 0.0) for clause in clauses)
 
 
 def idf_ratio(search: Search, word: str) -> float:

@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from benchmarks.publish import TERM, fill, made_of
+from benchmarks.publish import PARTS, TERM, fill, made_of
 from docstore.store import Store
 
 TEXTS = ["油气勘探取得突破。钻井提速明显，成本下降。", "页岩气产量增长。管道投产后供气稳定。"] * 3
@@ -12,6 +12,7 @@ TEXTS = ["油气勘探取得突破。钻井提速明显，成本下降。", "页
 def test_just_so_many_articles_hold_the_term() -> None:
     made = list(made_of(TEXTS, 40, 4, random.Random(1)))
     assert len(made) == 40 and sum(TERM in body for _, body in made) == 4
+    assert sum(TERM not in body and all(part in body for part in PARTS) for _, body in made) == 4
     assert len({title for title, _ in made}) == 40
     assert all(200 <= len(body) <= 1100 for _, body in made)
     assert made == list(made_of(TEXTS, 40, 4, random.Random(1)))

@@ -11,8 +11,9 @@ from docstore.model import Article, Lexicon, StoredArticle, document_id
 from indexer.mapping import Analysis, to_document
 from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
-from search_ui.query import words_of
+from search_ui.query import count_params, words_of
 from search_ui.ranking import BEST_PARTS, MOST_WORKS, PROFILES, Form, rank_params, works_in, works_params
+from search_ui.request import SearchRequest
 from search_ui.search import SearchClient
 from semantics.segment import base_segmenter
 
@@ -105,6 +106,22 @@ def test_a_part_gains_by_the_other_parts_of_its_work(index: SolrIndex) -> None:
 @pytest.mark.solr
 def test_the_title_of_a_single_page_counts_more_than_a_body(index: SolrIndex) -> None:
     assert found(index, "钻井液配方")[:2] == ["title", "body"]
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize(("fresh", "counted"), [((), 0), (("钻井液配方",), 2)])
+def test_a_term_just_published_is_found_whole_before_documents_are_cut_anew(
+    index: SolrIndex, fresh: tuple[str, ...], counted: int
+) -> None:
+    text = "钻井液配方"
+    older = words_of(text, base_segmenter())
+    words = {Form.DOMAIN: (text,), Form.OLDER: older, Form.FRESH: fresh}
+    asked = SearchRequest(typed=text, text=text, profile="domain")
+    client = SearchClient(index.base_url, index.collection, 120.0)
+    assert len(older) > 1
+    assert client.select(count_params(asked, words))["response"]["numFound"] == counted
+    best = client.select([*rank_params(text, words, "domain"), ("fl", fields.URL), ("rows", "2")])["response"]["docs"]
+    assert {doc[fields.URL].removeprefix("http://a.test/") for doc in best} == {"title", "body"}
 
 
 @pytest.mark.solr
