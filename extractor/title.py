@@ -43,6 +43,8 @@ CHANNEL = 6.0  # a shorter <title> may be a channel's name, in Chinese character
 HALF = 0.5  # of <title> that a line must be to be the title in it
 VARIANT = 2 / 3  # of the words of a heading that og:title must share to be another wording of it
 TYPED = str.maketrans("‘’“”", "''\"\"")  # the quotes of templates, and what authors type
+NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}  # full-width ASCII, as East Asian keyboards type it
+WIDE_SCRIPT = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
 WORD = re.compile(r"[a-z0-9]{3,}|[\u3400-\u9fff]")
 SPELT = re.compile(r"[^\W_]+")
 
@@ -83,8 +85,17 @@ def find_title(document: Document, body: int, suffixes: Sequence[str] = ()) -> s
     tail = title_tail(document.title, stated[0]) if stated else ""
     heading = find_heading(document, body, stated, {letters_of(name) for name in (*names, tail)})
     if not heading:
-        return find_line(document.layout, body, head)[:LONGEST]
-    return (edited(heading, head) or as_written(heading, tidy(document.title)))[:LONGEST]
+        return narrow(find_line(document.layout, body, head)[:LONGEST])
+    return narrow((edited(heading, head) or as_written(heading, tidy(document.title)))[:LONGEST])
+
+
+def narrow(title: str) -> str:
+    """A title without any East Asian character is not meant to have full-width signs: a keyboard was left in that mode.
+
+    >>> narrow("How Does Mapping Work？")
+    'How Does Mapping Work?'
+    """
+    return title if WIDE_SCRIPT.search(title) else title.translate(NARROW)
 
 
 def stated_titles(document: Document, names: Sequence[str], suffixes: Sequence[str]) -> Stated:

@@ -5,7 +5,7 @@ import pytest
 from extractor.document import Document, read_document
 from extractor.similarity import LONGEST, Original, lcs, similarity
 from extractor.site_name import cut_known, cut_site_name, tidy, title_tail
-from extractor.title import find_title
+from extractor.title import find_title, narrow
 
 SITE = "Electrical Safety Foundation International"
 TEXT = (
@@ -262,3 +262,17 @@ def test_a_page_without_a_title_has_a_link_above_its_text_for_one() -> None:
 def test_a_title_of_a_million_characters_is_cut() -> None:
     long = "标题" * 500_000
     assert len(title_of(f"<title>{long}</title><h1>{long}</h1>{TEXT}")) <= 300
+
+
+@pytest.mark.parametrize(
+    ("title", "written"),
+    [
+        ("How Does Mapping Work？", "How Does Mapping Work?"),
+        ("ＰＤＣ bits （new）", "PDC bits (new)"),
+        ("油价会上涨？（图）", "油价会上涨？（图）"),
+        ("유가 상승？", "유가 상승？"),
+        ("原油ＡＰＩ", "原油ＡＰＩ"),
+    ],
+)
+def test_full_width_signs_stay_where_they_are_at_home(title: str, written: str) -> None:
+    assert narrow(title) == written
