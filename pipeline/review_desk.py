@@ -9,7 +9,8 @@ from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.store import Store
 from docstore.term_acts import Act, ActKind, TermEdit
 from docstore.term_queue import TermFigures, TermQuery
-from lexicon.interchange import WRITERS
+from lexicon.dictionary import decode_dictionary
+from lexicon.interchange import WRITERS, form_of, parse_list
 from lexicon.review import NothingToPublishError, check_acceptable, difference, next_version
 from lexicon.similar import SimilarTerms
 from search_ui.review_actions import Known, Proposal, Surroundings, VersionChange
@@ -104,6 +105,13 @@ class StoreDesk:
             if not 0 <= number <= table.latest_version():
                 raise LexiconError(f"there is no version {number}")
         return changes_between(table.version(before), table.version(after))
+
+    def bring_in(self, name: str, content: bytes, by: str) -> int:
+        text = decode_dictionary(content)
+        entries = parse_list(text, form_of(name, text))
+        if entries:
+            self.do(ActKind.ADD, [edit_of(entry) for entry in entries], by)
+        return len(entries)
 
     def export(self, form: str) -> str:
         return WRITERS[form](self._store.lexicon.latest().entries)

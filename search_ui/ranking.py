@@ -31,6 +31,7 @@ class Form(StrEnum):
     BASE = "base_words"  # words by the base dictionary
     OLDER = "older_words"  # words by older lexicon versions, while some documents are cut by those; sent with DOMAIN's
     FRESH = "fresh_words"  # those of DOMAIN's words that older versions cut otherwise, for as long; sent as phrases
+    CUT_ANEW = "words_cut_anew"  # the same, joined like DOMAIN's; made here, not handed in
     TERMS = "term_words"  # those of DOMAIN's words that the base dictionary does not have; made here, not handed in
     SYNONYMS = "synonyms"  # each a term of the query joined with its synonyms; only these are sent, as phrases
     WORKS = "works"  # ids of works whose parts answer the query, each with a weight (`works_in`); from Solr, not typed
@@ -94,7 +95,20 @@ def rank_params(text: str, words: Mapping[Form, Sequence[str]], profile: str) ->
     called = " ".join(f"should=${name}" for name in parts)
     titles = [(f"title{n}", clause.query()) for n, clause in enumerate(PROFILES[profile].titles)]
     texts = [*_texts(text, words), ("quoted", as_phrase(text))]
-    return [("q", f"{{!bool {called}}}"), *parts.items(), *titles, *texts, *FIXED]
+    return [("q", f"{{!bool {called}}}"), *parts.items(), *titles, *_fresh(profile, words), *texts, *FIXED]
+
+
+def _fresh(profile: str, words: Mapping[Form, Sequence[str]]) -> Params:
+    """What `fresh` names: documents that hold a fresh word; and those that are cut anew, which count by their words."""
+    weight = term_weight(PROFILES[profile])
+    if not (weight and words.get(Form.FRESH)):
+        return []
+    cut = Clause(Form.CUT_ANEW, ((fields.TITLE_DOMAIN, 1.0), (fields.BODY_DOMAIN, 1.0)))
+    joined = fields.WORD_JOINT.join(words[Form.FRESH])
+    return [
+        ("fresh_run", run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", Form.FRESH)), ("cut_anew", cut.query()),
+        (Form.CUT_ANEW, joined),
+    ]  # fmt: skip
 
 
 _PARTS_OF_WORKS = f"{fields.WORK}:[* TO *]"
@@ -109,8 +123,8 @@ def _parts(profile: Profile, words: Mapping[Form, Sequence[str]]) -> dict[str, s
         parts["titles"] = f"{{!bool {called} must_not='{_PARTS_OF_WORKS}'}}"
     if weight := profile.exact_title:
         parts["exact"] = run_of_characters(f"{fields.TITLE_CHARS}^{weight:g}", "quoted")
-    if (weight := term_weight(profile)) and words.get(Form.FRESH):
-        parts["fresh"] = run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", Form.FRESH)
+    if term_weight(profile) and words.get(Form.FRESH):
+        parts["fresh"] = "{!bool should=$fresh_run must_not=$cut_anew}"
     if (weight := profile.synonyms) and synonyms_in(words.get(Form.SYNONYMS, ())):
         parts["also"] = run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", Form.SYNONYMS)
     if profile.works and words.get(Form.WORKS):

@@ -93,6 +93,11 @@ class ReviewDesk(Protocol):
     def difference(self, before: int, after: int) -> list[VersionChange]:
         """What version `after` has otherwise than `before`."""
 
+    def bring_in(self, name: str, content: bytes, by: str) -> int:
+        """Accept the words of a list, a file of this name; returns how many. DictionaryError, with every bad line
+        named, where there is one: then none of them.
+        """
+
     def export(self, form: str) -> str:
         """The newest version as text, in one of `forms`."""
 

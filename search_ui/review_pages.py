@@ -7,7 +7,7 @@ from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.accounts import Role
-from docstore.errors import LexiconError
+from docstore.errors import DictionaryError, LexiconError
 from docstore.model import TermStatus
 from docstore.term_queue import TermFigures
 from search_ui.accounts import requires
@@ -17,11 +17,13 @@ from search_ui.messages import say
 from search_ui.review_parts import LONGEST_TERM, reviewer
 from search_ui.review_preview import ranked_changes, sentence_cuts
 from search_ui.site import current_site, page
+from search_ui.texts import shown
 
 pages = Blueprint("pages", __name__)
 
 ACTS_ON_PAGE = 50
 CHANGES_SHOWN = 100
+FAULTS_SHOWN = 200
 PATTERNS = 15
 SCORE_BARS = 20
 LONGEST_BAR = 20  # characters; longer words share the last bar
@@ -81,6 +83,27 @@ def revert() -> BaseResponse:
         flash(str(error))
     else:
         flash(say("review.reverted", version=made.version, old=number))
+    return redirect(url_for("review.pages.versions"), 303)
+
+
+@pages.post("/import")
+@requires(Role.REVIEWER)
+def bring_in() -> BaseResponse:
+    """Accept the words of a list that was sent, all of them or, where a line is bad, none."""
+    sent = request.files.get("list")
+    if sent is None or not sent.filename:
+        flash(say("review.no_list"))
+        return redirect(url_for("review.pages.versions"), 303)
+    try:
+        added = current_site().actions.review.bring_in(sent.filename, sent.read(), reviewer())
+    except DictionaryError as error:
+        faults = [(number, shown(fault)) for number, fault in error.faults[:FAULTS_SHOWN]]
+        more = len(error.faults) - len(faults)
+        return page("review_faults.html", 422, name=shown(sent.filename), faults=faults, more=more)
+    except LexiconError as error:
+        flash(str(error))
+    else:
+        flash(say("review.brought_in", n=added))
     return redirect(url_for("review.pages.versions"), 303)
 
 

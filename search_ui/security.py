@@ -24,6 +24,8 @@ SECURITY_HEADERS: Mapping[str, str] = {
 # A cookie outlives its sign-in (search_ui/accounts.py): the form that is sent too late is still known to be ours.
 COOKIE_HOURS = 24
 LARGEST_FORM = 256 * 1024  # bytes
+LARGEST_LIST = 8 * 1024 * 1024  # bytes of a word list that a reviewer sends
+TAKES_LIST = "review.pages.bring_in"  # the view that takes one
 TOKEN = "token"  # name of the form field
 TOKEN_HEADER = "X-Form-Token"
 GUESSES_OF_ADDRESS = "5 per 5 minutes"
@@ -59,7 +61,13 @@ def protect(app: Flask, secret_key: bytes, trusted_proxies: int) -> CSRFProtect:
     if trusted_proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted_proxies, x_proto=trusted_proxies)  # type: ignore[method-assign]
     app.after_request(_with_headers)
+    app.before_request(_allow_list)  # before the token is read from the form
     return CSRFProtect(app)
+
+
+def _allow_list() -> None:
+    if request.endpoint == TAKES_LIST:
+        request.max_content_length = LARGEST_LIST
 
 
 def _with_headers(response: Response) -> Response:

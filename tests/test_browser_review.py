@@ -183,6 +183,25 @@ def test_the_preview_says_what_the_search_will_be(visit: Visit, vertical: Vertic
     expect(page.locator("#diff .plus").first).to_contain_text("+")
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("scripts", [True, False], ids=["js", "no-js"])
+def test_a_list_is_brought_in(visit: Visit, vertical: Vertical, language: str, scripts: bool) -> None:
+    page = sign_in(visit(422, locale=LANGUAGES[language], java_script_enabled=scripts))
+    page.goto("/admin/lexicon/versions")
+    word = f"深水{language}防喷器{'一' if scripts else '二'}"
+    for lines, is_good in ((f"{word}\n坏 行 了 吗\n", False), (f"{word}\n", True)):
+        page.set_input_files("#list", {"name": "words.txt", "mimeType": "text/plain", "buffer": lines.encode()})
+        page.locator("#bring-in button").press("Enter")
+        if is_good:
+            expect(page.locator("p.note[role=status]")).to_contain_text("1")
+        else:
+            expect(page.locator("#faults tbody th")).to_have_text("2")
+            assert not scripts or faults(page) == []  # axe is a script
+            page.go_back()
+    page.goto(f"/admin/lexicon?status=accepted&text={word}")
+    expect(page.locator(".term h2 bdi").first).to_have_text(word)
+
+
 def addresses(links: Locator) -> list[str]:
     """The articles that links of the preview lead to."""
     found: list[str] = links.evaluate_all("all => all.map(a => a.pathname)")

@@ -349,7 +349,7 @@ def test_every_change_needs_an_account(address: str) -> None:
 
 REVIEW = {
     DECIDE,
-    *(f"/admin/lexicon/{act}" for act in ("bulk", "change", "publish", "revert", "undo")),
+    *(f"/admin/lexicon/{act}" for act in ("bulk", "change", "import", "publish", "revert", "undo")),
     "/admin/searches/candidate",
     "/admin/searches/synonym",
     "/admin/topics/<name>/decide",

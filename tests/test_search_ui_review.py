@@ -2,6 +2,7 @@
 
 import json
 import re
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from docstore.model import Lexicon, LexiconEntry, TermClass, TermStatus
 from docstore.term_acts import Act, ActKind, TermEdit
 from search_ui.charts import Point
 from search_ui.review_pages import length_chart, patterns, score_chart
+from search_ui.security import LARGEST_LIST
 from tests.search_ui_fakes import FakeActions, FakeSearch, document, sign_in, site_app, term
 
 JSON = {"Accept": "application/json"}
@@ -351,3 +353,40 @@ def test_an_empty_lexicon_has_all_its_pages() -> None:
     for name in ("", "/history", "/versions", "/preview", "/report"):
         assert client.get(f"/admin/lexicon{name}").status_code == 200, name
     assert json.loads(client.get("/healthz?format=json").text)
+
+
+def send_list(client: FlaskClient, token: str, content: bytes, name: str = "words.txt") -> Any:
+    """What a reviewer sees who sends a list; redirects are followed."""
+    sent = {"token": token, "list": (BytesIO(content), name)}
+    return client.post("/admin/lexicon/import", data=sent, content_type="multipart/form-data", follow_redirects=True)
+
+
+def test_a_list_is_taken_in_by_the_browser() -> None:
+    held = actions(1)
+    client, token = reviewing(held)
+    answer = send_list(client, token, "页岩气 10 n\nPDC钻头\n词0\n".encode())
+    assert "已收入 3 个词" in answer.text
+    assert {one.text: one.status for one in held.all_terms} == dict.fromkeys(
+        ("页岩气", "PDC钻头", "词0"), TermStatus.ACCEPTED
+    )
+    assert [act.kind for act in held.review.history("", "", 0, 1)[1]] == [ActKind.ADD]
+    table = "term,synonyms\n压裂,水力压裂|hydraulic fracturing\n".encode()
+    assert "已收入 1 个词" in send_list(client, token, table, "terms.CSV").text
+
+
+def test_of_a_list_with_a_bad_line_nothing_is_taken_and_each_bad_line_is_named() -> None:
+    held = actions(1)
+    client, token = reviewing(held)
+    answer = send_list(client, token, "页岩气\n页岩气 many n\n油\x00\n".encode(), "<b>.txt")
+    page = BeautifulSoup(answer.text, "lxml")
+    assert answer.status_code == 422 and statuses(held) == ["candidate"]
+    assert [cell.text for cell in page.select("#faults tbody th")] == ["2", "3"]
+    assert ["<b>.txt 有 2 行不能收" in alert.text for alert in page.select("[role=alert]")] == [True]
+
+
+def test_no_list_a_list_of_nothing_and_one_too_large() -> None:
+    client, token = reviewing(actions(1))
+    assert "没有选择文件" in send_list(client, token, b"", "").text
+    assert "已收入 0 个词" in send_list(client, token, b"\n").text
+    assert send_list(client, token, b"a" * (LARGEST_LIST + 1)).status_code == 413
+    assert send_list(client, token, b"a b c d e " * 100_000).status_code == 422  # larger than a form, and bad
