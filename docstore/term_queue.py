@@ -94,17 +94,24 @@ class TermQueue:
         with self._database.read() as connection:
             return list(connection.scalars(select(terms.c.text).where(terms.c.status == status).order_by(terms.c.text)))
 
-    def pending(self) -> tuple[int, int]:
-        """How many accepted terms the newest version has not, and how many of its words are not accepted any more."""
+    def pending(self) -> tuple[int, int, int]:
+        """How many accepted terms the newest version has not, how many of its words are not accepted any more, and of
+        how many it has other synonyms, another class or other broader terms.
+        """
         newest = select(func.max(lexicons.c.version)).scalar_subquery()
         words = select(lexicon_entries.c.text).where(lexicon_entries.c.version == newest)
         accepted = select(terms.c.text).where(terms.c.status == TermStatus.ACCEPTED)
+        said = (lexicon_entries.c.synonyms, lexicon_entries.c.category, lexicon_entries.c.broader)
+        differs = or_(*(column != terms.c[column.name] for column in said))
+        both = terms.join(lexicon_entries, terms.c.text == lexicon_entries.c.text)
+        is_both = (terms.c.status == TermStatus.ACCEPTED) & (lexicon_entries.c.version == newest)
         with self._database.read() as connection:
             added, removed = (
                 connection.scalar(select(func.count()).select_from(one.except_(other).subquery())) or 0
                 for one, other in ((accepted, words), (words, accepted))
             )
-            return added, removed
+            changed = connection.scalar(select(func.count()).select_from(both).where(is_both & differs)) or 0
+            return added, removed, changed
 
     def broader_than(self, text: str) -> list[str]:
         """The terms of which `text` is a broader one: its narrower terms."""

@@ -74,10 +74,6 @@ class StoreActions:
         """Publish the accepted terms; documents follow within seconds."""
         return stages.publish(self._engine)
 
-    def pending_publication(self) -> tuple[int, int]:
-        """How many terms the next version would add and take out."""
-        return self._review.pending()
-
     def index_lag(self) -> int:
         """Documents that are still to be indexed."""
         return self._engine.store.changes.count()

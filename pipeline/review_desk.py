@@ -56,7 +56,7 @@ class StoreDesk:
     def last_decisions(self) -> tuple[int, int]:
         return self._store.queue.last_decisions()
 
-    def pending(self) -> tuple[int, int]:
+    def pending(self) -> tuple[int, int, int]:
         return self._store.queue.pending()
 
     def do(self, kind: ActKind, edits: Sequence[TermEdit], by: str) -> Act:

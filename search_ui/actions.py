@@ -49,9 +49,6 @@ class ReviewActions(Protocol):
     def publish(self) -> Lexicon:
         """Make a new version of all accepted terms. Raise `LexiconError` where there is nothing to change."""
 
-    def pending_publication(self) -> tuple[int, int]:
-        """How many terms the next version would add and take out."""
-
     def index_lag(self) -> int:
         """Documents that are still to be indexed, or indexed again with a newer lexicon."""
 

@@ -110,11 +110,11 @@ def lexicon() -> BaseResponse:
 def state() -> dict[str, Any]:
     """The figures that a decision changes."""
     actions = current_site().actions
-    counts, (added, removed) = actions.term_counts(), actions.review.pending()
+    counts, (added, removed, changed) = actions.term_counts(), actions.review.pending()
     good, of = actions.review.last_decisions()
     return {
         "counts": {status.value: counts.get(status, 0) for status in TermStatus},
-        "pending": {"added": added, "removed": removed},
+        "pending": {"added": added, "removed": removed, "changed": changed},
         "last": {"good": good, "of": of},
     }
 

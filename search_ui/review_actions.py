@@ -63,8 +63,8 @@ class ReviewDesk(Protocol):
     def last_decisions(self) -> tuple[int, int]:
         """Of the last hundred decisions on mined terms: how many were good ones, and how many there were."""
 
-    def pending(self) -> tuple[int, int]:
-        """How many words the next version would add and take out."""
+    def pending(self) -> tuple[int, int, int]:
+        """How many words the next version would add and take out, and say something else of."""
 
     def do(self, kind: ActKind, edits: Sequence[TermEdit], by: str) -> Act:
         """Change terms, all or none; `ChangedMeanwhileError` for one that is not what was seen."""

@@ -10,6 +10,7 @@ from docstore.model import Term, TermClass, TermStatus
 from docstore.store import Store
 from docstore.term_acts import ActKind, TermEdit
 from docstore.term_queue import Order, TermQuery
+from lexicon.review import next_version
 
 ACCEPTED, REJECTED, CANDIDATE = TermStatus.ACCEPTED, TermStatus.REJECTED, TermStatus.CANDIDATE
 TEXTS = ("页岩气", "页岩", "页岩气井", "钻井", "钻头")
@@ -50,6 +51,19 @@ def test_what_changes_nothing_is_no_act(reviewed: Store) -> None:
     reviewed.lexicon.propose("钻井", "anna")  # it is known
     reviewed.lexicon.decide([], ACCEPTED, "anna")
     assert reviewed.acts.history() == (0, [])
+
+
+def test_what_the_next_version_would_change_is_counted(reviewed: Store) -> None:
+    for text in TEXTS[:3]:
+        decide(reviewed, text, ACCEPTED)
+    assert reviewed.queue.pending() == (3, 0, 0)
+    reviewed.lexicon.publish(next_version(reviewed.lexicon.accepted(), reviewed.lexicon.latest()))
+    assert reviewed.queue.pending() == (0, 0, 0)
+    reviewed.lexicon.set_synonyms("页岩气", ["shale gas"], "anna")
+    reviewed.acts.do(ActKind.CLASSIFY, [TermEdit("页岩", category=TermClass.SUBJECT)], "anna")
+    decide(reviewed, "页岩气井", REJECTED)
+    decide(reviewed, "钻井", ACCEPTED)
+    assert reviewed.queue.pending() == (1, 1, 2)
 
 
 def test_two_reviewers_do_not_overwrite_each_other(reviewed: Store) -> None:

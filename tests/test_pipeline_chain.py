@@ -110,7 +110,7 @@ def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None
     assert actions.terms(None, TERM, 0, 5)[0] >= 1
     before = chain.engine.store.lexicon.latest_version()
     actions.decide(TERM, TermStatus.ACCEPTED)
-    assert actions.pending_publication() == (1, 0)
+    assert actions.review.pending() == (1, 0, 0)
     with Follower(chain.engine):
         version = actions.publish()
         assert version.version == before + 1

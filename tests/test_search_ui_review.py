@@ -115,7 +115,7 @@ def test_a_key_decides_and_is_told_what_has_changed() -> None:
         {"text": "词1", "status": "rejected", "version": 1, "category": "", "synonyms": [], "broader": []}
     ]
     assert answer["counts"] == COUNTS | {"candidate": 2, "rejected": 1}
-    assert (answer["pending"], answer["last"]) == ({"added": 0, "removed": 0}, {"good": 0, "of": 1})
+    assert (answer["pending"], answer["last"]) == ({"added": 0, "removed": 0, "changed": 0}, {"good": 0, "of": 1})
     undone = post(client, token, "undo", act=str(answer["act"])).json
     assert (undone["counts"], undone["terms"][0]["version"]) == (COUNTS, 2)
 

@@ -55,6 +55,7 @@ function showFigures(answer) {
   }
   document.getElementById("pending-added").textContent = answer.pending.added;
   document.getElementById("pending-removed").textContent = answer.pending.removed;
+  document.getElementById("pending-changed").textContent = answer.pending.changed;
   const precision = document.getElementById("precision");
   precision.hidden = answer.last.of === 0;
   precision.textContent = precision.dataset.text.replace("{good}", answer.last.good).replace("{of}", answer.last.of);
