@@ -1,9 +1,10 @@
 """The crawl strategies over stored webs: `make bench-focus [DATA=DIR] [ARGS='--sets wikispeedia --systems fused']`.
 
-load        pages and topics of DIR (default: ../shared/data/webgraph)
+load        pages and topics of DIR (default: ../shared/data/webgraph); the set `generated` is made of their words
 replay      every strategy from the same seeds with the same budget; three draws of three seeds a topic
 score       by label; a strategy sees the pages it has fetched, the example pages and the topic's name
-tables      ours beside the baselines and what the papers claim; figures go to benchmarks/out/focus.jsonl
+zhou        precision of what `semantic` keeps on domain sites and portals, by threshold (ZK-E3, ZK-E4), on `generated`
+tables      ours beside the baselines and what the papers claim; figures go to benchmarks/out/focus.jsonl, plots beside
 """
 
 import itertools
@@ -17,13 +18,16 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from benchmarks.focus_baselines import BestFirst, BreadthFirst, Oracle, Shark, distances, frequencies
+from benchmarks.focus_figures import OURS, SHARE, figures_of, gains, plotted, tables
 from benchmarks.focus_graph import Graph, load
 from benchmarks.focus_replay import replay
-from benchmarks.focus_scores import BUDGET, PARTS, Score, mean, score
-from benchmarks.results import SHARED, Figure, publish
+from benchmarks.focus_scores import BUDGET, Score, mean, score
+from benchmarks.focus_site import NAME as GENERATED
+from benchmarks.focus_site import TOPICS, Shape, generated
+from benchmarks.focus_zhou import KEPT, THRESHOLDS, Sweep, curve_of, precision_by_host
+from benchmarks.results import OUT, SHARED, Figure, publish
 from crawler.strategies.focus import Focus, Topic
 from crawler.strategies.focuses import FOCUSES
 from crawler.strategies.semantic import Semantic, SemanticSettings
@@ -47,14 +51,7 @@ class Task:
     draw: int
 
 
-OURS = "plumbline"  # the name of `fused` among the figures
-GAINS = (
-    ("topic_library_precision_gain", "topic_library", "static_keywords", "precision"),
-    ("topic_library_recall_gain", "topic_library", "static_keywords", "recall"),
-    ("topic_library_f1_gain", "topic_library", "static_keywords", "f1"),
-    ("semantic_tree_precision_gain", "semantic_tree", "vsm", "precision"),
-)
-REACHES, REACHED, SHARE = "fused", "wikispeedia", "fused_fetch_share_at_90"
+REACHES = "fused"
 _graph: Graph  # of the process: workers inherit it, a graph is too large to be sent
 
 
@@ -68,7 +65,7 @@ _graph: Graph  # of the process: workers inherit it, a graph is too large to be 
 def main(data: Path, set_names: str, systems: str, topics: int, draws: int, processes: int) -> None:
     """Replay the strategies and print what they harvest."""
     try:
-        figures = measure(data, names(set_names), names(systems), topics, draws, processes)
+        figures = measure(data, names(set_names), names(systems), topics, draws, processes, plots=OUT)
     except PlumblineError as error:
         raise SystemExit(str(error)) from error
     console = Console(width=None if Console().is_terminal else 150)
@@ -77,6 +74,8 @@ def main(data: Path, set_names: str, systems: str, topics: int, draws: int, proc
     for system, claim in CLAIMS:
         console.print(f"{system} claims {claim}")
     publish("focus", figures)
+    for path in sorted(OUT.glob("focus_*.svg")):
+        console.print(f"plot: benchmarks/out/{path.name}")
 
 
 def names(text: str) -> list[str]:
@@ -85,39 +84,77 @@ def names(text: str) -> list[str]:
 
 
 def measure(
-    data: Path, set_names: Sequence[str], systems: Sequence[str], every: int, draws: int, processes: int
+    data: Path,
+    set_names: Sequence[str],
+    systems: Sequence[str],
+    every: int,
+    draws: int,
+    processes: int,
+    plots: Path | None = None,
+    shape: Shape | None = None,
 ) -> list[Figure]:
-    """All figures. Raises PlumblineError for a strategy or a set that is not there."""
+    """All figures; `plots` is where lines are drawn, `shape` that of the generated web. Raises PlumblineError for a
+    strategy or a set that is not there."""
     unknown = [name for name in systems if name not in SYSTEMS]
     if unknown:
         raise PlumblineError(f"no strategy {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
-    folder = data / "webgraph" if (data / "webgraph").is_dir() else data
     figures: list[Figure] = []
-    for path in sorted(folder.glob("*.jsonl*")):
-        name = path.name.partition(".")[0]
-        if not set_names or name in set_names:
-            topics = folder / FILES.get(name, f"{name}_topics.json")
-            figures += measure_set(load(path, topics), systems or list(SYSTEMS), every, draws, processes)
+    for graph in graphs_of(data, set_names, shape):
+        figures += measure_set(graph, systems or list(SYSTEMS), every, draws, processes, plots)
     if not figures:
-        raise PlumblineError(f"no web graph in {folder}: give DATA=DIR, a folder like ../shared/data/webgraph")
+        raise PlumblineError(f"no web graph in {data}: give DATA=DIR, a folder like ../shared/data/webgraph")
     return [*figures, *gains(figures)]
 
 
-def measure_set(graph: Graph, systems: Sequence[str], every: int, draws: int, processes: int) -> list[Figure]:
+def graphs_of(data: Path, set_names: Sequence[str], shape: Shape | None) -> Iterator[Graph]:
+    """The graphs of a folder that are asked for, then the one made of the words of the first with enough topics."""
+    folder = data / "webgraph" if (data / "webgraph").is_dir() else data
+    wanted, source = not set_names or GENERATED in set_names, None
+    for path in sorted(folder.glob("*.jsonl*")):
+        name = path.name.partition(".")[0]
+        if not set_names or name in set_names or (wanted and source is None):
+            graph = load(path, folder / FILES.get(name, f"{name}_topics.json"))
+            if wanted and source is None and len(graph.topics) >= min(TOPICS, 2):
+                source = generated(graph, shape=shape)
+            if not set_names or name in set_names:
+                yield graph
+    if source is not None:
+        yield source
+
+
+def measure_set(
+    graph: Graph, systems: Sequence[str], every: int, draws: int, processes: int, plots: Path | None
+) -> list[Figure]:
     """The figures of one graph: means over topics of means over draws."""
     global _graph
     _graph = graph
+    relevant_of.cache_clear()
     topics = list(graph.topics)[::every]
     tasks = [Task(system, topic, draw) for topic in topics for draw in range(draws) for system in systems]
     scores: dict[str, list[Score]] = {system: [] for system in systems}
+    zhou = "semantic" in systems and graph.name == GENERATED
+    sweeps = [Sweep(topic, draw, at) for topic in topics for draw in range(draws) for at in THRESHOLDS] if zhou else []
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         for count, (task, result) in enumerate(pool.imap(run_task, tasks), 1):
             scores[task.system].append(result)
             print(f"\r{graph.name}: {count} of {len(tasks)} replays", end="", file=sys.stderr)
         shares = pool.map(share_at_90, [Task(REACHES, topic, 0) for topic in topics]) if REACHES in systems else []
+        kept = pool.map(run_sweep, sweeps)
     print(file=sys.stderr)
+    if plots is not None:
+        plotted(plots, graph.name, scores)
     figures = [figure for system in systems for figure in figures_of(graph.name, system, scores)]
-    return [*figures, Figure(graph.name, OURS, SHARE, mean(shares))] if shares else figures
+    figures += [Figure(graph.name, OURS, SHARE, mean(shares))] if shares else []
+    return [*figures, *(curve_of(graph.name, sweeps, kept, plots) if kept else [])]
+
+
+def run_sweep(sweep: Sweep) -> KEPT:
+    """What `semantic` keeps with a threshold, as its paper has it: links below are left out."""
+    settings = SemanticSettings(threshold=sweep.threshold)
+    _, seeds, reachable = start_of(Task("semantic", sweep.topic, sweep.draw))
+    topic = Topic(_graph.cut(sweep.topic), tuple(_graph.nodes[url].page for url in seeds))
+    found = replay(_graph, Semantic(topic, settings=settings), seeds, BUDGET * reachable)
+    return precision_by_host(found, relevant_of(sweep.topic))
 
 
 def run_task(task: Task) -> tuple[Task, Score]:
@@ -189,48 +226,6 @@ SYSTEMS: Mapping[str, Callable[[Topic, str], Focus]] = {
     # A replay asks for an order of all pages: nothing is left out for good.
     "semantic": focused(lambda topic: Semantic(topic, settings=SemanticSettings(discard=False))),
 }
-
-
-def gains(figures: Sequence[Figure]) -> Iterator[Figure]:
-    """The papers' claims, in points, as means over the sets: each strategy over its own baseline."""
-    values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
-    for metric, ours, baseline, of in GAINS:
-        found = [
-            100 * (values[name, ours, of] - values[name, baseline, of])
-            for name in dict.fromkeys(figure.set for figure in figures)
-            if (name, ours, of) in values and (name, baseline, of) in values
-        ]
-        if found:
-            yield Figure("all", OURS, metric, mean(found))
-    shares = {name: value for (name, _, metric), value in values.items() if metric == SHARE}
-    if shares:  # asked of wikispeedia, where nearly all can be reached from anywhere
-        yield Figure("all", OURS, SHARE, shares.get(REACHED, mean(list(shares.values()))))
-
-
-def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure]:
-    """The means of one strategy on one graph, and its fetches beside breadth first's."""
-    own = scores[system]
-    system = OURS if system == "fused" else system
-    for metric in ("harvest_r", "recall_5r", "precision", "recall", "f1", "page_ms", "link_ms"):
-        yield Figure(name, system, metric, mean([getattr(one, metric) for one in own]))
-    yield Figure(name, system, "harvest", mean([one.harvest[-1] for one in own]))
-    for place, part in enumerate(PARTS):
-        yield Figure(name, system, f"harvest_at_{part:.0%}", mean([one.harvest[place] for one in own]))
-    reached = [one.fetches_at_90 < float("inf") for one in own]
-    yield Figure(name, system, "reached_90", mean([float(value) for value in reached]))
-
-
-def tables(figures: Sequence[Figure]) -> Iterator[Table]:
-    """A table a graph: a row for each strategy, a column for each metric."""
-    for name in dict.fromkeys(figure.set for figure in figures):
-        own = [figure for figure in figures if figure.set == name]
-        metrics = list(dict.fromkeys(figure.metric for figure in own))
-        values = {(figure.system, figure.metric): figure.value for figure in own}
-        table = Table("strategy", *metrics, title=name, title_justify="left")
-        for system in dict.fromkeys(figure.system for figure in own):
-            shown = (values.get((system, metric)) for metric in metrics)
-            table.add_row(system, *("" if value is None else f"{value:.3f}" for value in shown))
-        yield table
 
 
 if __name__ == "__main__":

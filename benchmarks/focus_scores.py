@@ -2,7 +2,7 @@
 
 harvest_r    share of relevant pages among the first R fetches, R the relevant pages that the seeds can reach
 recall_5r    share of those R that the first 5R fetches hold
-precision, recall, f1    of the pages that the strategy kept, within 5R fetches
+precision, recall, f1    of the pages that the strategy kept, within 5R fetches, and within parts of them
 fetch_share_at_90        fetches until 90 % of the R pages are there, as a share of breadth first's
 """
 
@@ -15,6 +15,21 @@ from benchmarks.focus_replay import Replay
 
 BUDGET = 5  # times R
 PARTS = (0.1, 0.25, 0.5, 1.0)  # of the budget
+STEPS = 20  # of a curve
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the pages that were kept are worth."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        """2PR / (P + R) (WY-F16); 0 where nothing relevant was kept."""
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
 
 
 @dataclass(frozen=True)
@@ -24,9 +39,11 @@ class Score:
     harvest_r: float
     recall_5r: float
     harvest: tuple[float, ...]  # at PARTS of the budget
+    kept: tuple["Kept", ...]  # at PARTS of the budget
     precision: float
     recall: float
     f1: float
+    curve: tuple[tuple[float, float], ...]  # harvest and share of R, at STEPS of the budget
     fetches_at_90: float  # infinite where it is not reached
     page_ms: float  # 95th percentile
     link_ms: float
@@ -37,21 +54,29 @@ def score(replay: Replay, relevant: frozenset[str], reachable: int) -> Score:
     counted."""
     hits = list(accumulate(int(url in relevant) for url in replay.fetched)) or [0]
     budget = BUDGET * reachable
-    kept = sum(url in relevant for url in replay.kept)
-    precision = kept / len(replay.kept) if replay.kept else 0.0
-    recall = kept / reachable
+    kept = tuple(kept_within(replay, relevant, reachable, round(budget * part)) for part in PARTS)
     wanted = math.ceil(0.9 * reachable)
+    steps = [max(round(budget * step / STEPS), 1) for step in range(1, STEPS + 1)]
     return Score(
         harvest_r=at(hits, reachable) / reachable,
         recall_5r=at(hits, budget) / reachable,
         harvest=tuple(at(hits, round(budget * part)) / max(round(budget * part), 1) for part in PARTS),
-        precision=precision,
-        recall=recall,
-        f1=2 * precision * recall / (precision + recall) if kept else 0.0,
+        kept=kept,
+        precision=kept[-1].precision,
+        recall=kept[-1].recall,
+        f1=kept[-1].f1,
+        curve=tuple((at(hits, fetches) / fetches, at(hits, fetches) / reachable) for fetches in steps),
         fetches_at_90=next((count for count, found in enumerate(hits, 1) if found >= wanted), math.inf),
         page_ms=1000 * percentile(replay.page_seconds, 0.95),
         link_ms=1000 * percentile(replay.link_seconds, 0.95),
     )
+
+
+def kept_within(replay: Replay, relevant: frozenset[str], reachable: int, fetches: int) -> Kept:
+    """What was kept of the first fetches."""
+    kept = [url for url in replay.fetched[:fetches] if url in replay.kept]
+    right = sum(url in relevant for url in kept)
+    return Kept(right / len(kept) if kept else 0.0, right / reachable)
 
 
 def at(hits: Sequence[int], fetches: int) -> int:

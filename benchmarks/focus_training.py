@@ -1,13 +1,15 @@
 """The prior of `fused`, learned from topics whose pages are known: `python -m benchmarks.focus_training [DATA]`.
 
-replay      every topic with the weights so far; at every look the fetched pages' features are written down
+replay      every label that teaches with the weights so far; at every look the features are written down
 fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
             against a page, and counts (length, links) are looked at only beside those of the other pages
             a softmax over each frontier puts relevant addresses first
-check       the topics in five parts, each replayed with weights that the other four taught (leave topics out)
+check       the graphs' topics, which teach nothing, with the weights that are shipped; the labels that teach in five
+            parts, each with weights that the other four taught
 
-Topics are those of the graphs' files and, so that more kinds of pages are known, OTHERS labels of each graph that are
-not among them. The features name no word and no address (`crawler.strategies.fused_pages.PAGE_FEATURES`).
+OTHERS labels of each graph teach, none of them part of a topic of the graph's file, above or below one: what
+`make bench-focus` measures is not what was taught. The features name no word and no address
+(`crawler.strategies.fused_pages.PAGE_FEATURES`).
 """
 
 import json
@@ -28,15 +30,16 @@ from benchmarks.focus_graph import Graph, cut_latin, load
 from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.results import SHARED
-from crawler.strategies.focus import Topic
+from crawler.strategies.focus import Topic, Words
 from crawler.strategies.fused import Fused, Look
 from crawler.strategies.fused_links import FEATURES
 from crawler.strategies.fused_memory import Floats, Ints
 from crawler.strategies.fused_pages import FIRST_SIGHT, PAGE_FEATURES, Priors, shipped
 from crawler.strategies.fused_prior import FILE, prior_of
 
-OTHERS = 10
+OTHERS = 30
 OTHER_PAGES = (40, 220)  # of a label that is taken as a topic
+NAME_WORDS = 2  # of a label whose own words stand in no title
 MOST_A_LOOK = 60  # pages written down
 PARTS = 5
 PENALTY = 50.0  # of the squares of the weights, beside the sum of the rows' losses
@@ -80,7 +83,7 @@ class Recorder(Fused):
         if look.scale is None or not len(pages):
             return
         relative = look.scale(rows)
-        some, weights = drawn(relative @ look.weights, draw)
+        some, weights = drawn(relative @ self._priors.link.relative, draw)
         self.lessons.append(
             Lesson(
                 self._name,
@@ -117,7 +120,7 @@ class Task:
 
 
 _graphs: dict[str, Graph] = {}  # of the process: workers inherit them
-_own: dict[str, frozenset[str]] = {}  # the topics of each graph's file
+_others: dict[str, Mapping[str, Words]] = {}  # the labels of each graph that teach, with words for a name
 
 
 @click.command()
@@ -130,7 +133,8 @@ def main(data: Path, rounds: int, check: int, processes: int) -> None:
     for path in sorted(data.glob("*.jsonl*")):
         name = path.name.partition(".")[0]
         graph = load(path, data / FILES.get(name, f"{name}_topics.json"))
-        _own[name], _graphs[name] = frozenset(graph.topics), with_others(graph)
+        _others[name] = {label: name_of(graph, label) for label in others_of(graph)}
+        _graphs[name] = replace(graph, topics={**graph.topics, **{label: (label,) for label in _others[name]}})
     lessons: list[Lesson] = []
     weights = None
     for number in range(rounds):
@@ -139,12 +143,12 @@ def main(data: Path, rounds: int, check: int, processes: int) -> None:
         print(f"round {number + 1}: {len(lessons)} lessons")
     FILE.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
     if check:
-        for line in checked(lessons, check, processes):
+        for line in checked(lessons, weights, check, processes):
             print(line)
 
 
-def with_others(graph: Graph) -> Graph:
-    """The graph with OTHERS more topics: labels that no topic has a part in, evenly drawn from those in order."""
+def others_of(graph: Graph) -> Sequence[str]:
+    """OTHERS labels that no topic has a part in, evenly drawn from those in order."""
     counts = Counter(label for node in graph.nodes.values() for label in prefixes(node.labels))
     own = [prefix for some in graph.topics.values() for prefix in some]
     least, most = OTHER_PAGES
@@ -153,8 +157,18 @@ def with_others(graph: Graph) -> Graph:
         for label, count in counts.items()
         if least <= count <= most and not any(label.startswith(one) or one.startswith(label) for one in own)
     )
-    taken = free[:: max(len(free) // OTHERS, 1)][:OTHERS]
-    return replace(graph, topics={**graph.topics, **{label: (label,) for label in taken}})
+    return [free[place * len(free) // OTHERS] for place in range(OTHERS)] if len(free) > OTHERS else free
+
+
+def name_of(graph: Graph, label: str) -> Words:
+    """Words that an operator might name the label by: its own as far as titles hold them, else those that its titles
+    hold above all."""
+    pages = [(node.page.title, any(one.startswith(label) for one in node.labels)) for node in graph.nodes.values()]
+    everywhere = Counter(word for title, _ in pages for word in set(title))
+    held = Counter(word for title, is_own in pages if is_own for word in set(title))
+    own = [word for word in cut_latin(label.rpartition(".")[2].replace("_", " ")) if held[word] > 1]
+    telling = sorted(held, key=lambda word: (-(held[word] ** 2) / everywhere[word], word))
+    return tuple(dict.fromkeys(own or telling[:NAME_WORDS]))
 
 
 def prefixes(labels: Sequence[str]) -> set[str]:
@@ -164,8 +178,8 @@ def prefixes(labels: Sequence[str]) -> set[str]:
 
 
 def lessons_of(weights: Weights | None, draw: int, processes: int) -> list[Lesson]:
-    """Replay every topic and write down."""
-    tasks = [Task(graph, topic, draw, weights) for graph in _graphs for topic in _graphs[graph].topics]
+    """Replay every label that teaches and write down."""
+    tasks = [Task(graph, label, draw, weights) for graph in _graphs for label in _others[graph]]
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         return [lesson for _, _, lessons in pool.imap(run, tasks) for lesson in lessons]
 
@@ -175,7 +189,7 @@ def run(task: Task) -> tuple[Task, Score, list[Lesson]]:
     graph = _graphs[task.graph]
     relevant, seeds = graph.relevant(task.topic), graph.seeds(task.topic, task.draw)
     reachable = sum(url in relevant for url in graph.reachable(seeds)) - len(seeds)
-    name = graph.cut(task.topic) or cut_latin(task.topic.rpartition(".")[2].replace("_", " "))
+    name = _others[task.graph].get(task.topic) or graph.cut(task.topic)
     topic = Topic(name, tuple(graph.nodes[url].page for url in seeds))
     focus = Recorder(topic, (task.graph, task.topic), relevant, priors_of(task.weights))
     found = score(replay(graph, focus, seeds, BUDGET * reachable), relevant, reachable)
@@ -264,11 +278,16 @@ def ranking(lessons: Sequence[Lesson]) -> dict[str, float]:
     return dict(zip(FEATURES, found.round(4).tolist(), strict=True))
 
 
-def checked(lessons: Sequence[Lesson], draws: int, processes: int) -> list[str]:
-    """Harvest and recall by graph, of its own topics, each replayed with weights that it did not teach."""
+def checked(lessons: Sequence[Lesson], weights: Weights | None, draws: int, processes: int) -> list[str]:
+    """Harvest and recall by graph, of its own topics and of the labels, by weights that they did not teach."""
     part = {topic: number % PARTS for number, topic in enumerate(sorted({one.topic for one in lessons}))}
     taught = [fitted([one for one in lessons if part[one.topic] != number]) for number in range(PARTS)]
-    tasks = [Task(*topic, draw, taught[number]) for topic, number in part.items() for draw in range(draws)]
+    tasks = [
+        Task(graph, topic, draw, taught[part[graph, topic]] if (graph, topic) in part else weights)
+        for graph in _graphs
+        for topic in _graphs[graph].topics
+        for draw in range(draws)
+    ]
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         scores = [(task, found) for task, found, _ in pool.imap(run, tasks)]
     return [line for graph in _graphs for line in lines_of(graph, scores)]
@@ -279,7 +298,7 @@ def lines_of(graph: str, scores: Sequence[tuple[Task, Score]]) -> list[str]:
     kinds: Mapping[str, list[Score]] = {"its topics": [], "other labels": []}
     for task, found in scores:
         if task.graph == graph:
-            kinds["its topics" if task.topic in _own[graph] else "other labels"].append(found)
+            kinds["other labels" if task.topic in _others[graph] else "its topics"].append(found)
     return [
         f"{graph}, {kind}: harvest_r {mean([one.harvest_r for one in some]):.3f},"
         f" recall_5r {mean([one.recall_5r for one in some]):.3f}"

@@ -13,10 +13,9 @@ from crawler.settings import FOCUSED, strategy_of
 from crawler.strategies.contract import Judgement
 from crawler.strategies.focus import Focus, LinkWords, PageWords
 from crawler.strategies.fused import Fused
-from crawler.strategies.fused_links import FEATURES
 from crawler.strategies.semantic import IMPORTANCE, Semantic, SemanticSettings
 from crawler.strategies.semantic_tree import SemanticTree
-from crawler.strategies.topic_library import TIE, TopicLibrary
+from crawler.strategies.topic_library import TopicLibrary
 from pipeline.engine import Engine
 from pipeline.topic_guide import means_of, settings_for
 from semantics.ahp import weights_of
@@ -24,22 +23,6 @@ from semantics.ahp import weights_of
 MOST_SOURCES = 20  # pages that lead to an address
 MOST_WORDS = 12
 Row = Mapping[str, Any]
-
-
-class FusedInParts(Fused):
-    """`fused`, which also says what its score of an address is made of."""
-
-    def parts(self, url: str) -> list[Row]:
-        """Each feature in standard deviations of the frontier, its weight, and their product; the largest first."""
-        node, look = self._memory.nodes.get(url), self._look
-        if node is None or look is None or look.scale is None or not self._memory.into[node]:
-            return []
-        values = look.scale(self._features(look, [node]))[0]
-        rows = [
-            {"part": name, "value": f"{value:.3f}", "weight": f"{weight:.3f}", "product": f"{value * weight:.3f}"}
-            for name, value, weight in zip(FEATURES, values.tolist(), look.weights.tolist(), strict=True)
-        ]
-        return sorted(rows, key=lambda row: -abs(float(row["product"])))
 
 
 @dataclass
@@ -92,8 +75,8 @@ def parts_of(focus: Focus, judgement: Judgement, link: LinkWords, value: float |
         own = 2 * value - child if value is not None else 0.0
         return {"Score (ZJ-F10)": f"{own:.4f}", "Sim of the child (ZJ-F9)": f"{child:.4f}"}
     if isinstance(focus, TopicLibrary) and value is not None:
-        share = (value - judgement.score) / TIE
-        return {"sim (WY-F15)": f"{judgement.score:.4f}", "share of the anchor": f"{share:.2f}, times {TIE:g}"}
+        anchor, context = focus.likeness(link.anchor), focus.likeness(link.context)
+        return {"sim (WY-F9)": f"{judgement.score:.4f}", "anchor": f"{anchor:.4f}", "context": f"{context:.4f}"}
     return {}
 
 
@@ -131,7 +114,7 @@ def explain_topic(engine: Engine, url: str) -> dict[str, list[Row]]:
 def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
     """The pages that lead to an address, and what speaks for it now."""
     settings = settings_for(engine)
-    means = means_of(engine, settings, plan_of(settings), fused=FusedInParts)
+    means = means_of(engine, settings, plan_of(settings))
     watch = Watched(means.focus, url)
     guide = TopicGuide(replace(means, focus=watch))
     table = engine.store.judgements
@@ -143,6 +126,15 @@ def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
     priority = guide.priority(url)
     if priority is not None:
         answer["priority"] = [{"strategy": means.strategy, "now": f"{priority:.4f}"}]
-    if isinstance(means.focus, FusedInParts) and priority is not None:
-        answer["parts"] = means.focus.parts(url)
+    if isinstance(means.focus, Fused) and priority is not None:
+        answer["parts"] = fused_parts(means.focus, url)
     return answer
+
+
+def fused_parts(focus: Fused, url: str) -> list[Row]:
+    """Each feature in standard deviations of the frontier, its weight, and their product; the largest first."""
+    parts = sorted(focus.parts(url), key=lambda part: -abs(part[1] * part[2]))
+    return [
+        {"part": name, "value": f"{value:.3f}", "weight": f"{weight:.3f}", "product": f"{value * weight:.3f}"}
+        for name, value, weight in parts
+    ]

@@ -39,7 +39,7 @@ MOST_FROM_ARCHIVE, ARCHIVE_BATCH = 5_000, 100  # pages
 CRAWL = "crawl"  # the origin of terms that came up while crawling
 Make = Callable[[TopicWords, Given], Focus]
 
-# Those that take what the operator has beside the topic; `fused` looks at the topic alone.
+# Those that take what the operator has beside the topic.
 INFORMED: Mapping[str, Make] = {
     "semantic": Semantic,
     "semantic_tree": SemanticTree,
@@ -121,10 +121,8 @@ def from_archive(engine: Engine, guide: TopicGuide, plan: CrawlPlan, page: Pendi
     return page.url_id, replace(given, strategy=BEFORE)
 
 
-def means_of(
-    engine: Engine, settings: CrawlSettings, plan: CrawlPlan, fused: Callable[[TopicWords], Focus] = FOCUSES["fused"]
-) -> Means:
-    """What the guide is made of; `fused` makes the strategy of that name."""
+def means_of(engine: Engine, settings: CrawlSettings, plan: CrawlPlan) -> Means:
+    """What the guide is made of."""
     files = TopicFiles(engine.settings.data_dir)
     topic, strategy = files.read(settings.topic), strategy_of(settings)
     cut = cut_by(segmenter_of(engine.store.lexicon.latest(), (term.text for term in topic.terms)))
@@ -133,7 +131,7 @@ def means_of(
     return Means(
         strategy=strategy,
         topic=topic.name,
-        focus=fused(words) if strategy == "fused" else made(strategy, words, given, topic.automatic),
+        focus=made(strategy, words, given, topic.automatic),
         read=lambda page: words_of(example_of(page), cut),
         cut=cut,
         first=frozenset(plan.seeds),
@@ -144,7 +142,9 @@ def means_of(
 
 
 def made(strategy: str, topic: TopicWords, given: Given, automatic: bool) -> Focus:
-    """The strategy of a name, with all that it can use."""
+    """The strategy of a name, with all that it can use; `fused` looks at the topic alone."""
+    if strategy == "fused":
+        return FOCUSES[strategy](topic)
     if strategy == "topic_library":
         return TopicLibrary(topic, given, LibrarySettings(automatic=automatic))
     return INFORMED[strategy](topic, given)

@@ -37,6 +37,10 @@ class TopicTree:
             found.append(self.parents[found[-1]])
         return found
 
+    def roots(self, word: str) -> set[int]:
+        """The roots above the places of a word; none for a word not in the tree."""
+        return {self.above(place)[-1] for place in self.places.get(word, ())}
+
     def distance(self, one: str, other: str) -> float:
         """ZJ-F6 with ZJ-F7: steps by way of the nearest common ancestor; the smallest where a word has several places.
 
@@ -50,7 +54,10 @@ class TopicTree:
     def steps(self, one: int, other: int) -> float:
         """dep(X, P) + dep(Y, P), P the nearest common ancestor; of depths where one is above the other."""
         up = {place: steps for steps, place in enumerate(self.above(one))}
-        return next((up[place] + steps for steps, place in enumerate(self.above(other)) if place in up), math.inf)
+        return next(
+            (up[place] + steps for steps, place in enumerate(self.above(other)) if place in up),
+            math.inf,
+        )
 
     def similarity(self, one: str, other: str) -> float:
         """ZJ-F5: alpha / (distance + alpha), 0 to 1."""
@@ -68,6 +75,11 @@ class Likeness:
     def __init__(self, tree: TopicTree, features: Collection[str]) -> None:
         self._tree = tree
         self._features = tuple(features)
+        self._below: dict[int, list[int]] = {}  # root -> which features have a place below it
+        self._own = {feature: place for place, feature in enumerate(self._features)}
+        for feature, number in self._own.items():
+            for root in tree.roots(feature):
+                self._below.setdefault(root, []).append(number)
         self._rows: dict[str, NDArray[np.float64] | None] = {}  # None: like no feature
 
     def mean(self, words: Collection[str]) -> float:
@@ -79,9 +91,20 @@ class Likeness:
         if word not in self._rows:
             if len(self._rows) >= MOST_KEPT:
                 self._rows.clear()
-            row = np.array([self._tree.similarity(feature, word) for feature in self._features])
-            self._rows[word] = row if row.any() else None
+            self._rows[word] = self._similarities(word)
         return self._rows[word]
+
+    def _similarities(self, word: str) -> NDArray[np.float64] | None:
+        """To each feature; what has no root in common with it is like none, but for the word itself."""
+        akin = {number for root in self._tree.roots(word) for number in self._below.get(root, ())}
+        if word in self._own:
+            akin.add(self._own[word])
+        if not akin:
+            return None
+        row = np.zeros(len(self._features))
+        for number in akin:
+            row[number] = self._tree.similarity(self._features[number], word)
+        return row
 
 
 def tree_of(lines: Iterable[str]) -> TopicTree:
@@ -106,9 +129,12 @@ def tree_of(lines: Iterable[str]) -> TopicTree:
     return TopicTree(tuple(parents), places)
 
 
-def grown_tree(topic: str, branches: Mapping[str, Sequence[str]]) -> TopicTree:
-    """A tree where nobody has given one: the topic, its terms below it, and below each term the words most like it."""
-    lines = [topic]
+def grown_tree(branches: Mapping[str, Sequence[str]]) -> TopicTree:
+    """A tree where nobody has given one: each term a root, below it the words most like it.
+
+    The terms have no root in common: below one, each would be as like as any other, and one term on a page all of them.
+    """
+    lines: list[str] = []
     for term, near in branches.items():
-        lines += [f" {term}", *(f"  {word}" for word in near)]
+        lines += [term, *(f" {word}" for word in near)]
     return tree_of(lines)

@@ -1,7 +1,7 @@
 """How much a word says, by the documents seen so far.
 
 ZK-F2   (f_i / N) * ln(N / N_i): Zhou's weight, words unseen get the mean, some are set by hand
-WY-F12  ln((N + 1) / (n_t + 1)) + 1: Wu's idf, smoothed for a small collection [D]
+WY-F12  ln((N + 1) / (n_t + 1/2)): Wu's idf, smoothed so that no word of a small collection weighs nothing [D]
 """
 
 import math
@@ -46,8 +46,8 @@ class WordStatistics:
         return total / self.documents / len(self.holding)
 
     def idf(self, word: str) -> float:
-        """WY-F12: ln((N + 1) / (n_t + 1)) + 1; 1 for a word that every document holds."""
-        return math.log((self.documents + 1) / (self.holding[word] + 1)) + 1
+        """WY-F12: ln((N + 1) / (n_t + 1/2)); near 0, and above it, for a word that every document holds."""
+        return math.log((self.documents + 1) / (self.holding[word] + 0.5))
 
     def _own_weight(self, word: str) -> float:
         return self.occurrences[word] / self.documents * math.log(self.documents / self.holding[word])

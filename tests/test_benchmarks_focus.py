@@ -3,6 +3,7 @@
 import json
 import random
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from scipy.optimize import check_grad
 
 from benchmarks.focus import measure
 from benchmarks.focus_frontiers import Frontiers
+from benchmarks.focus_graph import load
 from benchmarks.focus_replay import Queue
+from benchmarks.focus_site import Shape, generated, is_portal
 from benchmarks.focus_training import drawn, logistic
 from benchmarks.results import read_floors
 from crawler.strategies.fused_links import FEATURES
@@ -65,7 +68,7 @@ def written(folder: Path) -> Path:
 def test_fused_is_ahead_on_a_made_web(tmp_path: Path) -> None:
     """Floors on the share of relevant pages, and ahead of breadth first; the papers' gains are figures of `all`."""
     systems = ["breadth_first", "fused", "topic_library", "static_keywords", "semantic_tree", "vsm"]
-    figures = measure(written(tmp_path), [], systems, 1, 1, 1)
+    figures = measure(written(tmp_path), ["made"], systems, 1, 1, 1)
     values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
     for metric, floor in read_floors("focus").items():
         assert values["made", "plumbline", metric] >= floor
@@ -74,6 +77,57 @@ def test_fused_is_ahead_on_a_made_web(tmp_path: Path) -> None:
         "topic_library_f1_gain",
         "semantic_tree_precision_gain",
     }
+
+
+def test_papers_strategies_are_ahead_on_a_made_web(tmp_path: Path) -> None:
+    """Floors on what they keep and how soon, and ahead of breadth first and of their baselines."""
+    systems = ["breadth_first", "topic_library", "static_keywords", "semantic_tree", "vsm"]
+    figures = measure(written(tmp_path), ["made"], systems, 1, 2, 1)
+    values = {(figure.system, figure.metric): figure.value for figure in figures}
+    for name, floor in read_floors("focus papers").items():
+        system, metric = name.split()
+        assert values[system, metric] >= floor, name
+    for ours, baseline in (("topic_library", "static_keywords"), ("semantic_tree", "vsm")):
+        assert values[ours, "harvest_r"] > values[baseline, "harvest_r"] > values["breadth_first", "harvest_r"]
+
+
+SMALL = Shape(sites=1, portals=2, sections=2, off_sections=2, others=1, articles=6)
+
+
+def test_a_web_is_made_of_a_stored_one(tmp_path: Path) -> None:
+    """The same seed makes the same; its words, titles and anchors are those of the pages, its labels no word of it."""
+    source = load(written(tmp_path) / "made.jsonl", tmp_path / "made_topics.json")
+    web, again, other = generated(source, shape=SMALL), generated(source, shape=SMALL), generated(source, 1, SMALL)
+    assert web.nodes == again.nodes != other.nodes
+    known = {word for node in source.nodes.values() for word in node.page.counts}
+    assert all(node.page.counts.keys() <= known for node in web.nodes.values())
+    assert all({*link.anchor, *link.context} <= known for node in web.nodes.values() for link in node.links)
+    assert all(link.url in web.nodes and link.url != url for url, node in web.nodes.items() for link in node.links)
+    for topic in web.topics:
+        relevant = web.relevant(topic)
+        assert {is_portal(url) for url in relevant} == {True, False}
+        # one domain site of two sections and a section on each of two portals
+        assert len(relevant) == 6 * (2 + 2)
+    hubs = [url for url in web.nodes if url.endswith("more.html")]
+    assert hubs and all(
+        not web.nodes[url].labels and all(web.nodes[to.url].labels for to in web.nodes[url].links) for url in hubs
+    )
+
+
+def test_the_generated_web_is_measured(tmp_path: Path) -> None:
+    """Its own figures, those of `all`, and plots that are XML."""
+    systems = ["breadth_first", "semantic", "topic_library", "static_keywords"]
+    figures = measure(written(tmp_path), ["generated"], systems, 1, 1, 1, tmp_path, SMALL)
+    values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
+    assert {"semantic_precision_domain", "semantic_precision_portal", "topic_library_f1_gain"} <= {
+        metric for name, _, metric in values if name == "all"
+    }
+    assert values["generated", "topic_library", "harvest_r"] > values["generated", "breadth_first", "harvest_r"]
+    assert values["generated", "topic_library", "recall_at_100%"] == values["generated", "topic_library", "recall"]
+    plots = sorted(path.name for path in tmp_path.glob("*.svg"))
+    assert plots == ["focus_generated_harvest.svg", "focus_generated_recall.svg", "focus_generated_zk_e3.svg"]
+    for name in plots:
+        assert ElementTree.parse(tmp_path / name).getroot().tag.endswith("svg")
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:

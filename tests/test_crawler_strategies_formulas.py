@@ -5,12 +5,21 @@ import math
 import pytest
 
 from crawler.strategies.contract import Judgement
-from crawler.strategies.feature_library import EVERY, DynamicLibrary, Expansion, expansions, substituted, template_of
+from crawler.strategies.feature_library import (
+    EVERY,
+    DynamicLibrary,
+    Expansion,
+    SharedTerms,
+    expansions,
+    substituted,
+    template_of,
+)
 from crawler.strategies.focus import ANCHOR, CONTENT, NAVIGATION, TITLE, LinkWords, PageWords, Topic, WordBlock
 from crawler.strategies.knowledge import Given
-from crawler.strategies.positions import position_weights, term_weights, weighted_frequency
-from crawler.strategies.semantic import Semantic, SemanticSettings
+from crawler.strategies.positions import merged, position_weights, term_weights, weighted_frequency
+from crawler.strategies.semantic import LEAD, Semantic, SemanticSettings, described
 from crawler.strategies.semantic_tree import SemanticTree, TreeSettings, page_score
+from crawler.strategies.threshold import Threshold
 from crawler.strategies.topic_library import TopicLibrary
 from crawler.strategies.url_structure import History, StructureSettings, jaccard, likeness, same_structure
 from semantics.concepts_groups import Cilin
@@ -96,21 +105,22 @@ def seen_semantic(discard: bool = True) -> tuple[Semantic, PageWords]:
 
 
 def test_relevance_of_words() -> None:
-    """ZK-F3: one of two distinct words is the topic word: w * w * 1 / 2."""
+    """ZK-F3: one of two distinct words is the topic's name, whose weight is 2: w * 2 * 1 / 2."""
     semantic, _ = seen_semantic()
     weight = 3 / 4 * math.log(4 / 2)
-    assert semantic.relevance(("党", "云", "党")) == pytest.approx(weight**2 / 2)
+    assert semantic.relevance(("党", "云", "党")) == pytest.approx(weight * 2 / 2)
     assert semantic.relevance(()) == 0.0
 
 
 def test_link_priority() -> None:
     """ZK-F5 with the AHP weights; the address of the kept page speaks for its neighbour."""
     semantic, first = seen_semantic()
-    relevance = (3 / 4 * math.log(2)) ** 2
-    judgement = Judgement(True, relevance / (1 + relevance))
+    relevance = 2 * 3 / 4 * math.log(2)
+    of_page = 0.1
+    judgement = Judgement(True, of_page / (1 + of_page))
     links = [LinkWords(f"{HOST}/x/2", ("党",)), LinkWords("http://b.org/", ("雨",))]
     found = semantic.link_priorities(first, judgement, links)
-    assert found[0] == pytest.approx(0.297 * relevance + 0.540 * relevance, abs=1e-3)
+    assert found[0] == pytest.approx(8 / 17 * of_page + 8 / 17 * relevance)
     assert found[1] is None
 
 
@@ -179,6 +189,49 @@ def test_block_sum_weighs_kinds() -> None:
     assert strategy.keep(page((TITLE, "税"), (ANCHOR, "雨"))).score == pytest.approx(0.3)
 
 
+def test_what_kept_pages_share_weighs_by_their_mean() -> None:
+    """WY-F7, automatic: from three pages on; all words have one idf, so pages are (1, 0), (1, 0), (1, 1) / sqrt 2."""
+    statistics = WordStatistics()
+    statistics.add({"印花税": 1, "雨": 1})
+    shared = SharedTerms()
+    for number, counts in enumerate(({"印花税": 1}, {"印花税": 1}, {"印花税": 1, "雨": 1})):
+        assert (number < 3) == (shared.weights({"税": 1.0}, statistics) == {})
+        shared.add(counts)
+    half = math.sqrt(1 / 2)
+    expected = {"印花税": 0.5 * (2 + half) / 3, "雨": 0.5 * half / 3}
+    assert shared.weights({"税": 1.0}, statistics) == pytest.approx(expected)
+
+
+def test_threshold_is_between_examples_and_ground() -> None:
+    """level 0.4; ground (0.1 * 10 + 50 * 0.04) / 60 = 0.05: 0.4 ^ 0.4 * 0.05 ^ 0.6."""
+    threshold = Threshold(0.2)
+    assert threshold.value == 0.2
+    threshold.take_level([0.3, 0.5])
+    for _ in range(10):
+        threshold.add(0.1)
+    assert threshold.value == pytest.approx(0.4**0.4 * 0.05**0.6)
+    threshold.take_level([])
+    assert threshold.value == 0.2
+
+
+def test_blocks_of_a_kind_count_as_one() -> None:
+    """Reading of WY-F14: weights are summed, words keep their order."""
+    blocks = (WordBlock(CONTENT, ("a",), 0.2), WordBlock(TITLE, ("b",), 0.5), WordBlock(CONTENT, ("c",), 0.3))
+    assert merged(blocks) == (WordBlock(CONTENT, ("a", "c"), 0.5), WordBlock(TITLE, ("b",), 0.5))
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        pytest.param("d e", ("t", "d", "e"), id="its own"),
+        pytest.param("", ("t", *["x"] * LEAD), id="none: the first words of its text"),
+    ],
+)
+def test_what_describes_a_page(description: str, expected: tuple[str, ...]) -> None:
+    one = page((TITLE, "t"), (CONTENT, "x " * 40), (NAVIGATION, "y"), (CONTENT, "x " * 400), description=description)
+    assert described(one) == expected
+
+
 @pytest.mark.parametrize("automatic", [True, False])
 def test_dynamic_library(automatic: bool) -> None:
     """After 50 kept pages what five of them share becomes a term, at once or once it is confirmed."""
@@ -228,7 +281,7 @@ def test_similarity_is_half_angle_half_meaning() -> None:
 )
 def test_page_score(children: list[float], expected: float) -> None:
     """ZJ-F10 with delta 0.8 and 0.2 as the mark of a valid child."""
-    assert page_score(0.5, children, TreeSettings()) == pytest.approx(expected)
+    assert page_score(0.5, children, TreeSettings(), 0.2) == pytest.approx(expected)
 
 
 def test_tunnelling() -> None:

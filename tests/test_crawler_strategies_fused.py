@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from crawler.strategies.focus import CONTENT, TITLE, LinkWords, PageWords, Topic, WordBlock
-from crawler.strategies.fused import Fused, corrected
-from crawler.strategies.fused_judge import latent
-from crawler.strategies.fused_links import walked
-from crawler.strategies.fused_memory import Column, Memory, WordRows, slug_words
-from crawler.strategies.fused_pages import gathered
+from crawler.strategies.fused import Fused
+from crawler.strategies.fused_judge import latent, space_of
+from crawler.strategies.fused_links import FEATURES, of_words, outcomes, walked
+from crawler.strategies.fused_memory import Column, Memory, WordRows, path_and_slug
+from crawler.strategies.fused_pages import gathered, joined
 from crawler.strategies.fused_prior import prior_of
+from crawler.strategies.fused_taught import Texts, rows_into, taught, texts_of
 from semantics.topic_tree import Likeness, tree_of
 from semantics.vectors import WordVectors
 from semantics.word_similarity import WordSimilarity
@@ -52,8 +54,15 @@ def test_memory_knows_links_depths_and_the_frontier() -> None:
     assert memory.into[memory.nodes["c"]] == [1, 2]
 
 
-def test_slug_words_leave_out_numbers() -> None:
-    assert slug_words("http://a.test/x/back-up_2.html") == ["/back", "/up"]
+def test_slugs_leave_out_numbers() -> None:
+    assert path_and_slug("http://a.test/x/back-up_2.html") == ("a.test/x", ["/back", "/up"])
+
+
+def test_the_vocabulary_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.strategies.fused_memory.MOST_WORDS", 2)
+    memory = Memory()
+    assert memory.numbers(["a", "b", "c", "a"]).tolist() == [0, 1, -1, 0]
+    assert memory.numbers(["c", "b"]).tolist() == [-1, 1]
 
 
 def test_a_walk_comes_past_what_relevant_pages_link_with() -> None:
@@ -63,8 +72,6 @@ def test_a_walk_comes_past_what_relevant_pages_link_with() -> None:
 
 
 def test_singular_vectors_of_many_pages_are_those_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    import scipy.sparse as sp
-
     matrix = sp.random_array((40, 60), density=0.3, rng=np.random.default_rng(3), format="csr")
     matrix = sp.csr_matrix(matrix)
     all_vectors, all_values = latent(matrix, 5)
@@ -74,9 +81,75 @@ def test_singular_vectors_of_many_pages_are_those_of_all(monkeypatch: pytest.Mon
     assert np.abs((vectors * all_vectors).sum(axis=0)) == pytest.approx(np.ones(5))
 
 
+def test_many_pages_of_few_words_have_as_many_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.strategies.fused_judge.MOST_AT_ONCE", 10)
+    matrix = np.random.default_rng(3).random((40, 4))
+    vectors, values = latent(sp.csr_matrix(matrix), 5)
+    assert vectors.shape == (40, 4)
+    assert values == pytest.approx(np.linalg.svd(matrix, compute_uv=False))
+
+
 def test_gathered_groups_may_be_empty() -> None:
     groups = gathered([[4, 5], [], [6]])
     assert groups.total(np.array([1.0, 2.0, 3.0])).tolist() == [3.0, 0.0, 3.0]
+    arrays = joined([np.array([4, 5]), np.array([], dtype=np.int64), np.array([6])])
+    assert arrays.items.tolist() == [4, 5, 6]
+    assert arrays.total(np.array([1.0, 2.0, 3.0])).tolist() == [3.0, 0.0, 3.0]
+
+
+def test_paths_and_hubs_are_drawn_toward_the_mean_of_all() -> None:
+    """a links to b (1) and x; base 2/3: b's path (1 + 3 * 2/3) / 4, with a the same path 2 of 2: (2 + 2) / 5."""
+    memory = remembered(
+        ("http://h/p/a", "http://h/p/b"), ("http://h/p/b", "http://h/q/c"), ("http://h/q/c", "http://o/")
+    )
+    found = outcomes(memory, np.array([1.0, 1.0, 0.0]))
+    assert found.hub.tolist() == pytest.approx([(1 + 2) / 4, (0 + 2) / 4, 2 / 3])
+    assert found.of_paths(4).tolist() == pytest.approx([(2 + 2) / 5, (0 + 2) / 4, 2 / 3, 2 / 3])
+
+
+def test_scores_of_words_add_up_to_those_of_links() -> None:
+    """A link of words 0 and 1, idf 3 and 4: length 5, mean by idf over 7; word 2 came after the look."""
+    rows = WordRows()
+    rows.add(np.array([0, 1, 2]), [3])
+    words = np.array([[3.0, 6.0, 0.0, 0.0, 3.0, 0.5, 3.0, 9.0], [4.0, 4.0, 0.0, 1.0, 0.0, 0.5, 4.0, 16.0]])
+    assert of_words(rows.matrix(slice(0, 1), 2), words)[0, :6].tolist() == pytest.approx([7 / 5, 2, 0, 1 / 5, 3 / 7, 1])
+
+
+def linked_to(words: list[str]) -> Memory:
+    """A page that links to a page a word, with the word as anchor; all are fetched."""
+    memory = Memory()
+    home = PageWords("home", (), (), (WordBlock(TITLE, ("home",)),))
+    memory.add_links(memory.add_page(home, memory.bag(home)), [LinkWords(f"to{n}", (w,)) for n, w in enumerate(words)])
+    for number, word in enumerate(words):
+        page = PageWords(f"to{number}", (), (), (WordBlock(TITLE, (word, "all")),))
+        memory.add_links(memory.add_page(page, memory.bag(page)), [])
+    return memory
+
+
+def all_texts(memory: Memory) -> Texts:
+    """The words of every link."""
+    return texts_of(memory, slice(0, len(memory.source.values)), len(memory.words))
+
+
+def test_words_of_links_are_taught_by_what_they_led_to() -> None:
+    memory = linked_to(["stone", "stone", "song", "song", "song"])
+    space = space_of(memory, np.array([1]))
+    relevance = np.array([0.5, 1.0, 1.0, 0.0, 0.0, 0.0])
+    found = taught(memory, all_texts(memory), space, relevance)
+    stone, song = memory.words["stone"], memory.words["song"]
+    for scores in (found.by_words, found.by_latent):
+        assert scores[stone] > 0 > scores[song]
+    few = linked_to(["stone"])
+    assert not taught(few, all_texts(few), space, relevance[:2]).by_words.any()  # one page teaches nothing
+
+
+def test_a_page_counts_once_however_many_links_lead_to_it() -> None:
+    """Two links to x, anchors of one word each with its address: the mean of the two rows of unit length."""
+    memory = remembered(("a", "x"), ("b", "x"), ("x", "y"))
+    idf = np.ones(len(memory.words))
+    row = rows_into(memory, all_texts(memory), np.array([2]), idf).toarray()[0]
+    assert np.linalg.norm(row) == pytest.approx(1.0)
+    assert row[[memory.words["to"], memory.words["/x"] if "/x" in memory.words else memory.words["x"]]].min() > 0.0
 
 
 def test_a_prior_is_a_logistic_regression() -> None:
@@ -85,11 +158,36 @@ def test_a_prior_is_a_logistic_regression() -> None:
     assert prior(np.array([[0.5, 9.0]]), np.array([[7.0, 3.0]]))[0] == pytest.approx(1 / (1 + np.exp(-3.0)))
 
 
-def test_weights_follow_what_the_links_turned_out_to_be() -> None:
-    """Rows say that the second feature is what counts: its weight rises above the first's."""
-    rows = np.random.default_rng(4).normal(size=(400, 2))
-    weights = corrected(np.array([1.0, 1.0]), rows, 0.3 * rows[:, 1])
-    assert weights[1] > weights[0]
+def crawled(pages: int) -> tuple[Fused, dict[str, float]]:
+    """A strategy that has seen so many pages, half of them of stones, and every priority that it gave last."""
+    example = PageWords("http://a.test/0", ("岩石",), (), (WordBlock(CONTENT, ("岩石", "矿物")),))
+    focus = Fused(Topic(("岩石",), (example,)))
+    priorities: dict[str, float] = {}
+    for number in range(pages):
+        word = ("岩石", "雨")[number % 2]
+        page = PageWords(f"http://a.test/{number}", (word,), (), (WordBlock(CONTENT, (word, f"雪{number % 5}")),))
+        page = page if number else example
+        onward = [
+            LinkWords(f"http://a.test/{number + step}", (("岩石", "雨")[(number + step) % 2],)) for step in (1, 2, 9)
+        ]
+        focus.link_priorities(page, focus.keep(page), onward)
+        priorities |= focus.rescored()
+    return focus, priorities
+
+
+@pytest.mark.parametrize("pages", [pytest.param(25, id="after a look"), pytest.param(28, id="in between")])
+def test_the_parts_of_a_priority_add_up(pages: int) -> None:
+    focus, priorities = crawled(pages)
+    url = f"http://a.test/{pages + 8}"
+    parts = focus.parts(url)
+    assert [name for name, _, _ in parts] == list(FEATURES)
+    assert sum(value * weight for _, value, weight in parts) == pytest.approx(priorities[url])
+    assert focus.parts("http://a.test/unknown") == []
+
+
+def test_an_address_of_the_topic_comes_first() -> None:
+    _, priorities = crawled(40)
+    assert priorities["http://a.test/48"] > priorities["http://a.test/47"]
 
 
 def test_an_example_that_comes_late_is_still_one() -> None:

@@ -115,7 +115,7 @@ def test_another_strategy_takes_over_the_frontier(demo: list[str], tmp_path: Pat
         after = {row.url: row.priority for row in engine.store.frontier.desk.rows("*") if not row.reason}
         assert after.keys() == before.keys() and after != before
         assert all(after[url] == guide.priorities[url] for url in after if url in guide.priorities)
-    parts = {"semantic": "Rel(anchor)", "semantic_tree": "Sim of the child (ZJ-F9)", "topic_library": "sim (WY-F15)"}
+    parts = {"semantic": "Rel(anchor)", "semantic_tree": "Sim of the child (ZJ-F9)", "topic_library": "sim (WY-F9)"}
     for strategy, part in parts.items():
         with Engine(settings_of(tmp_path, demo, topic=NAME, strategy=strategy), Quiet()) as engine:
             told = report.explain(engine, min(after))

@@ -70,10 +70,13 @@ def test_a_word_at_two_places_counts_by_the_nearer() -> None:
 
 
 def test_grown_tree() -> None:
-    tree = grown_tree("地质", {"岩石": ["玄武岩"], "地震": []})
+    """Each term is a root: terms that nobody has put below one another are not alike."""
+    tree = grown_tree({"岩石": ["玄武岩", "花岗岩"], "地震": []})
     assert tree.distance("玄武岩", "岩石") == 1
-    assert tree.distance("玄武岩", "地震") == 3
-    assert grown_tree("", {}).places == {}
+    assert tree.distance("玄武岩", "花岗岩") == 2
+    assert tree.distance("玄武岩", "地震") == math.inf
+    assert tree.roots("玄武岩") == tree.roots("岩石") != tree.roots("地震")
+    assert grown_tree({}).places == {}
 
 
 def test_word_weight() -> None:
@@ -93,13 +96,13 @@ def test_word_weight_before_any_document() -> None:
 
 
 def test_smoothed_idf() -> None:
-    """WY-F12 [D]: ln((N + 1) / (n + 1)) + 1."""
+    """WY-F12 [D]: ln((N + 1) / (n + 1/2))."""
     statistics = WordStatistics()
     statistics.add({"a": 1, "b": 1})
     statistics.add({"a": 4})
-    assert statistics.idf("a") == pytest.approx(1.0)
-    assert statistics.idf("b") == pytest.approx(math.log(3 / 2) + 1)
-    assert statistics.idf("c") == pytest.approx(math.log(3) + 1)
+    assert statistics.idf("a") == pytest.approx(math.log(3 / 2.5))
+    assert statistics.idf("b") == pytest.approx(math.log(3 / 1.5))
+    assert statistics.idf("c") == pytest.approx(math.log(3 / 0.5))
 
 
 @pytest.mark.parametrize(

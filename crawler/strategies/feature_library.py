@@ -4,19 +4,26 @@ ETFL = static library (confirmed terms)  +  dynamic library (terms that kept pag
 concept of a term: the original term that it expands; a page is compared by concepts (WY-A3)
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
 
 from crawler.strategies.focus import WordBlock, Words
+from crawler.strategies.knowledge import unit_vector
 from semantics.concepts import Concepts
 from semantics.vectors import WordVectors
+from semantics.word_weights import WordStatistics
 
 EVERY = 50  # K: kept pages between two looks at what they share [D]
 LEAST_PAGES = 5  # of them that hold a candidate [D]
 EXPANSIONS = 5  # of a term by vectors, at most
 ALIKE = 0.6  # least similarity of an expansion by vectors
-DYNAMIC_WEIGHT = 0.5  # of a dynamic term, beside 1 for a professional one [D]
+DYNAMIC_WEIGHT = 0.5  # of what the kept pages share, beside 1 for what the examples do [D]
+LEAST_SHARING = 3  # kept pages
+MOST_SHARING = 40  # of the kept pages, those most like the static library: what drifted may not draw further
+REMEMBERED = 200  # kept pages, the last ones
+MOST_WORDS = 600  # of a kept page, the most frequent
 MOST_DYNAMIC = 10  # terms taken at one look: the dynamic library may not outgrow the static one
 
 
@@ -51,8 +58,40 @@ def template_of(terms: Iterable[str], expanded: Iterable[Expansion]) -> dict[str
 def substituted(blocks: Sequence[WordBlock], template: Mapping[str, str]) -> tuple[WordBlock, ...]:
     """WY-A3, step 3: every word of the template replaced by its concept."""
     return tuple(
-        WordBlock(block.kind, tuple(template.get(word, word) for word in block.words), block.weight) for block in blocks
+        WordBlock(
+            block.kind,
+            tuple(template.get(word, word) for word in block.words),
+            block.weight,
+        )
+        for block in blocks
     )
+
+
+class SharedTerms:
+    """DTFL in automatic mode: words that the kept pages most like the static library share, by weight."""
+
+    def __init__(self) -> None:
+        self._pages: deque[dict[str, int]] = deque(maxlen=REMEMBERED)
+
+    def add(self, counts: Mapping[str, int]) -> None:
+        """Take a kept page's words."""
+        self._pages.append(dict(nlargest(MOST_WORDS, counts.items(), key=lambda pair: (pair[1], pair[0]))))
+
+    def weights(self, static: Mapping[str, float], statistics: WordStatistics) -> dict[str, float]:
+        """DYNAMIC_WEIGHT times the mean of the pages as unit vectors; {} for too few of them."""
+        if len(self._pages) < LEAST_SHARING:
+            return {}
+        pages = [unit_vector(counts, statistics) for counts in self._pages]
+        best = nlargest(
+            MOST_SHARING,
+            pages,
+            key=lambda page: sum(page[w] * static.get(w, 0.0) for w in page),
+        )
+        found: Counter[str] = Counter()
+        for page in best:
+            for word, value in page.items():
+                found[word] += DYNAMIC_WEIGHT * value / len(best)  # type: ignore[assignment]
+        return dict(found)
 
 
 @dataclass
@@ -65,7 +104,12 @@ class DynamicLibrary:
     _kept: int = 0
     _holding: Counter[str] = field(default_factory=Counter)
 
-    def add(self, terms: Iterable[str], known: Mapping[str, str], is_common: Iterable[str] = ()) -> bool:
+    def add(
+        self,
+        terms: Iterable[str],
+        known: Mapping[str, str],
+        is_common: Iterable[str] = (),
+    ) -> bool:
         """Take a kept page's terms (WY-A1); True if the library has grown. `known` is the template."""
         self._kept += 1
         self._holding.update(set(terms))

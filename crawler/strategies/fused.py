@@ -1,17 +1,17 @@
 """Ours: the promise of a link, learned while crawling, from what the three papers look at (`fused_links.FEATURES`).
 
-    page -> memory -> verdict (which pages are of the topic) -> features of the frontier -> weights -> priorities
+    page -> memory -> verdict (which pages are of the topic) -> features of the frontier, weighed -> priorities
 
-Every now and then (the more pages, the rarer) all is looked at anew: the space, the verdict, the weights and every
-priority. In between a page changes only the addresses that it links to. No label is seen: `fused_judge.py` takes the
-examples' word, `fused_pages.py` and the first weights what other topics taught (`fused_prior.py`).
+Every now and then (the more pages, the rarer) all is looked at anew: the space, the verdict, what words promise and
+every priority. In between a page changes only the addresses that it links to. No label is seen: `fused_judge.py` takes
+the examples' word, `fused_taught.py` learns from how links turned out, `fused_pages.py` and the weights take what other
+topics taught (`fused_prior.py`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.linear_model import Ridge
 
 from crawler.strategies.contract import Judgement
 from crawler.strategies.focus import LinkWords, PageWords, Topic
@@ -22,7 +22,6 @@ from crawler.strategies.fused_links import (
     LinkTexts,
     Outcomes,
     Scale,
-    WordScores,
     features,
     outcomes,
     scale_of,
@@ -31,10 +30,9 @@ from crawler.strategies.fused_links import (
 )
 from crawler.strategies.fused_memory import Column, Floats, Ints, Memory
 from crawler.strategies.fused_pages import PageJudge, Priors, bearings_of, shipped
+from crawler.strategies.fused_taught import taught, texts_of
 
-LEAST_TO_LEARN = 20  # fetched links before the weights are learned
-CAUTION = 60.0  # ridge penalty on leaving the first weights
-LOOK_EVERY, LOOK_SHARE = 8, 8  # pages between two looks: this many, or this part of all, whichever is more
+LOOK_EVERY, LOOK_SHARE = 8, 4  # pages between two looks: this many, or this part of all, whichever is more
 KEEP = 0.5
 UNJUDGED = 0.5  # score of a page that comes before the first look
 
@@ -45,9 +43,8 @@ class Look:
 
     pages: int
     judge: PageJudge
-    words: WordScores
+    words: Floats  # `word_scores`
     outcomes: Outcomes
-    weights: Floats  # of the features of links
     scale: Scale | None = None  # none while the frontier is empty
 
 
@@ -64,7 +61,6 @@ class Fused:
         self._relevance = Column(np.float64)  # of the pages
         self._is_example = Column(np.float64)  # of the pages
         self._changed: dict[str, float] = {}
-        self._met: dict[int, Floats] = {}  # fetched node -> what spoke for it when it was chosen
         self._look: Look | None = None
 
     def keep(self, page: PageWords) -> Judgement:
@@ -83,7 +79,6 @@ class Fused:
     ) -> Sequence[float | None]:
         """Takes the page and its links in; the promise of each link."""
         memory = self._memory
-        self._meet(page.url)
         number = memory.add_page(page, self._bag)
         found = memory.add_links(number, links)
         self._is_example.add([float(page.url in self._examples)])
@@ -91,7 +86,8 @@ class Fused:
         if self._is_time_to_look():
             self._look_again()
         elif self._look is not None and links:
-            self._texts.set(found, text_scores(memory, found, self._look.words))
+            words = self._look.words
+            self._texts.set(found, text_scores(texts_of(memory, found, len(words)), words))
             targets = dict.fromkeys(memory.target.values[found].tolist())
             self._score(self._look, [node for node in targets if memory.page_of.values[node] < 0])
         return [self._changed.get(link.url, 0.0) for link in links]
@@ -103,6 +99,15 @@ class Fused:
         """The priorities that changed since the last call."""
         changed, self._changed = self._changed, {}
         return changed
+
+    def parts(self, url: str) -> list[tuple[str, float, float]]:
+        """What the priority of an address is the sum of: feature, its value in standard deviations of the frontier, its
+        weight. Empty where it has none."""
+        node, look = self._memory.nodes.get(url), self._look
+        if node is None or look is None or look.scale is None or not self._memory.into[node]:
+            return []
+        values = look.scale(self._features(look, [node]))[0].tolist()
+        return list(zip(FEATURES, values, self._priors.link.relative.tolist(), strict=True))
 
     def _is_time_to_look(self) -> bool:
         pages = len(self._memory.pages)
@@ -117,12 +122,6 @@ class Fused:
         found = self._look.judge.later(number)
         return 1.0 if self._is_example.values[number] else found
 
-    def _meet(self, url: str) -> None:
-        """Remember what spoke for a page that is now fetched: the weights are learned from that."""
-        node, look = self._memory.nodes.get(url), self._look
-        if node is not None and self._memory.into[node] and look is not None and look.scale is not None:
-            self._met[node] = look.scale(self._features(look, [node]))[0]
-
     def _look_again(self) -> None:
         """Look at everything anew."""
         memory = self._memory
@@ -132,15 +131,16 @@ class Fused:
         pages = PageJudge(memory, bearings_of(memory, space, verdicts, examples, name, by_verdict), self._priors)
         relevance = self._relevance.values
         relevance[:] = pages.all()
-        words = word_scores(space, relevance)
-        look = Look(len(memory.pages), pages, words, outcomes(memory, relevance), self._learned())
         every = slice(0, len(memory.source.values))
-        self._texts.set(every, text_scores(memory, every, look.words))
+        texts = texts_of(memory, every, len(memory.words))
+        words = word_scores(space, relevance, name, taught(memory, texts, space, relevance))
+        look = Look(len(memory.pages), pages, words, outcomes(memory, relevance))
+        self._texts.set(every, text_scores(texts, words))
         frontier = memory.frontier()
         rows = self._features(look, frontier) if frontier else np.zeros((0, len(FEATURES)))
         if frontier:
             look.scale = scale_of(rows)
-            self._take(frontier, look.scale(rows) @ look.weights)
+            self._take(frontier, look.scale(rows))
         self._looked(look, frontier, rows)
 
     def _looked(self, look: Look, frontier: list[int], rows: Floats) -> None:
@@ -157,30 +157,11 @@ class Fused:
         known = Known(self._memory, self._texts, self._relevance.values, look.outcomes, self._is_example.values)
         return features(known, nodes)
 
-    def _learned(self) -> Floats:
-        """The first weights, corrected by what the fetched links turned out to be."""
-        first = self._priors.link.relative
-        if len(self._met) < LEAST_TO_LEARN:
-            return first
-        rows = np.array(list(self._met.values()))
-        relevance = self._relevance.values[self._memory.page_of.values[list(self._met)]]
-        return corrected(first, rows - rows.mean(axis=0), relevance - relevance.mean())
-
     def _score(self, look: Look, nodes: list[int]) -> None:
         if nodes and look.scale is not None:
-            self._take(nodes, look.scale(self._features(look, nodes)) @ look.weights)
+            self._take(nodes, look.scale(self._features(look, nodes)))
 
-    def _take(self, nodes: list[int], scores: Floats) -> None:
-        self._changed.update(zip((self._memory.urls[node] for node in nodes), scores.tolist(), strict=True))
-
-
-def corrected(first: Floats, rows: Floats, relevance: Floats) -> Floats:
-    """Weights that explain `relevance`, no farther from a multiple of `first` than the rows ask. All are centred.
-
-    They are in the size of `first`, whatever the size of `relevance`.
-    """
-    guess = rows @ first
-    size = max(float(guess @ relevance) / (float(guess @ guess) + 10.0), 0.02)
-    rest = Ridge(alpha=CAUTION, fit_intercept=False).fit(rows, relevance - size * guess)
-    weights: Floats = first + rest.coef_ / size
-    return weights
+    def _take(self, nodes: list[int], rows: Floats) -> None:
+        """Prioritise these nodes by what speaks for them."""
+        scores = (rows @ self._priors.link.relative).tolist()
+        self._changed.update(zip((self._memory.urls[node] for node in nodes), scores, strict=True))

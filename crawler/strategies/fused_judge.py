@@ -29,8 +29,8 @@ class Space:
     """The pages of a moment in a latent space, rows of unit length, and the words that span it.
 
     `columns` are the words that stand in two pages at least, `place` their place in `words` (-1 for others), `words`
-    their vectors, `idf` of all words; `weights` pages x columns, rows of unit length, `cosines` of each page with
-    each example.
+    their vectors, `idf` of all words; `weights` pages x columns, rows of unit length, `examples` those of the examples,
+    `cosines` of each page with each example.
     """
 
     pages: Floats
@@ -40,6 +40,7 @@ class Space:
     idf: Floats
     frequency: Floats
     weights: sp.csr_matrix
+    examples: sp.csr_matrix
     cosines: Floats
 
 
@@ -66,14 +67,18 @@ def space_of(memory: Memory, examples: Ints) -> Space:
     place[columns] = np.arange(len(columns))
     weights = unit_rows(page_matrix(memory, place, idf, len(columns)))
     vectors, scale = latent(weights, min(DIMENSIONS, max(count - 1, 1)))
-    cosines = (weights @ weights[examples].T).toarray()
+    of_examples = weights[examples]
+    cosines = (weights @ of_examples.T).toarray()
     rows, words = unit(vectors * scale), weights.T @ (vectors / scale)
-    return Space(rows, words, columns, place, idf, frequency, weights, cosines)
+    return Space(rows, words, columns, place, idf, frequency, weights, of_examples, cosines)
 
 
 def latent(weights: sp.csr_matrix, size: int) -> tuple[Floats, Floats]:
     """Left singular vectors as columns, largest first, and their values. Of many pages only the wanted ones are
     looked for: all of them would take pages^3 steps and pages^2 of memory."""
+    if weights.shape[0] > MOST_AT_ONCE and weights.shape[1] <= size:  # of few words there are no more
+        vectors, scale, _ = np.linalg.svd(weights.toarray(), full_matrices=False)
+        return vectors, np.maximum(scale, 1e-5)
     if weights.shape[0] > MOST_AT_ONCE:
         vectors, scale, _ = svds(weights, k=size, v0=np.ones(min(weights.shape)))
         return vectors[:, ::-1], np.maximum(scale[::-1], 1e-5)
@@ -83,26 +88,24 @@ def latent(weights: sp.csr_matrix, size: int) -> tuple[Floats, Floats]:
 
 def page_matrix(memory: Memory, place: Ints, idf: Floats, width: int) -> sp.csr_matrix:
     """Pages x columns, (1 + ln count) * idf."""
-    rows, columns, values = [], [], []
-    for row, (ids, counts) in enumerate(memory.page_words):
-        shown = place[ids] >= 0
-        rows.append(np.full(int(shown.sum()), row))
-        columns.append(place[ids[shown]])
-        values.append(counts[shown] * idf[ids[shown]])
-    shape = (len(memory.page_words), width)
-    return sp.csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+    ids = np.concatenate([ids for ids, _ in memory.page_words])
+    counts = np.concatenate([counts for _, counts in memory.page_words])
+    rows = np.repeat(np.arange(len(memory.page_words)), [len(ids) for ids, _ in memory.page_words])
+    shown = place[ids] >= 0
+    values = counts[shown] * idf[ids[shown]]
+    return sp.csr_matrix((values, (rows[shown], place[ids[shown]])), shape=(len(memory.page_words), width))
 
 
 @dataclass(frozen=True)
 class Folded:
-    """A page that came after the space was made: its place in it, and its cosine with pages of it by tf.idf."""
+    """A page that came after the space was made: its place in it, and its cosine with each example by tf.idf."""
 
     latent: Floats
     cosines: Floats
 
 
-def folded(space: Space, bag: tuple[Ints, Floats], others: Ints) -> Folded:
-    """A later page's words in the space. `others` are the pages to compare it with."""
+def folded(space: Space, bag: tuple[Ints, Floats]) -> Folded:
+    """A later page's words in the space."""
     ids, counts = bag
     known = ids < len(space.place)
     ids, counts = ids[known], counts[known]
@@ -110,7 +113,7 @@ def folded(space: Space, bag: tuple[Ints, Floats], others: Ints) -> Folded:
     places, weights = space.place[ids[shown]], counts[shown] * space.idf[ids[shown]]
     row = np.zeros(len(space.columns))
     row[places] = unit_or_zero(weights)
-    return Folded(unit_or_zero(weights @ space.words[places]), space.weights[others] @ row)
+    return Folded(unit_or_zero(weights @ space.words[places]), space.examples @ row)
 
 
 def judge(space: Space, examples: Ints, name: Ints) -> tuple[tuple[Verdict, Verdict], Floats]:

@@ -7,19 +7,22 @@
     hub, hubs                       how its sources' other links turned out
     path                            how relevant the pages fetched from the same host and path are
     walk                            how often a walk from relevant pages along links, either way, comes past its sources
+    name                            the words of the topic's name in its best anchor
+    taught_words, taught_latent     what its words promise by those of the addresses fetched so far (`fused_taught.py`)
 
-Each is centred and scaled over the frontier of the last look; what each counts before anything is learned, other topics
-have taught (`fused_prior.py`).
+Each is centred and scaled over the frontier of the last look; what each counts, other topics have taught
+(`fused_prior.py`).
 """
 
-from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import scipy.sparse as sp
 
 from crawler.strategies.fused_judge import Space
 from crawler.strategies.fused_memory import Floats, Ints, Memory
+from crawler.strategies.fused_taught import AROUND, Taught, Texts
 
 FEATURES = (
     "share",
@@ -44,6 +47,9 @@ FEATURES = (
     "hubs",
     "path",
     "walk",
+    "name",
+    "taught_words",
+    "taught_latent",
 )
 CONTRAST = 0.5  # of the other pages' terms, subtracted from the topic's
 STEPS, ONWARD = 4, 0.6  # of the walk: how many, and the share that goes on instead of back to where it began
@@ -51,21 +57,11 @@ LEAST, MOST = -4.0, 6.0  # standard deviations that a feature can say
 
 
 @dataclass
-class WordScores:
-    """What each word says of the topic, as of the last look; idf of all words."""
-
-    idf: Floats
-    terms: Floats
-    latent: Floats
-    relevance: Floats
-    base: float  # mean relevance of the fetched pages
-
-
-@dataclass
 class LinkTexts:
-    """Six numbers a link: its anchor by terms, in latent space, by its words' relevance; its context by the same."""
+    """Numbers of each link: its anchor by terms, in latent space, by its words' relevance; its context by the same;
+    its anchor by the name; both by what was taught about words, and about latent space."""
 
-    values: Floats = field(default_factory=lambda: np.zeros((1024, 6)))
+    values: Floats = field(default_factory=lambda: np.zeros((1024, 9)))
 
     def set(self, links: slice, rows: Floats) -> None:
         """Keep the numbers of these links."""
@@ -74,8 +70,12 @@ class LinkTexts:
         self.values[links] = rows
 
 
-def word_scores(space: Space, relevance: Floats) -> WordScores:
-    """What the judged pages teach about words. `relevance` is of the space's pages."""
+def word_scores(space: Space, relevance: Floats, name: Ints, lessons: Taught) -> Floats:
+    """What each word says of the topic, words x 8: by terms, in latent space, by what was taught about words and about
+    latent space, by the relevance of the pages that hold it, each times idf; its part of the name; idf; idf squared.
+
+    `relevance` is of the space's pages; `name` are words.
+    """
     base = float(relevance.mean())
     count = len(space.idf)
     for_topic = space.weights.T @ (relevance / max(float(relevance.sum()), 1.0))
@@ -86,13 +86,15 @@ def word_scores(space: Space, relevance: Floats) -> WordScores:
     holds = space.weights.copy()
     holds.data[:] = 1.0
     shown = (holds.T @ relevance + 2 * base) / (space.frequency[space.columns] + 2)
-    return WordScores(
-        space.idf,
+    scores = (
         spread(terms / max(float(np.linalg.norm(terms)), 1e-9), space.columns, count, 0.0),
         spread(latent, space.columns, count, 0.0),
+        lessons.by_words,
+        lessons.by_latent,
         spread(shown, space.columns, count, base),
-        base,
     )
+    named = spread(np.full(len(name), 1 / max(len(name), 1)), name, count, 0.0)
+    return np.column_stack((np.stack(scores, 1) * space.idf[:, None], named, space.idf, space.idf**2))
 
 
 def spread(values: Floats, columns: Ints, count: int, other: float) -> Floats:
@@ -102,26 +104,29 @@ def spread(values: Floats, columns: Ints, count: int, other: float) -> Floats:
     return full
 
 
-def text_scores(memory: Memory, links: slice, words: WordScores) -> Floats:
-    """The six numbers of LinkTexts for some links."""
-    weighted = np.stack((words.terms, words.latent, words.relevance), 1) * words.idf[:, None]
-    squares = words.idf**2
-    found = []
-    for parts in (memory.anchors, memory.contexts):
-        rows = parts.matrix(links, len(words.idf))  # words that came after the last look say nothing yet
-        sums = rows @ weighted
-        length = np.sqrt(rows @ squares) + 1e-9
-        found += [sums[:, 0] / length, sums[:, 1] / length, sums[:, 2] / (rows @ words.idf + 1e-9)]
-    return np.stack(found, 1)
+def text_scores(texts: Texts, words: Floats) -> Floats:
+    """The numbers of LinkTexts for some links, from `word_scores`."""
+    anchors, contexts = of_words(texts.anchors, words), of_words(texts.contexts, words)
+    promised = anchors[:, [2, 3]] + AROUND * contexts[:, [2, 3]]
+    return np.hstack((anchors[:, [0, 1, 4]], contexts[:, [0, 1, 4]], anchors[:, [5]], promised))
+
+
+def of_words(rows: sp.csr_matrix, words: Floats) -> Floats:
+    """Links x 8, the sums of their words' scores: the first four over the length of the words, the fifth a mean by
+    idf."""
+    sums = np.asarray(rows @ words, dtype=np.float64)
+    sums[:, :4] /= np.sqrt(sums[:, [7]]) + 1e-9
+    sums[:, 4] /= sums[:, 6] + 1e-9
+    return sums
 
 
 @dataclass
 class Outcomes:
-    """How pages turned out, by source page and by path: relevance so far, smoothed by the mean of all."""
+    """How pages turned out, by source page and by host and path: relevance so far, drawn toward the mean of all."""
 
     hub: Floats
     walk: Floats
-    by_path: dict[str, tuple[float, int]]
+    path: Floats
     base: float
 
     def of_pages(self, count: int) -> Floats:
@@ -132,10 +137,9 @@ class Outcomes:
         """`walk` of all pages: nothing has come past those that came since the last look."""
         return np.append(self.walk, np.zeros(count - len(self.walk)))
 
-    def path(self, path: str) -> float:
-        """Mean relevance of the pages fetched from a host and path, drawn toward the mean of all."""
-        total, count = self.by_path.get(path, (0.0, 0))
-        return (total + 3 * self.base) / (count + 3)
+    def of_paths(self, count: int) -> Floats:
+        """`path` of all paths: the mean for those that came since the last look."""
+        return np.append(self.path, np.full(count - len(self.path), self.base))
 
 
 def outcomes(memory: Memory, relevance: Floats) -> Outcomes:
@@ -145,13 +149,15 @@ def outcomes(memory: Memory, relevance: Floats) -> Outcomes:
     target = memory.page_of.values[memory.target.values]
     source = memory.source.values
     fetched = target >= 0
-    total = np.bincount(source[fetched], weights=relevance[target[fetched]], minlength=pages)
-    count = np.bincount(source[fetched], minlength=pages)
-    paths: dict[str, tuple[float, int]] = defaultdict(lambda: (0.0, 0))
-    for page, node in enumerate(memory.pages):
-        path = memory.paths[node]
-        paths[path] = (paths[path][0] + float(relevance[page]), paths[path][1] + 1)
-    return Outcomes((total + 3 * base) / (count + 3), walked(memory, relevance), dict(paths), base)
+    hub = mean_of(source[fetched], relevance[target[fetched]], pages, base)
+    path = mean_of(memory.path.values[memory.pages], relevance, len(memory.paths), base)
+    return Outcomes(hub, walked(memory, relevance), path, base)
+
+
+def mean_of(owner: Ints, values: Floats, count: int, base: float) -> Floats:
+    """The mean of each owner's values, drawn toward `base` as if there were three more of it."""
+    total = np.bincount(owner, weights=values, minlength=count)
+    return (total + 3 * base) / (np.bincount(owner, minlength=count) + 3)
 
 
 def walked(memory: Memory, relevance: Floats) -> Floats:
@@ -188,11 +194,11 @@ def features(known: Known, nodes: list[int]) -> Floats:
     memory, base = known.memory, known.outcomes.base
     into = [memory.into[node] for node in nodes]
     sizes = np.array([len(links) for links in into])
-    links = np.fromiter((link for some in into for link in some), np.int64, int(sizes.sum()))
+    links = np.fromiter(chain.from_iterable(into), np.int64, int(sizes.sum()))
     source = memory.source.values[links]
     groups = Groups(np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
     relevance, text = known.relevance[source], known.texts.values[links]
-    degree = np.sqrt(np.array([last - first for first, last in memory.links_of], dtype=np.float64))[source]
+    degree = np.sqrt(memory.degree.values[source])
     hub = known.outcomes.of_pages(len(known.relevance))[source]
     walk = known.outcomes.walk_of_pages(len(known.relevance))[source]
     support = groups.sum(relevance)
@@ -217,8 +223,11 @@ def features(known: Known, nodes: list[int]) -> Floats:
         groups.sum(text[:, 4] * relevance) / np.sqrt(sizes),
         groups.mean(hub),
         np.log1p(groups.sum(np.maximum(hub - base, 0.0))),
-        np.array([known.outcomes.path(memory.paths[node]) for node in nodes]),
+        known.outcomes.of_paths(len(memory.paths))[memory.path.values[nodes]],
         np.log(groups.sum(walk / degree) / np.sqrt(sizes) + 1e-4),
+        groups.best(text[:, 6]),
+        groups.mean(text[:, 7]),
+        groups.mean(text[:, 8]),
     )
     return np.stack(columns, 1)
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import repeat
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -79,7 +80,9 @@ class Memory:
     words: dict[str, int] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)
     urls: list[str] = field(default_factory=list)  # of the nodes
-    paths: list[str] = field(default_factory=list)  # of the nodes: host and directory
+    slugs: list[Sequence[str]] = field(default_factory=list)  # of the nodes: words of the address
+    paths: dict[str, int] = field(default_factory=dict)  # host and directory -> number
+    path: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: number in `paths`
     depth: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: steps from a seed
     page_of: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: page, -1 for none
     into: list[list[int]] = field(default_factory=list)  # of the nodes: links that lead there
@@ -87,6 +90,7 @@ class Memory:
     titles: list[Ints] = field(default_factory=list)  # of the pages: distinct words
     page_words: list[tuple[Ints, Floats]] = field(default_factory=list)  # word numbers, 1 + ln of their counts
     links_of: list[tuple[int, int]] = field(default_factory=list)  # of the pages: first link, one after the last
+    degree: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the pages: how many links
     source: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the links: page
     target: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the links: node
     anchors: WordRows = field(default_factory=WordRows)
@@ -94,7 +98,7 @@ class Memory:
 
     def bag(self, page: PageWords) -> tuple[Ints, Floats]:
         """The numbers of a page's words, its address' among them, and 1 + ln of their counts."""
-        slug = [word for word in slug_words(page.url) if word not in page.counts]
+        slug = [word for word in path_and_slug(page.url)[1] if word not in page.counts]
         ids = self.numbers([*page.counts, *slug])
         counts = np.ones(len(ids))
         counts[: len(page.counts)] += np.log(np.fromiter(page.counts.values(), np.float64, len(page.counts)))
@@ -103,7 +107,7 @@ class Memory:
 
     def add_page(self, page: PageWords, bag: tuple[Ints, Floats]) -> int:
         """Take a fetched page with its words; its number."""
-        node, number = self.node(page.url, 0), len(self.pages)
+        [node], number = self.nodes_of([page.url], 0), len(self.pages)
         self.page_of.values[node] = number
         self.pages.append(node)
         self.page_words.append(bag)
@@ -113,38 +117,47 @@ class Memory:
     def add_links(self, page: int, links: Sequence[LinkWords]) -> slice:
         """Take the links of a page, which is the last that was added; their numbers."""
         first, depth = len(self.source.values), int(self.depth.values[self.pages[page]]) + 1
-        nodes = [self.node(link.url, depth) for link in links]
+        nodes = self.nodes_of([link.url for link in links], depth)
         for number, node in enumerate(nodes, first):
             self.into[node].append(number)
-        self._add_words(self.anchors, [(*link.anchor, *slug_words(link.url)) for link in links])
+        anchors = [(*link.anchor, *self.slugs[node]) for link, node in zip(links, nodes, strict=True)]
+        self._add_words(self.anchors, anchors)
         self._add_words(self.contexts, [link.context[:MOST_LINK_WORDS] for link in links])
         self.source.add([page] * len(links))
         self.target.add(nodes)
         self.links_of.append((first, first + len(links)))
+        self.degree.add([len(links)])
         return slice(first, first + len(links))
 
     def _add_words(self, rows: WordRows, texts: Sequence[Sequence[str]]) -> None:
         distinct = [dict.fromkeys(text) for text in texts]
         rows.add(self.numbers([word for words in distinct for word in words]), [len(words) for words in distinct])
 
-    def node(self, url: str, depth: int) -> int:
-        """The number of an address, which was met so many steps from a seed."""
-        number = self.nodes.setdefault(url, len(self.urls))
-        if number == len(self.urls):
-            self.urls.append(url)
-            self.paths.append(path_of(url))
-            self.into.append([])
-            self.depth.add([depth])
-            self.page_of.add([-1])
-        elif depth:
-            self.depth.values[number] = min(depth, self.depth.values[number])
-        return number
+    def nodes_of(self, urls: Sequence[str], depth: int) -> list[int]:
+        """The numbers of addresses that were met so many steps from a seed; 0 where that is not known."""
+        known = self.nodes
+        new = [url for url in dict.fromkeys(urls) if url not in known]
+        known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
+        parts = [path_and_slug(url) for url in new]
+        self.urls += new
+        self.slugs += [slug for _, slug in parts]
+        self.path.add([self.paths.setdefault(path, len(self.paths)) for path, _ in parts])
+        self.into += [[] for _ in new]
+        self.depth.add([depth] * len(new))
+        self.page_of.add([-1] * len(new))
+        nodes = [known[url] for url in urls]
+        if depth:
+            self.depth.values[nodes] = np.minimum(self.depth.values[nodes], depth)
+        return nodes
 
     def numbers(self, words: Sequence[str]) -> Ints:
         """The numbers of words, new ones taken in; -1 for those that the vocabulary has no room for."""
-        known, room = self.words, len(self.words) < MOST_WORDS
-        found = [known.setdefault(word, len(known)) if room else known.get(word, -1) for word in words]
-        return np.array(found, dtype=np.int64)
+        known = self.words
+        found = np.fromiter(map(known.get, words, repeat(-1)), np.int64, len(words))
+        for place in np.flatnonzero(found < 0).tolist() if len(known) < MOST_WORDS else ():
+            word = words[place]
+            found[place] = known.setdefault(word, len(known)) if len(known) < MOST_WORDS else known.get(word, -1)
+        return found
 
     def distinct(self, words: Sequence[str]) -> Ints:
         """The numbers of the different words among some."""
@@ -162,13 +175,10 @@ class Memory:
         return np.bincount(ids, minlength=len(self.words)).astype(np.float64)
 
 
-def path_of(url: str) -> str:
-    """Host and directory of an address."""
+def path_and_slug(url: str) -> tuple[str, list[str]]:
+    """Host and directory of an address; the words of its last part, marked as such: `/a/back-up_2.html` -> `/back`,
+    `/up`."""
     parts = urlsplit(url)
-    return parts.netloc + parts.path.rpartition("/")[0]
-
-
-def slug_words(url: str) -> list[str]:
-    """The words of an address' last part, marked as such: `/a/back-up_2.html` -> `/back`, `/up`."""
-    name = urlsplit(url).path.rstrip("/").rpartition("/")[2].partition(".")[0]
-    return [f"/{word}" for word in _PARTS.split(name.lower()) if len(word) > 1 and not word.isdigit()]
+    name = parts.path.rstrip("/").rpartition("/")[2].partition(".")[0]
+    words = [f"/{word}" for word in _PARTS.split(name.lower()) if len(word) > 1 and not word.isdigit()]
+    return parts.netloc + parts.path.rpartition("/")[0], words

@@ -14,13 +14,14 @@ The last six need its links: a page is judged without them while it is kept or n
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from crawler.strategies.focus import PageWords
-from crawler.strategies.fused_judge import Folded, Space, Verdict, folded, scaled, unit_or_zero
+from crawler.strategies.fused_judge import Space, Verdict, folded, scaled, unit_or_zero
 from crawler.strategies.fused_links import FEATURES, Scale, scale_of
-from crawler.strategies.fused_memory import Floats, Ints, Memory
+from crawler.strategies.fused_memory import Column, Floats, Ints, Memory
 from crawler.strategies.fused_prior import Prior, read_prior
 
 FIRST_SIGHT = (
@@ -158,9 +159,11 @@ def scaled_by(verdict: Verdict, latent: Floats) -> Floats:
 
 def named(name: Ints, pages: Subjects) -> tuple[Floats, Floats]:
     """The share of the name's words that a title holds; how often they stand in the text, 1 + ln of it."""
-    held = [float(np.isin(title, name).sum()) for title in pages.titles]
-    said = [float(counts[np.isin(ids, name)].sum()) for ids, counts in pages.words]
-    return np.array(held) / max(len(name), 1), np.array(said) / max(len(name), 1)
+    titles, words = joined(pages.titles), joined([ids for ids, _ in pages.words])
+    counts = np.concatenate([counts for _, counts in pages.words])
+    held = titles.total(np.isin(titles.items, name).astype(float))
+    said = words.total(np.where(np.isin(words.items, name), counts, 0.0))
+    return held / max(len(name), 1), said / max(len(name), 1)
 
 
 def near(bearings: Bearings, pages: Subjects) -> Floats:
@@ -203,8 +206,14 @@ class Gathered:
 def gathered(groups: Sequence[Sequence[int]]) -> Gathered:
     """Put together; a group may be empty."""
     sizes = np.array([len(group) for group in groups], dtype=np.int64)
-    items = np.fromiter((item for group in groups for item in group), np.int64, int(sizes.sum()))
+    items = np.fromiter(chain.from_iterable(groups), np.int64, int(sizes.sum()))
     return Gathered(items, np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
+
+
+def joined(groups: Sequence[Ints]) -> Gathered:
+    """The same for arrays, of which there is one at least."""
+    sizes = np.array([len(group) for group in groups], dtype=np.int64)
+    return Gathered(np.concatenate(groups), np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -223,6 +232,15 @@ def shipped() -> Priors:
     )
 
 
+@dataclass(frozen=True)
+class Sight:
+    """A page as first seen: its words, its features without its links, the verdict's relevance."""
+
+    bag: tuple[Ints, Floats]
+    row: Floats
+    relevance: float
+
+
 class PageJudge:
     """Judges pages as of a look. `rows` has the features of the pages it was made from, `scale` their spread."""
 
@@ -230,10 +248,11 @@ class PageJudge:
         self._memory = memory
         self._bearings = bearings
         self._priors = priors
-        self._last: tuple[tuple[Ints, Floats], Folded] | None = None  # the page that was looked at last
-        self._since: list[float] = []  # the verdict's relevance of the pages since the look
+        self._last: Sight | None = None  # of the page that was looked at last
+        self._relevance = Column(np.float64)  # the verdict's, of the look's pages and those since
+        self._relevance.add(bearings.relevance)
         count = len(memory.pages)
-        self.rows = self._rows(self._those(range(count)), range(count))
+        self.rows = np.hstack((self._features(self._those(range(count))), self._links(range(count))))
         self.scale = scale_of(self.rows)
 
     def all(self) -> Floats:
@@ -248,30 +267,25 @@ class PageJudge:
         node = memory.nodes.get(page.url)
         into = [] if node is None else memory.into[node]
         depth = 0 if node is None else int(memory.depth.values[node])
-        rows = self._features(self._one(bag, memory.distinct(page.title), into, depth))
+        sight = self._last = self._seen(bag, memory.distinct(page.title), into, depth)
         scale = Scale(self.scale.centre[: len(FIRST_SIGHT)], self.scale.width[: len(FIRST_SIGHT)])
-        return float(self._priors.first_sight(rows, scale(rows))[0])
+        return float(self._priors.first_sight(sight.row, scale(sight.row))[0])
 
     def later(self, number: int) -> float:
         """The probability of a page that came since the look, with its links."""
         memory = self._memory
-        node = memory.pages[number]
-        one = self._one(
-            memory.page_words[number], memory.titles[number], memory.into[node], int(memory.depth.values[node])
-        )
-        self._since.append(float(self._bearings.verdict.relevance(one.latent)[0]))
-        rows = self._rows(one, [number])
+        node, bag, sight = memory.pages[number], memory.page_words[number], self._last
+        if sight is None or sight.bag is not bag:
+            sight = self._seen(bag, memory.titles[number], memory.into[node], int(memory.depth.values[node]))
+        self._relevance.add([sight.relevance])
+        rows = np.hstack((sight.row, self._links([number])))
         return float(self._priors.page(rows, self.scale(rows))[0])
 
-    def _relevance(self) -> Floats:
-        return np.append(self._bearings.relevance, self._since)
-
     def _features(self, pages: Subjects) -> Floats:
-        return page_rows(self._memory, self._bearings, pages, self._relevance())
+        return page_rows(self._memory, self._bearings, pages, self._relevance.values)
 
-    def _rows(self, pages: Subjects, numbers: Sequence[int]) -> Floats:
-        links = link_columns(self._memory, self._bearings, numbers, self._relevance())
-        return np.hstack((self._features(pages), links))
+    def _links(self, numbers: Sequence[int]) -> Floats:
+        return link_columns(self._memory, self._bearings, numbers, self._relevance.values)
 
     def _those(self, numbers: Sequence[int]) -> Subjects:
         """The pages of the look."""
@@ -281,10 +295,9 @@ class PageJudge:
         into, depths = [memory.into[node] for node in nodes], memory.depth.values[nodes].astype(np.float64)
         return Subjects(space.pages, by_terms, memory.page_words, memory.titles, np.array(numbers), into, depths)
 
-    def _one(self, bag: tuple[Ints, Floats], title: Ints, into: Sequence[int], depth: int) -> Subjects:
+    def _seen(self, bag: tuple[Ints, Floats], title: Ints, into: Sequence[int], depth: int) -> Sight:
         """A page that is not of the look."""
-        if self._last is None or self._last[0] is not bag:
-            self._last = (bag, folded(self._bearings.space, bag, self._bearings.examples))
-        place = self._last[1]
+        place = folded(self._bearings.space, bag)
         latent, by_terms = place.latent[None], place.cosines[None]
-        return Subjects(latent, by_terms, [bag], [title], np.array([-1]), [into], np.array([float(depth)]))
+        one = Subjects(latent, by_terms, [bag], [title], np.array([-1]), [into], np.array([float(depth)]))
+        return Sight(bag, self._features(one), float(self._bearings.verdict.relevance(latent)[0]))

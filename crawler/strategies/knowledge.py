@@ -4,10 +4,12 @@ Vectors, concepts and tree are handed in where the operator has them. Where not,
 crawl so far and the tree is grown from them; `sources` says which it is.
 """
 
-from collections import Counter
-from collections.abc import Mapping
+import math
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log
+from heapq import nlargest
+from types import MappingProxyType
 
 from crawler.strategies.focus import PageWords, Topic, Words
 from semantics.concepts import Concepts
@@ -15,12 +17,13 @@ from semantics.topic_tree import TopicTree, grown_tree
 from semantics.vectors import EMPTY, WordVectors, train
 from semantics.word_weights import WordStatistics
 
-TERMS = 40  # of the topic, at most
-COMMON = 0.4  # a word that a larger share of the pages off topic holds is no term
-ENOUGH = 8  # pages off topic, to tell which words are the topic's own
+TERMS = 300  # of the topic's examples, at most
+OF_EXAMPLES = 0.25  # weight of their first term, beside 1 for a confirmed term
+BRANCHED = 40  # terms, the heaviest, that a grown tree has words below
 BRANCH = 6  # words that a grown tree hangs below a term
 ALIKE = 0.5  # least similarity of such a word
-_FIRST_TRAINING = 16  # pages; then whenever there are four times as many
+_FIRST_TRAINING = 1024  # pages, vectors of fewer do harm; then whenever there are four times as many
+_MOST_TEXTS = 4096  # pages that are remembered for it
 _OWN_DIMENSIONS = 50
 
 
@@ -35,42 +38,64 @@ class Given:
 
 
 NOTHING = Given()
+NO_WORDS: Mapping[str, float] = MappingProxyType({})
 
 
 class Knowledge:
-    """Grows with the pages of a crawl. `version` rises whenever terms, vectors or tree have changed."""
+    """Grows with the pages of a crawl. `version` rises whenever the terms have changed; what else rests on pages is
+    made anew when it is asked for, so that who does without vectors does not wait for them."""
 
     def __init__(self, topic: Topic, given: Given = NOTHING) -> None:
         self.topic = topic
         self.given = given
         self.statistics = WordStatistics(given.weights)
-        self.others = WordStatistics()  # of the pages that were not kept
-        self.vectors = given.vectors or EMPTY
         self.terms: Mapping[str, float] = topic.terms
-        self.tree = given.tree or grown_tree(" ".join(topic.name), {})
         self.version = 0
-        self._texts: list[Words] = []
+        self._texts: deque[Words] = deque(maxlen=_MOST_TEXTS)
         self._terms_at = 1
         self._trained_at = _FIRST_TRAINING
+        self._vectors = given.vectors or EMPTY
+        self._tree = given.tree or grown_tree({})
+        self._tree_version = 0
 
     def add(self, page: PageWords) -> None:
         """Take a fetched page."""
         self.statistics.add(page.counts)
-        self._texts.append(tuple(word for block in page.blocks for word in block.words))
-        pages = self.statistics.documents
-        if pages >= self._trained_at and self.given.vectors is None:
-            self._trained_at *= 4
-            self.vectors = train(self._texts, _OWN_DIMENSIONS)
-            self._grow()
-        if pages >= self._terms_at:
+        if self.given.vectors is None:
+            self._texts.append(tuple(word for block in page.blocks for word in block.words))
+        if self.statistics.documents >= self._terms_at:
             self._terms_at *= 2
-            self.terms = topic_terms(self.topic, self.others)
-            self._grow()
+            self.terms = topic_terms(self.topic, self.topic.examples, self.statistics)
+            self.version += 1
 
-    def judged(self, page: PageWords, keep: bool) -> None:
-        """Was the page kept? What is not kept shows which words are not the topic's own."""
-        if not keep:
-            self.others.add(page.counts)
+    @property
+    def vectors(self) -> WordVectors:
+        """Those given, else of the pages so far."""
+        if self.given.vectors is None and len(self._texts) >= self._trained_at:
+            self._trained_at = 4 * len(self._texts)
+            self._vectors = train(self._texts, _OWN_DIMENSIONS)
+        return self._vectors
+
+    @property
+    def tree(self) -> TopicTree:
+        """The one given, else the heaviest terms with the words most like them."""
+        if self.given.tree is None and self._tree_version != self.version:
+            self._tree_version, vectors = self.version, self.vectors
+            first = first_terms(self.terms, BRANCHED)
+            self._tree = grown_tree({term: [word for word, _ in vectors.near(term, BRANCH, ALIKE)] for term in first})
+        return self._tree
+
+    def held_out(self, more: Mapping[str, float] = NO_WORDS) -> list[tuple[PageWords, dict[str, float]]]:
+        """Each example with the terms that the topic has without it; [] where there are fewer than two."""
+        examples = self.topic.examples
+        if len(examples) < 2:
+            return []
+        rest = [examples[:place] + examples[place + 1 :] for place in range(len(examples))]
+        return [(page, self.terms_by(own, more)) for page, own in zip(examples, rest, strict=True)]
+
+    def terms_by(self, examples: Sequence[PageWords], more: Mapping[str, float] = NO_WORDS) -> dict[str, float]:
+        """`topic_terms` with the weights of words as they are now."""
+        return topic_terms(self.topic, examples, self.statistics, more)
 
     def sources(self) -> tuple[str, ...]:
         """What similarity rests on, for the report."""
@@ -79,29 +104,40 @@ class Knowledge:
         concepts = "concepts of the files given" if self.given.concepts else "no concepts: no files are given"
         return (vectors, tree, concepts)
 
-    def _grow(self) -> None:
-        self.version += 1
-        if self.given.tree is None:
-            near = {term: [word for word, _ in self.vectors.near(term, BRANCH, ALIKE)] for term in self.terms}
-            self.tree = grown_tree(" ".join(self.topic.name), near)
 
+def topic_terms(
+    topic: Topic,
+    examples: Sequence[PageWords],
+    statistics: WordStatistics,
+    more: Mapping[str, float] = NO_WORDS,
+) -> dict[str, float]:
+    """The confirmed terms, and below them the words that weigh most in `examples`, the first of them OF_EXAMPLES.
 
-def topic_terms(topic: Topic, others: WordStatistics) -> dict[str, float]:
-    """The confirmed terms, and the words of the examples with the highest (1 + ln tf) * idf, a weight up to 1 each.
-
-    idf is over `others`, pages off topic: a crawl that keeps to its topic makes the topic's words common.
+    A word counts (1 + ln tf) * idf in a page, each page as a unit vector: a long one says no more than a short one.
+    `more` is added to their mean.
     """
     scores: Counter[str] = Counter()
-    for page in topic.examples:
-        for word, count in page.counts.items():
-            if word not in topic.stop_words and not is_common(word, others):
-                idf = log((others.documents + 1) / (others.holding[word] + 0.5))
-                scores[word] += (1 + log(count)) * idf  # type: ignore[assignment]
-    best = scores.most_common(TERMS)
-    top = best[0][1] if best else 0.0
-    return {word: score / top for word, score in best if score > 0} | dict(topic.terms)
+    for page in examples:
+        for word, value in unit_vector(page.counts, statistics).items():
+            scores[word] += value / len(examples)  # type: ignore[assignment]
+    for word, value in more.items():
+        scores[word] += value  # type: ignore[assignment]
+    return heaviest(scores, topic.stop_words) | dict(topic.terms)
 
 
-def is_common(word: str, others: WordStatistics) -> bool:
-    """Do many pages off topic hold the word? No, while there are too few to tell."""
-    return others.documents >= ENOUGH and others.holding[word] > COMMON * others.documents
+def unit_vector(counts: Mapping[str, int], statistics: WordStatistics) -> dict[str, float]:
+    """(1 + ln tf) * idf of the words, of length 1; {} for none."""
+    raw = {word: (1 + math.log(count)) * statistics.idf(word) for word, count in counts.items()}
+    length = math.sqrt(sum(value**2 for value in raw.values()))
+    return {word: value / length for word, value in raw.items()} if length else {}
+
+
+def heaviest(scores: Mapping[str, float], never: frozenset[str]) -> dict[str, float]:
+    """The TERMS words with the highest scores, as weights of which the first is OF_EXAMPLES."""
+    best = nlargest(TERMS, ((score, word) for word, score in scores.items() if word not in never))
+    return {word: OF_EXAMPLES * score / best[0][0] for score, word in best if score > 0}
+
+
+def first_terms(terms: Mapping[str, float], most: int) -> list[str]:
+    """The terms that weigh most, the heaviest first."""
+    return nlargest(most, terms, key=lambda term: (terms[term], term))

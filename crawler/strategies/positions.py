@@ -4,7 +4,15 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from crawler.strategies.focus import ANCHOR, CONTENT, NAVIGATION, OTHER, TITLE, PageWords, WordBlock
+from crawler.strategies.focus import (
+    ANCHOR,
+    CONTENT,
+    NAVIGATION,
+    OTHER,
+    TITLE,
+    PageWords,
+    WordBlock,
+)
 from semantics.word_weights import WordStatistics
 
 # ZJ-F3 [D]: title 3, anchor 1.5, text 1, meta words 0.5 (they can be faked)
@@ -36,8 +44,22 @@ def term_weights(blocks: Sequence[WordBlock], most: int) -> dict[str, float]:
     return {word: value / total for word, value in found.most_common(most)} if total else {}
 
 
+def merged(blocks: Sequence[WordBlock]) -> tuple[WordBlock, ...]:
+    """One block a kind: f_l is by kind, and a word does not count more for a text that is cut into more blocks [D]."""
+    kinds = dict.fromkeys(block.kind for block in blocks)
+    return tuple(merged_kind([block for block in blocks if block.kind == kind]) for kind in kinds)
+
+
+def merged_kind(blocks: Sequence[WordBlock]) -> WordBlock:
+    """Blocks of one kind as one."""
+    words = tuple(word for block in blocks for word in block.words)
+    return WordBlock(blocks[0].kind, words, sum(block.weight for block in blocks))
+
+
 def position_weights(
-    blocks: Sequence[WordBlock], statistics: WordStatistics, positions: Mapping[str, float] = WU
+    blocks: Sequence[WordBlock],
+    statistics: WordStatistics,
+    positions: Mapping[str, float] = WU,
 ) -> dict[str, float]:
     """WY-F13: tf * idf * sum of the position values of the blocks that hold the term, made a unit vector."""
     counts: Counter[str] = Counter()

@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from crawler.strategies.contract import Judgement
-from crawler.strategies.focus import LinkWords, PageWords, Topic, Words
+from crawler.strategies.focus import CONTENT, LinkWords, PageWords, Topic, Words
 from crawler.strategies.knowledge import NOTHING, Given, Knowledge
 from crawler.strategies.url_structure import History
 from semantics.ahp import weights_of
 from semantics.word_similarity import TopicIndex, WordSimilarity
 
-# description : anchor 1:2, description : struct 2:1, anchor : struct 3:1 (METHODS 2.5)
-IMPORTANCE = ((1.0, 1 / 2, 2.0), (2.0, 1.0, 3.0), (1 / 2, 1 / 3, 1.0))
-DEFERRED = -10.0  # what a discarded link's priority falls by where nothing is discarded
+# description : anchor 1:1, description : struct 8:1, anchor : struct 8:1: structure decides between equals [D]
+IMPORTANCE = ((1.0, 1.0, 8.0), (1.0, 1.0, 8.0), (1 / 8, 1 / 8, 1.0))
+OF_NAME = 2.0  # weight of the name and of confirmed professional terms: what the thresholds go with [D]
+LEAD = 60  # words of the text that describe a page that does not describe itself [D]
+DEFERRED = -10.0  # priority of what would be discarded, where nothing is: one after the other, as they were found
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,12 @@ class SemanticSettings:
 class Semantic:
     """The strategy `semantic`."""
 
-    def __init__(self, topic: Topic, given: Given = NOTHING, settings: SemanticSettings | None = None) -> None:
+    def __init__(
+        self,
+        topic: Topic,
+        given: Given = NOTHING,
+        settings: SemanticSettings | None = None,
+    ) -> None:
         self._settings = settings or SemanticSettings()
         self._knowledge = Knowledge(topic, given)
         self._examples = {page.url for page in topic.examples}
@@ -41,12 +48,14 @@ class Semantic:
         self._weights = weights_of(IMPORTANCE).values
         self._version = -1
         self._index = TopicIndex(WordSimilarity(self._knowledge.vectors), ())
+        self._topic_weights: Mapping[str, float] = {}
 
     def keep(self, page: PageWords) -> Judgement:
         """ZK-S1, steps 2 and 3."""
         self._knowledge.add(page)
-        value = self.relevance((*page.title, *page.description))
-        matches = page.url in self._examples or any(word in self._knowledge.terms for word in page.title)
+        value = self.relevance(described(page))
+        terms = self._knowledge.topic.terms
+        matches = page.url in self._examples or any(word in terms for word in (*page.title, *page.description))
         followed = value >= self._settings.description
         return Judgement(keep=followed or matches, score=value / (1 + value))
 
@@ -67,7 +76,6 @@ class Semantic:
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
         """The history is of kept pages (reading of 2.4)."""
-        self._knowledge.judged(page, judgement.keep)
         if judgement.keep:
             self._history.add(page.url)
 
@@ -76,16 +84,19 @@ class Semantic:
         return {}
 
     def relevance(self, words: Words) -> float:
-        """ZK-F3: sum over words and topic words of w_d * w_t * Sim^2, by the number of distinct words; 0 for none."""
-        index, weight = self._current_index(), self._knowledge.statistics.weight
+        """ZK-F3: sum over words and topic words of w_d * w_t * Sim^2, by the number of distinct words; 0 for none.
+
+        w_d is ZK-F2; w_t is the topic's: OF_NAME for its name, a quarter of it for the first word of the examples [D].
+        """
+        index, weight, of_topic = self._current_index(), self._knowledge.statistics.weight, self._topic_weights
         distinct = dict.fromkeys(words)
-        total = sum(weight(word) * weight(topic) * value**2 for word in distinct for topic, value in index[word])
+        total = sum(weight(word) * of_topic[topic] * value**2 for word in distinct for topic, value in index[word])
         return total / len(distinct) if distinct else 0.0
 
     def _admitted(self, value: float, passes: bool) -> float | None:
         if passes:
             return value
-        return None if self._settings.discard else value + DEFERRED
+        return None if self._settings.discard else DEFERRED
 
     def _current_index(self) -> TopicIndex:
         knowledge = self._knowledge
@@ -93,4 +104,21 @@ class Semantic:
             self._version = knowledge.version
             similarity = WordSimilarity(knowledge.vectors, knowledge.given.concepts)
             self._index = TopicIndex(similarity, knowledge.terms)
+            by_hand = knowledge.given.weights
+            self._topic_weights = {
+                word: by_hand.get(word, OF_NAME * weight) for word, weight in knowledge.terms.items()
+            }
         return self._index
+
+
+def described(page: PageWords) -> Words:
+    """Title and description; where there is none, title and the first words of the text."""
+    if page.description:
+        return (*page.title, *page.description)
+    found = list(page.title)
+    for block in page.blocks:
+        if len(found) >= len(page.title) + LEAD:
+            break
+        if block.kind == CONTENT:
+            found += block.words
+    return tuple(found[: len(page.title) + LEAD])

@@ -6,22 +6,24 @@ priority   (Score of the page + Sim of the child) / 2, the page's score by how i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 
 from crawler.strategies.contract import Judgement
 from crawler.strategies.focus import LinkWords, PageWords, Topic
-from crawler.strategies.knowledge import NOTHING, Given, Knowledge
+from crawler.strategies.knowledge import NOTHING, Given, Knowledge, first_terms
 from crawler.strategies.positions import weighted_frequency
+from crawler.strategies.threshold import Threshold
 from semantics.sparse import cosine
 from semantics.topic_tree import Likeness
 
-FEATURES = 40  # of a page
+FEATURES = 120  # of the topic and of a page, those that weigh most
+NEARNESS = 0.55  # of the mark to what the examples score
+OF_VECTORS = 0.05  # threshold of the plain model
 
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """`own` is delta (0.8 [P]), `meaning` the share of semantic similarity in ZJ-F9; `most` and `few` say what
-    counts as most children [D]."""
+    """`threshold` serves where there are no examples to tell it; `own` is delta (0.8 [P]), `meaning` the share of
+    semantic similarity in ZJ-F9; `most` and `few` say what counts as most children [D]."""
 
     threshold: float = 0.2
     own: float = 0.8
@@ -37,26 +39,28 @@ class SemanticTree:
         self._settings = settings or TreeSettings()
         self._knowledge = Knowledge(topic, given)
         self._examples = {page.url for page in topic.examples}
+        self._mark = Threshold(self._settings.threshold, NEARNESS)
         self._version = -1
         self._likeness = Likeness(self._knowledge.tree, ())
 
     def keep(self, page: PageWords) -> Judgement:
         """ZJ-F9 against the threshold."""
         self._knowledge.add(page)
+        self._refresh()
         score = self.similarity(weighted_frequency(page))
-        return Judgement(keep=score >= self._settings.threshold or page.url in self._examples, score=score)
+        self._mark.add(score)
+        return Judgement(keep=score >= self._mark.value or page.url in self._examples, score=score)
 
     def link_priorities(
         self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """ZJ-F10 for the page, then (Score + Sim) / 2 for each child (reading d)."""
         children = [self.similarity(dict.fromkeys((*link.anchor, *link.context), 1.0)) for link in links]
-        score = page_score(judgement.score, children, self._settings)
+        score = page_score(judgement.score, children, self._settings, self._mark.value)
         return [(score + child) / 2 for child in children]
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
-        """Nothing but which words are not the topic's own."""
-        self._knowledge.judged(page, judgement.keep)
+        """Nothing: the topic stays what it was."""
 
     def rescored(self) -> Mapping[str, float]:
         """None: a priority stands."""
@@ -64,23 +68,42 @@ class SemanticTree:
 
     def similarity(self, frequencies: Mapping[str, float]) -> float:
         """ZJ-F9 of a page's or a child's words with the topic: 0 to 1."""
-        knowledge, meaning = self._knowledge, self._settings.meaning
-        terms = knowledge.terms
-        weighted = {word: value * knowledge.statistics.idf(word) for word, value in frequencies.items()}
-        features = nlargest(FEATURES, weighted, key=lambda word: (weighted[word], word))
-        by_angle = cosine(terms, {word: weighted[word] for word in features})
-        return (1 - meaning) * by_angle + meaning * self._current_likeness().mean(features)
+        return self._similarity(frequencies, self._knowledge.terms, self._likeness)
 
-    def _current_likeness(self) -> Likeness:
-        if self._version != self._knowledge.version:
-            self._version = self._knowledge.version
-            self._likeness = Likeness(self._knowledge.tree, self._knowledge.terms)
-        return self._likeness
+    def _similarity(
+        self,
+        frequencies: Mapping[str, float],
+        terms: Mapping[str, float],
+        likeness: Likeness,
+    ) -> float:
+        idf, meaning = self._knowledge.statistics.idf, self._settings.meaning
+        weighted = {word: value * idf(word) for word, value in frequencies.items()}
+        features = {word: weighted[word] for word in first_terms(weighted, FEATURES)}
+        return (1 - meaning) * cosine(terms, features) + meaning * likeness.mean(features)
+
+    def _refresh(self) -> None:
+        """Features and threshold anew where the terms have changed."""
+        knowledge = self._knowledge
+        if self._version != knowledge.version:
+            self._version = knowledge.version
+            self._likeness = self._likeness_to(knowledge.terms)
+            self._mark.take_level(
+                [
+                    self._similarity(weighted_frequency(page), terms, self._likeness_to(terms))
+                    for page, terms in knowledge.held_out()
+                ]
+            )
+
+    def _likeness_to(self, terms: Mapping[str, float]) -> Likeness:
+        return Likeness(self._knowledge.tree, first_terms(terms, FEATURES))
 
 
-def page_score(own: float, children: Sequence[float], settings: TreeSettings) -> float:
-    """ZJ-F10: children that are relevant lift a page, those that are not are left out where they are most or few."""
-    relevant = [child for child in children if child >= settings.threshold]
+def page_score(own: float, children: Sequence[float], settings: TreeSettings, valid: float) -> float:
+    """ZJ-F10: children that are relevant lift a page, those that are not are left out where they are most or few.
+
+    `valid` is the least similarity of a relevant child.
+    """
+    relevant = [child for child in children if child >= valid]
     share = len(relevant) / len(children) if children else 0.0
     if share <= settings.few:
         return own
@@ -89,9 +112,13 @@ def page_score(own: float, children: Sequence[float], settings: TreeSettings) ->
 
 
 class Vsm:
-    """The baseline `vsm`: cosine of words that are counted wherever they stand, links in the order of their pages."""
+    """The baseline `vsm`: cosine of words that are counted wherever they stand, links in the order of their pages.
 
-    def __init__(self, topic: Topic, given: Given = NOTHING, threshold: float = 0.1) -> None:
+    All words of a page make its length, not only the topic's (ZJ-F2): with those alone it is much weaker. Its threshold
+    is the one that was best for it on wikispeedia and zh_docs (docs/focused-crawling.md).
+    """
+
+    def __init__(self, topic: Topic, given: Given = NOTHING, threshold: float = OF_VECTORS) -> None:
         self._knowledge = Knowledge(topic, given)
         self._threshold = threshold
         self._examples = {page.url for page in topic.examples}
@@ -100,7 +127,10 @@ class Vsm:
         """Cosine (ZJ-F4) against the threshold."""
         self._knowledge.add(page)
         idf = self._knowledge.statistics.idf
-        score = cosine(self._knowledge.terms, {word: count * idf(word) for word, count in page.counts.items()})
+        score = cosine(
+            self._knowledge.terms,
+            {word: count * idf(word) for word, count in page.counts.items()},
+        )
         return Judgement(keep=score >= self._threshold or page.url in self._examples, score=score)
 
     def link_priorities(
@@ -110,8 +140,7 @@ class Vsm:
         return [judgement.score] * len(links)
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
-        """As `SemanticTree.learn`: both have the same topic vector."""
-        self._knowledge.judged(page, judgement.keep)
+        """Nothing."""
 
     def rescored(self) -> Mapping[str, float]:
         """None: a priority stands."""

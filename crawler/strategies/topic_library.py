@@ -1,9 +1,9 @@
 """Extended topic feature library (Wu Yueting 2015), and the static keywords it is measured against.
 
-keep       the page as tag blocks, words replaced by concepts, F13 vector against the topic's (WY-A3, WY-F15);
-           or the sum over block classes (WY-F9, mode `block_sum`)
-priority   the page's similarity, ties by the anchor
-learn      terms that the kept pages share enter the dynamic library
+keep       the page as tag blocks, noise left out, words replaced by concepts (WY-A3), compared with the topic's: by
+           kind of block and summed (WY-F9), or all at once, weighted by position (WY-F13, WY-F15)
+priority   the page's similarity and that of anchor and context
+learn      words that the kept pages share enter the dynamic library
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,107 +11,160 @@ from dataclasses import dataclass
 
 from crawler.strategies.contract import Judgement
 from crawler.strategies.feature_library import (
-    DYNAMIC_WEIGHT,
-    DynamicLibrary,
+    SharedTerms,
     expansions,
     substituted,
     template_of,
 )
-from crawler.strategies.focus import ANCHOR, CONTENT, KINDS, NAVIGATION, OTHER, TITLE, LinkWords, PageWords, Topic
-from crawler.strategies.knowledge import NOTHING, Given, Knowledge, is_common
-from crawler.strategies.positions import position_weights, term_weights
+from crawler.strategies.focus import (
+    ANCHOR,
+    CONTENT,
+    KINDS,
+    NAVIGATION,
+    OTHER,
+    TITLE,
+    LinkWords,
+    PageWords,
+    Topic,
+    WordBlock,
+    Words,
+)
+from crawler.strategies.knowledge import NOTHING, Given, Knowledge, first_terms
+from crawler.strategies.positions import merged, position_weights
+from crawler.strategies.threshold import Threshold
 from semantics.sparse import cosine
 
-IMPORTANT = 60  # terms of a page that are compared (WY-A1)
-OF_KIND = {TITLE: 0.3, CONTENT: 0.4, NAVIGATION: 0.05, ANCHOR: 0.2, OTHER: 0.05}  # c of WY-F9 [D]
+OF_KIND = {
+    TITLE: 0.3,
+    CONTENT: 0.6,
+    ANCHOR: 0.05,
+    OTHER: 0.05,
+    NAVIGATION: 0.0,
+}  # c of WY-F9 [D]
 ALIKE_POSITIONS = dict.fromkeys(KINDS, 1.0)
-TIE = 1e-3  # what an anchor that matches is worth: it decides between links of equal pages, no more
+EXPANDED = 40  # terms, the heaviest, that expansions are looked for
+NOISE = 0.2  # a word that a larger share of the pages holds is noise, unless it is the topic's (WY-A1, step 3)
+ENOUGH = 8  # pages, to tell
+OF_KEYWORDS = 0.03  # threshold of the static keywords
 
 
 @dataclass(frozen=True)
 class LibrarySettings:
-    """`theta` the threshold of the filter, `block_sum` the mode of WY-F9, `automatic` dynamic terms unconfirmed."""
+    """`theta` is the threshold where there are no examples to tell it; `block_sum` the mode of WY-F9; `automatic`: the
+    dynamic library grows unasked."""
 
     theta: float = 0.2
-    block_sum: bool = False
+    block_sum: bool = True
     automatic: bool = True
 
 
 class TopicLibrary:
     """The strategy `topic_library`."""
 
-    def __init__(self, topic: Topic, given: Given = NOTHING, settings: LibrarySettings | None = None) -> None:
+    def __init__(
+        self,
+        topic: Topic,
+        given: Given = NOTHING,
+        settings: LibrarySettings | None = None,
+    ) -> None:
         self._settings = settings or LibrarySettings()
         self._knowledge = Knowledge(topic, given)
         self._examples = {page.url for page in topic.examples}
-        self.library = DynamicLibrary(self._settings.automatic)
+        self._shared = SharedTerms()
+        self._theta = Threshold(self._settings.theta)
         self._version = -1
-        self._topic: dict[str, float] = {}
-        self._template: dict[str, str] = {}
+        self._topic: Mapping[str, float] = {}
+        self._template: Mapping[str, str] = {}
 
     def keep(self, page: PageWords) -> Judgement:
         """WY-A3: similarity by concepts against theta."""
         self._knowledge.add(page)
         self._refresh()
-        score = self.block_sum(page) if self._settings.block_sum else self.similarity(page)
-        return Judgement(keep=score >= self._settings.theta or page.url in self._examples, score=score)
+        score = self.similarity(page, self._topic)
+        self._theta.add(score)
+        return Judgement(keep=score >= self._theta.value or page.url in self._examples, score=score)
 
     def link_priorities(
         self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """The page's own score; between links of equal pages the anchor decides."""
-        return [judgement.score + TIE * self._matches(link) for link in links]
+        """The page's own score, and how like the topic anchor and context are."""
+        return [judgement.score + self.likeness(link.anchor) + self.likeness(link.context) for link in links]
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
-        """Take a kept page's terms."""
-        self._knowledge.judged(page, judgement.keep)
-        if judgement.keep:
-            terms = term_weights(page.blocks, IMPORTANT)
-            common = [word for word in terms if is_common(word, self._knowledge.others)]
-            if self.library.add(terms, self._template, common):
-                self._version = -1
+        """Take a kept page's words; they count from the next time that the terms are looked at."""
+        if self._settings.automatic and judgement.keep and page.url not in self._examples:
+            self._shared.add(page.counts)
 
     def rescored(self) -> Mapping[str, float]:
         """None: a priority stands."""
         return {}
 
-    def similarity(self, page: PageWords) -> float:
-        """WY-F15 over WY-F13 of the page's important terms, as concepts."""
-        blocks = substituted(page.blocks, self._template)
-        important = term_weights(blocks, IMPORTANT)
-        weights = position_weights(blocks, self._knowledge.statistics)
-        return cosine(self._topic, {word: weights[word] for word in important})
+    def similarity(self, page: PageWords, topic: Mapping[str, float]) -> float:
+        """WY-F9 or WY-F15 of a page with a topic of concepts, 0 to 1."""
+        blocks = substituted(self._reduced(merged(page.blocks), topic), self._template)
+        statistics = self._knowledge.statistics
+        if not self._settings.block_sum:
+            return cosine(topic, position_weights(blocks, statistics))
+        return sum(
+            OF_KIND[block.kind] * cosine(topic, position_weights((block,), statistics, ALIKE_POSITIONS))
+            for block in blocks
+        )
 
-    def block_sum(self, page: PageWords) -> float:
-        """WY-F9: the same for the blocks of each kind alone, all positions alike, weighted by kind."""
-        blocks = substituted(page.blocks, self._template)
-        total = 0.0
-        for kind, weight in OF_KIND.items():
-            some = [block for block in blocks if block.kind == kind]
-            total += weight * cosine(self._topic, position_weights(some, self._knowledge.statistics, ALIKE_POSITIONS))
-        return total
+    def likeness(self, words: Words) -> float:
+        """WY-F15 of some words, 0 to 1."""
+        idf = self._knowledge.statistics.idf
+        concepts = {self._template.get(word, word) for word in words}
+        return cosine(self._topic, {concept: idf(concept) for concept in concepts})
+
+    def _reduced(self, blocks: Sequence[WordBlock], topic: Mapping[str, float]) -> list[WordBlock]:
+        """The blocks without noise."""
+        statistics = self._knowledge.statistics
+        if statistics.documents < ENOUGH:
+            return list(blocks)
+        most, holding, template = (
+            NOISE * statistics.documents,
+            statistics.holding,
+            self._template,
+        )
+
+        found: list[WordBlock] = []
+        for block in blocks:
+            says = {w for w in set(block.words) if holding[w] <= most or w in topic or w in template}
+            found.append(WordBlock(block.kind, tuple(filter(says.__contains__, block.words)), block.weight))
+        return found
 
     def _refresh(self) -> None:
-        """Topic vector and template anew where terms, vectors or the dynamic library have changed."""
+        """Topic, template and threshold anew where the terms have changed."""
         knowledge = self._knowledge
         if self._version == knowledge.version:
             return
         self._version = knowledge.version
-        terms = dict(knowledge.terms) | {
-            word: DYNAMIC_WEIGHT for word in self.library.confirmed if word not in knowledge.terms
-        }
-        self._template = template_of(terms, expansions(knowledge.terms, knowledge.given.concepts, knowledge.vectors))
-        self._topic = {self._template[term]: weight for term, weight in terms.items()}
+        first = first_terms(knowledge.terms, EXPANDED)
+        self._template = template_of(
+            knowledge.terms,
+            expansions(first, knowledge.given.concepts, knowledge.vectors),
+        )
+        shared = self._shared.weights(knowledge.terms, knowledge.statistics)
+        self._topic = self._by_concept(knowledge.terms_by(knowledge.topic.examples, shared))
+        held_out = knowledge.held_out(shared)
+        self._theta.take_level([self.similarity(page, self._by_concept(terms)) for page, terms in held_out])
 
-    def _matches(self, link: LinkWords) -> float:
-        """The share of the anchor's words that stand for a concept of the topic."""
-        return sum(word in self._template for word in link.anchor) / max(len(link.anchor), 1)
+    def _by_concept(self, terms: Mapping[str, float]) -> dict[str, float]:
+        """ETFL as a vector of concepts (WY-F10): a concept weighs what its heaviest term does."""
+        found: dict[str, float] = {}
+        for term, weight in terms.items():
+            concept = self._template.get(term, term)
+            found[concept] = max(found.get(concept, 0.0), weight)
+        return found
 
 
 class StaticKeywords:
-    """The baseline `static_keywords`: the same terms, compared literally, wherever on the page they stand."""
+    """The baseline `static_keywords`: the same first terms, compared literally, wherever on the page they stand.
 
-    def __init__(self, topic: Topic, given: Given = NOTHING, theta: float = 0.2) -> None:
+    Its threshold is the one that was best for it on wikispeedia and zh_docs (docs/focused-crawling.md).
+    """
+
+    def __init__(self, topic: Topic, given: Given = NOTHING, theta: float = OF_KEYWORDS) -> None:
         self._knowledge = Knowledge(topic, given)
         self._theta = theta
         self._examples = {page.url for page in topic.examples}
@@ -129,8 +182,7 @@ class StaticKeywords:
         return [judgement.score] * len(links)
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
-        """As `TopicLibrary` has them, the original terms; nothing is added to them."""
-        self._knowledge.judged(page, judgement.keep)
+        """Nothing: a static library stays as it is."""
 
     def rescored(self) -> Mapping[str, float]:
         """None: a priority stands."""

@@ -1,0 +1,95 @@
+"""The figures of `make bench-focus` from the scores of replays: means, the papers' gains, tables, plots."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from benchmarks.focus_plots import write_lines
+from benchmarks.focus_scores import BUDGET, PARTS, STEPS, Score, mean
+from benchmarks.results import Figure
+
+OURS = "plumbline"  # the name of `fused` among the figures
+GAINS = (
+    ("topic_library_precision_gain", "topic_library", "static_keywords", "precision"),
+    ("topic_library_recall_gain", "topic_library", "static_keywords", "recall"),
+    ("topic_library_f1_gain", "topic_library", "static_keywords", "f1"),
+    ("semantic_tree_precision_gain", "semantic_tree", "vsm", "precision"),
+    ("semantic_tree_f1_gain", "semantic_tree", "vsm", "f1"),
+)
+REACHED, SHARE = "wikispeedia", "fused_fetch_share_at_90"
+
+
+def gains(figures: Sequence[Figure]) -> Iterator[Figure]:
+    """The papers' claims, in points, as means over the sets: each strategy over its own baseline."""
+    values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
+    for metric, ours, baseline, of in GAINS:
+        found = [
+            100 * (values[name, ours, of] - values[name, baseline, of])
+            for name in dict.fromkeys(figure.set for figure in figures)
+            if (name, ours, of) in values and (name, baseline, of) in values
+        ]
+        if found:
+            yield Figure("all", OURS, metric, mean(found))
+    for metric in ("semantic_precision_domain", "semantic_precision_portal"):
+        found = [value for (_, _, own), value in values.items() if own == metric]
+        if found:
+            yield Figure("all", OURS, metric, mean(found))
+    shares = {name: value for (name, _, metric), value in values.items() if metric == SHARE}
+    if shares:  # asked of wikispeedia, where nearly all can be reached from anywhere
+        yield Figure("all", OURS, SHARE, shares.get(REACHED, mean(list(shares.values()))))
+
+
+def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure]:
+    """The means of one strategy on one graph, and its fetches beside breadth first's."""
+    own = scores[system]
+    system = OURS if system == "fused" else system
+    for metric in ("harvest_r", "recall_5r", "precision", "recall", "f1", "page_ms", "link_ms"):
+        yield Figure(name, system, metric, mean([getattr(one, metric) for one in own]))
+    yield Figure(name, system, "harvest", mean([one.harvest[-1] for one in own]))
+    for place, part in enumerate(PARTS):
+        yield Figure(name, system, f"harvest_at_{part:.0%}", mean([one.harvest[place] for one in own]))
+        for metric in ("precision", "recall", "f1"):
+            yield Figure(
+                name, system, f"{metric}_at_{part:.0%}", mean([getattr(one.kept[place], metric) for one in own])
+            )
+    reached = [one.fetches_at_90 < float("inf") for one in own]
+    yield Figure(name, system, "reached_90", mean([float(value) for value in reached]))
+
+
+def tables(figures: Sequence[Figure]) -> Iterator[Table]:
+    """Two tables a graph, a row for each strategy: at the full budget, and on the way there."""
+    for name in dict.fromkeys(figure.set for figure in figures):
+        own = [figure for figure in figures if figure.set == name]
+        parts = [figure for figure in own if "_at_" in figure.metric and "%" in figure.metric]
+        yield table_of(name, [figure for figure in own if figure not in parts])
+        if parts:
+            yield table_of(f"{name}, at parts of the budget", parts)
+
+
+def table_of(title: str, figures: Sequence[Figure]) -> Table:
+    """A row for each strategy, a column for each metric; the other way round where one strategy has many."""
+    metrics = list(dict.fromkeys(figure.metric for figure in figures))
+    values = {(figure.system, figure.metric): figure.value for figure in figures}
+    systems = list(dict.fromkeys(figure.system for figure in figures))
+    table = Table("metric", *systems, title=title, title_justify="left")
+    for metric in metrics:
+        shown = (values.get((system, metric)) for system in systems)
+        table.add_row(metric, *("" if value is None else f"{value:.3f}" for value in shown))
+    return table
+
+
+def plotted(folder: Path, name: str, scores: Mapping[str, Sequence[Score]]) -> None:
+    """Harvest and recall over fetches, a line for each strategy."""
+    for place, metric in enumerate(("harvest", "recall")):
+        lines = {
+            system: [
+                (BUDGET * step / STEPS, mean([one.curve[step - 1][place] for one in own]))
+                for step in range(1, STEPS + 1)
+            ]
+            for system, own in scores.items()
+        }
+        title = f"{name}: {metric} over fetches"
+        write_lines(
+            folder / f"focus_{name}_{metric}.svg", title, "fetches, in pages of the topic that there are", lines
+        )

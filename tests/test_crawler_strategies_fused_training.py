@@ -1,0 +1,36 @@
+"""What `fused` is taught by: labels that are no part of what is measured, named as an operator might name them."""
+
+import pytest
+
+from benchmarks import focus_training
+from benchmarks.focus_graph import Graph, Node, cut_latin
+from benchmarks.focus_training import name_of, others_of
+from crawler.strategies.focus import PageWords
+
+
+def graph_of(*pages: tuple[str, str]) -> Graph:
+    """Pages by title and label, one topic."""
+    nodes = {str(n): Node(PageWords(str(n), cut_latin(title)), (), (label,)) for n, (title, label) in enumerate(pages)}
+    return Graph("made", nodes, {"Geology": ("Earth.Rocks",)}, cut_latin)
+
+
+def test_labels_that_teach_have_no_part_in_a_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(focus_training, "OTHER_PAGES", (2, 4))
+    labels = ["Earth.Rocks.Hard"] * 2 + ["Earth.Water"] * 3 + ["Music"] * 2 + ["Sport"] * 5 + ["Lone"]
+    graph = graph_of(*((f"page {label}", label) for label in labels))
+    assert others_of(graph) == ["Earth.Water", "Music"]
+    monkeypatch.setattr(focus_training, "OTHERS", 1)
+    assert others_of(graph) == ["Earth.Water"]
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        pytest.param("Life.Sea_birds", ("birds",), id="its own words, as far as titles hold them"),
+        pytest.param("Life.Dinosaurs", ("king", "rex"), id="what its titles hold above all"),
+    ],
+)
+def test_a_label_is_named_as_an_operator_might(label: str, name: tuple[str, ...]) -> None:
+    pages = [("Sea birds", "Life.Sea_birds"), ("Water birds", "Life.Sea_birds"), ("Rex king", "Life.Dinosaurs")]
+    graph = graph_of(*pages, ("Rex egg", "Life.Dinosaurs"), ("King list", "Life.Dinosaurs"), ("List", "Other"))
+    assert name_of(graph, label) == name
