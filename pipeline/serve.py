@@ -59,7 +59,8 @@ class EngineSearch:
 
 def search_client(engine: Engine) -> SearchClient:
     """The search side of the engine's Solr."""
-    return SearchClient(engine.index.base_url, engine.settings.index.collection, engine.settings.search.timeout)
+    asked = engine.settings.search
+    return SearchClient(engine.index.base_url, engine.settings.index.collection, asked.timeout, asked.at_once)
 
 
 def search_app(engine: Engine, log_of_searches: SearchLog | None = None, waits: bool = True) -> Flask:

@@ -117,6 +117,7 @@ MAY_BE_ZERO = frozenset(
         "index.solr_port",
         "search.log_days",
         "search.port",
+        "search.at_once",
         "search.trusted_proxies",
         "lexicon.probability",
         "lexicon.threshold",

@@ -1,6 +1,7 @@
 """Ask Solr: the only network call of this package."""
 
 import json
+import os
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,7 +16,7 @@ from search_ui.ranking import Params
 
 Answer = Mapping[str, Any]
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred
-AT_ONCE = 32  # questions under way; while Solr stalls, so many threads wait for their sockets to time out
+BESIDE = 32  # requests that have a second question under way
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -34,21 +35,24 @@ def select_beside(search: Search, params: Params) -> Future[Answer]:
     return _beside.submit(search.select, params)
 
 
-_beside = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="beside")  # starts a thread when one is first needed
+_beside = ThreadPoolExecutor(BESIDE, thread_name_prefix="beside")  # starts a thread when one is first needed
 
 
 class SearchClient:
     """Asks `<solr_url>/<collection>/select` by POST; an answer is complete within `timeout` seconds or given up.
 
-    `solr_url` is Solr's base address, as `http://127.0.0.1:8983/solr`. Safe to use from several threads.
+    `solr_url` is Solr's base address, as `http://127.0.0.1:8983/solr`. Safe to use from several threads. Of more than
+    `at_once` questions the later ones wait (0: than cores of this machine and one): Solr would work on all of them at
+    the same time, and each would take as long as all together.
     """
 
-    def __init__(self, solr_url: str, collection: str, timeout: float) -> None:
+    def __init__(self, solr_url: str, collection: str, timeout: float, at_once: int = 0) -> None:
+        at_once = at_once or (os.cpu_count() or 1) + 1
         self._address = f"{solr_url.rstrip('/')}/{collection}/select"
         self._timeout = timeout
         # Not requests, which takes thrice the time of a question, and heeds a proxy that is meant for the crawl.
-        self._pool = urllib3.PoolManager(maxsize=AT_ONCE, retries=False, timeout=timeout)
-        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="solr")
+        self._pool = urllib3.PoolManager(maxsize=at_once, retries=False, timeout=timeout)
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="solr")
 
     def select(self, params: Params) -> Answer:
         """See `Search.select`. Solr itself is told to stop in time and may answer with part of the results.

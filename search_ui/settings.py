@@ -26,6 +26,12 @@ class SearchSettings:
     timeout: float = field(
         default=1.5, metadata={"help": "seconds to wait for Solr before the page says that it does not answer"}
     )
+    at_once: int = field(
+        default=0,
+        metadata={
+            "help": "questions that Solr is asked at the same time; 0: one more than there are cores here"
+        },
+    )
     workers: int = field(default=1, metadata={"help": "processes that answer readers, each with 8 threads"})
     trusted_proxies: int = field(
         default=0,
