@@ -28,9 +28,7 @@ class SearchSettings:
     )
     at_once: int = field(
         default=0,
-        metadata={
-            "help": "questions that Solr is asked at the same time; 0: one more than there are cores here"
-        },
+        metadata={"help": "questions that Solr is asked at the same time; 0: one more than there are cores here"},
     )
     workers: int = field(default=1, metadata={"help": "processes that answer readers, each with 8 threads"})
     trusted_proxies: int = field(
