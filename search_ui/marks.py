@@ -9,13 +9,13 @@ from semantics.folding import fold_term
 
 _CHARACTER = "[\u2e80-\U0003ffff]"  # of the scripts that write no blanks between words
 _ALONE = re.compile(f"(?<!{_CHARACTER}){_CHARACTER}(?!{_CHARACTER})")
-_BETWEEN_WORDS = re.compile(r"[\W_]+")
+BETWEEN_WORDS = re.compile(r"[\W_]+")  # and with it all that edismax takes for syntax
 _UNSPACED = re.compile(f"{_CHARACTER}{{2,}}")
 
 
 def alone(text: str) -> frozenset[str]:
     """The characters without a neighbour to make a pair with, in a script without blanks: of `税 改革` the first."""
-    return frozenset(_ALONE.findall(_BETWEEN_WORDS.sub(" ", text)))
+    return frozenset(_ALONE.findall(BETWEEN_WORDS.sub(" ", text)))
 
 
 @dataclass(frozen=True)

@@ -21,15 +21,15 @@ def first_of_each(answer: Answer, size: int) -> Answer | None:
     """
     found = answer.get("response", {})
     docs, every = found.get("docs", ()), int(found.get("numFound", 0))
-    firsts = {str(doc.get(fields.CLUSTER, doc.get(fields.ID))): doc for doc in reversed(docs)}
-    kept = [doc for doc in docs if firsts[str(doc.get(fields.CLUSTER, doc.get(fields.ID)))] is doc]
+    names = [str(doc.get(fields.CLUSTER, doc.get(fields.ID))) for doc in docs]
+    kept = [doc for place, doc in enumerate(docs) if names.index(names[place]) == place]
     hidden = len(docs) - len(kept)
     if every > len(docs) and hidden and (len(kept) < size or every <= FEW):
         return None
     return {
         **answer,
         "response": {**found, "numFound": every - hidden, "docs": kept[:size]},
-        "expanded": _with_hidden(answer, Counter(str(doc.get(fields.CLUSTER)) for doc in docs)),
+        "expanded": _with_hidden(answer, Counter(names)),
     }
 
 

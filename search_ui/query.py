@@ -5,13 +5,12 @@ here. As there, a reader's words are only ever values of parameters that fixed q
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 
 from docstore import fields
 from search_ui.cursors import FIRST
 from search_ui.filters import filter_params
-from search_ui.marks import alone
+from search_ui.marks import BETWEEN_WORDS, alone
 from search_ui.ranking import BIGRAMS, FIXED, PROFILES, Clause, Form, Params, rank_params, run_of_characters
 from search_ui.request import SearchRequest, Sort
 from search_ui.texts import has_word
@@ -97,7 +96,7 @@ def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
         return [("enough", "*:*")]
     form, looked_in = _counted(asked)
     pieces = [asked.query.text] if form is Form.TEXT else words[form]
-    bare = fields.WORD_JOINT.join(_BETWEEN_WORDS.sub(" ", piece) for piece in pieces).lower()
+    bare = fields.WORD_JOINT.join(BETWEEN_WORDS.sub(" ", piece) for piece in pieces).lower()
     if not bare.strip(" " + fields.WORD_JOINT):  # signs and pictures, which are found one by one
         return [("enough", Clause(Form.TEXT, ((fields.TITLE_CHARS, 1.0), (fields.BODY_CHARS, 1.0))).query())]
     query = f"{{!edismax qf='{looked_in}' mm='{SHARE}' sow=false uf='-*' v=$enough_text}}"
@@ -115,7 +114,6 @@ def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
 
 
 SHARE = "2<-50% 6<-66%"  # of two parts both, of up to six at least half, of more at least a third: docs/decisions.md
-_BETWEEN_WORDS = re.compile(r"[\W_]+")  # and with it all that edismax takes for syntax
 
 
 def _counted(asked: SearchRequest) -> tuple[Form, str]:
