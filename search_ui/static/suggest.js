@@ -67,6 +67,7 @@ function suggestTo(box) {
   }
 
   function go(step) {
+    stop(); // a late answer would take the list away from under the reader
     const places = shown.length + 1; // one more: what was typed
     present = ((present + 1 + step + places) % places) - 1;
     list.querySelectorAll("[role=option]").forEach((item, index) => {
