@@ -41,7 +41,7 @@ def test_the_demo_from_an_empty_folder(tmp_path: Path) -> None:
 
     second = plumb("demo", "--folder", str(folder), "--check", *ports)
     assert re.search(r"crawl +\S+ s  unchanged \d{3}", second), second
-    assert "extract      0.0 s  nothing to do" in second
+    assert re.search(r"extract +\S+ s  nothing to do", second), second
     assert re.search(r"index +\S+ s  nothing to do", second)
 
     changed = plumb("demo", "--folder", str(folder), "--change", *ports)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Protocol
 
 from crawler.strategies.contract import Judgement
@@ -42,7 +43,7 @@ class PageWords:
     @cached_property
     def counts(self) -> Counter[str]:
         """How often each word stands in the page's blocks."""
-        return Counter(word for block in self.blocks for word in block.words)
+        return Counter(chain.from_iterable(block.words for block in self.blocks))
 
 
 @dataclass(frozen=True)

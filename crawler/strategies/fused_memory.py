@@ -5,10 +5,11 @@ link   page -> node, with the numbers of its anchor's and its context's words
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import repeat
+from itertools import count, repeat
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -77,7 +78,7 @@ class WordRows:
 class Memory:
     """Grows with every page; nothing is forgotten but the order of a page's words."""
 
-    words: dict[str, int] = field(default_factory=dict)
+    words: dict[str, int] = field(default_factory=lambda: defaultdict(count().__next__))  # a new one gets the next number
     nodes: dict[str, int] = field(default_factory=dict)
     urls: list[str] = field(default_factory=list)  # of the nodes
     slugs: list[Sequence[str]] = field(default_factory=list)  # of the nodes: words of the address
@@ -153,10 +154,11 @@ class Memory:
     def numbers(self, words: Sequence[str]) -> Ints:
         """The numbers of words, new ones taken in; -1 for those that the vocabulary has no room for."""
         known = self.words
+        if len(known) + len(words) <= MOST_WORDS:
+            return np.fromiter(map(known.__getitem__, words), np.int64, len(words))
         found = np.fromiter(map(known.get, words, repeat(-1)), np.int64, len(words))
         for place in np.flatnonzero(found < 0).tolist() if len(known) < MOST_WORDS else ():
-            word = words[place]
-            found[place] = known.setdefault(word, len(known)) if len(known) < MOST_WORDS else known.get(word, -1)
+            found[place] = known[words[place]] if len(known) < MOST_WORDS else known.get(words[place], -1)
         return found
 
     def distinct(self, words: Sequence[str]) -> Ints:
