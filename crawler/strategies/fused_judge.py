@@ -113,7 +113,7 @@ def folded(space: Space, bag: tuple[Ints, Floats]) -> Folded:
     places, weights = space.place[ids[shown]], counts[shown] * space.idf[ids[shown]]
     row = np.zeros(len(space.columns))
     row[places] = unit_or_zero(weights)
-    return Folded(unit_or_zero(weights @ space.words[places]), space.examples @ row)
+    return Folded(unit_or_zero(weights @ space.words.take(places, axis=0)), space.examples @ row)
 
 
 def judge(space: Space, examples: Ints, name: Ints) -> tuple[tuple[Verdict, Verdict], Floats]:

@@ -197,7 +197,7 @@ def features(known: Known, nodes: list[int]) -> Floats:
     links = np.fromiter(chain.from_iterable(into), np.int64, int(sizes.sum()))
     source = memory.source.values[links]
     groups = Groups(np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
-    relevance, text = known.relevance[source], known.texts.values[links]
+    relevance, text = known.relevance[source], known.texts.values.take(links, axis=0)
     degree = np.sqrt(memory.degree.values[source])
     hub = known.outcomes.of_pages(len(known.relevance))[source]
     walk = known.outcomes.walk_of_pages(len(known.relevance))[source]
