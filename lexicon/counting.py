@@ -17,7 +17,7 @@ from lexicon.learned import Models, TermMiner, model_digest
 from lexicon.ngrams import NgramTable
 
 BLOCK_DOCUMENTS = 2048  # on average
-CHUNK_CHARACTERS = 500_000  # counted at a time: the spans of so much text are held at once
+CHUNK_CHARACTERS = 250_000  # counted at a time: the spans of so much text are held at once
 
 
 def count_texts(texts: Iterable[str], models: Models, progress: Callable[[int], None] | None = None) -> NgramTable:
