@@ -46,7 +46,9 @@ WD_E4 = {
 @click.option("--train", default=SHARED, type=click.Path(path_type=Path), help="Where plumbline-unseen learns.")
 @click.option("--systems", default=",".join(SYSTEMS), help="Only these systems, comma-separated.")
 @click.option("--sets", "set_names", default="", help="Only these sets, comma-separated; `speed` is one.")
-@click.option("--megabytes", default="10,100,1000", help="Sizes of the generated corpora of set speed, comma-separated.")
+@click.option(
+    "--megabytes", default="10,100,1000", help="Sizes of the generated corpora of set speed, comma-separated."
+)
 def main(data: Path, train: Path, systems: str, set_names: str, megabytes: str) -> None:
     """Measure the miner and its peers."""
     chosen = [SYSTEMS[name] for name in systems.split(",") if name]

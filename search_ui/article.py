@@ -7,7 +7,7 @@ from typing import Any
 
 from docstore import fields
 from search_ui.explanation import Explanation, explained
-from search_ui.query import MARK_OFF, MARK_ON, mark_terms, ranked
+from search_ui.query import MARK_OFF, MARK_ON, mark_terms, ranked, without_query
 from search_ui.ranking import FIXED, Form, Params
 from search_ui.request import SearchRequest
 from search_ui.results import plain, site_name
@@ -88,7 +88,7 @@ def article_params(doc_id: str, asked: SearchRequest, words: Mapping[Form, Seque
         ("hl.fragsize", "0"), ("hl.snippets", "1"), ("hl.defaultSummary", "true"),
         ("hl.maxAnalyzedChars", str(LONGEST_TEXT)),
     ]  # fmt: skip
-    marked = [*(pair for pair in ranked(asked, words) if pair[0] != "q"), *mark_terms(), *whole]
+    marked = [*without_query(asked, words), *mark_terms(), *whole]
     return [*_one(doc_id), ("fl", ",".join(_SHOWN)), *(marked if asked.query.text else FIXED)]
 
 

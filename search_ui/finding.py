@@ -1,6 +1,12 @@
-"""A search from what was asked to what a page shows: which questions Solr is asked for it."""
+"""A search from what was asked to what a page shows: which questions Solr is asked for it.
+
+counting ─────────────────────────────┐        beside the others
+works ── hits ──┬── shown, marked ────┴── page
+                └── about: copies, and who holds enough
+"""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,10 +28,10 @@ from search_ui.corrections import FEW, Offer, offers_for
 from search_ui.cursors import Cursors, Place
 from search_ui.live_vocabulary import current_vocabulary, live_vocabulary
 from search_ui.near_duplicates import SPARE, first_of_each
-from search_ui.query import count_params, mark_params, search_params, words_of
+from search_ui.query import about_params, count_params, hits_params, mark_params, shown_params, words_of
 from search_ui.ranking import PROFILES, Form, works_in, works_params
 from search_ui.request import SearchRequest, Sort, last_numbered, last_page
-from search_ui.results import SearchPage, search_page
+from search_ui.results import Answers, SearchPage, ids_of, search_page
 from search_ui.search import Answer, Search, select_beside
 from search_ui.settings import SearchSettings
 from search_ui.site import current_site
@@ -72,18 +78,28 @@ class Finder:
         here = replace(asked, page=place.page)
         counting = select_beside(self.search, count_params(here, words))
         words = self._with_works(asked, words)
-        answer = self._answer(here, words, place.mark)
-        found = search_page(answer, counting.result(), here, self.settings, words[Form.DOMAIN])
-        return replace(found, cursor=self._next(here, words, found.matched, answer))
+        hits = self._hits(here, words, place.mark)
+        answers = self._answers(here, words, hits, counting)
+        found = search_page(answers, here, self.settings, words[Form.DOMAIN])
+        return replace(found, cursor=self._next(here, words, found.matched, hits))
 
-    def _answer(self, here: SearchRequest, words: Words, mark: str) -> Answer:
+    def _answers(self, here: SearchRequest, words: Words, hits: Answer, counting: Future[Answer]) -> Answers:
+        """All that is said about the hits, which alone are looked into."""
+        ids, clusters = ids_of(hits)
+        if not ids:
+            return Answers(hits, counting.result())
+        about = select_beside(self.search, about_params(here, words, ids, [] if here.cluster else clusters))
+        shown = self.search.select(shown_params(here, words, ids))
+        return Answers(hits, counting.result(), shown, about.result())
+
+    def _hits(self, here: SearchRequest, words: Words, mark: str) -> Answer:
         """The hits of a page, near-duplicates once."""
         size = self.settings.page_size
         if here.page == 1 and not here.cluster:
-            answer = first_of_each(self.search.select(search_params(here, words, size, spare=SPARE)), size)
+            answer = first_of_each(self.search.select(hits_params(here, words, size, spare=SPARE)), size)
             if answer is not None:
                 return answer
-        return self.search.select(search_params(here, words, size, mark))
+        return self.search.select(hits_params(here, words, size, mark))
 
     def _with_works(self, asked: SearchRequest, words: Words) -> Words:
         """`words` and the works whose parts answer the query; without those where nothing is ranked by them."""

@@ -4,8 +4,6 @@ The first page is asked for with some hits to spare, and of each cluster the fir
 this order would show. Pure.
 """
 
-from collections import Counter
-
 from docstore import fields
 from search_ui.search import Answer
 
@@ -26,14 +24,4 @@ def first_of_each(answer: Answer, size: int) -> Answer | None:
     hidden = len(docs) - len(kept)
     if every > len(docs) and hidden and (len(kept) < size or every <= FEW):
         return None
-    return {
-        **answer,
-        "response": {**found, "numFound": every - hidden, "docs": kept[:size]},
-        "expanded": _with_hidden(answer, Counter(names)),
-    }
-
-
-def _with_hidden(answer: Answer, shown: Counter[str]) -> Answer:
-    """How many copies each cluster has besides its first: those that Solr counted, which were not among the hits."""
-    counted = {str(name): int(others["numFound"]) for name, others in answer.get("expanded", {}).items()}
-    return {name: {"numFound": counted.get(name, 0) + times - 1} for name, times in shown.items()}
+    return {**answer, "response": {**found, "numFound": every - hidden, "docs": kept[:size]}}

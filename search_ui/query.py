@@ -31,31 +31,65 @@ def words_of(text: str, segmenter: Segmenter) -> tuple[str, ...]:
     return tuple(word for word in segmenter.cut(text) if has_word(word))
 
 
-def search_params(
-    asked: SearchRequest, words: Mapping[Form, Sequence[str]], page_size: int, mark: str = "", spare: int = 0
+def hits_params(
+    asked: SearchRequest,
+    words: Mapping[Form, Sequence[str]],
+    page_size: int,
+    mark: str = "",
+    spare: int = 0,
+    shown: Sequence[str] = (fields.ID, fields.CLUSTER),
 ) -> Params:
-    """Solr parameters of one result page: the hits alone, `count_params` has what is said about all of them.
+    """Solr parameters that find which documents a result page shows; `shown_params` has what is shown of them.
 
     `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`Form.DOMAIN`, always: it
     filters) and, for the profile `base`, by the base dictionary. With `mark` the page begins after
     what Solr has marked so (`*`: at the beginning), else where its number says. With `spare` it is so many hits
     longer, and near-duplicates are left in.
     """
+    is_collapsed = not (spare or asked.cluster)
+    # Where Solr need not count to the end it passes over what cannot come first, which pays for few words alone.
+    is_short = len(words.get(Form.BASE, words[Form.DOMAIN])) <= FEW_WORDS
     return [
-        *_ordered(asked, words, page_size + spare, collapsed=not (spare or asked.cluster)),
-        *enough(asked, words),
-        ("fl", ",".join((*_SHOWN, "enough:query($enough,0)"))),
+        *_ordered(asked, words, page_size + spare, is_collapsed),
+        ("fl", ",".join(shown)),
         ("cursorMark", mark) if mark else ("start", str((asked.page - 1) * page_size)),
-        *_highlighting(),
-        *([] if asked.cluster else _COPIES),
+        *([("minExactCount", str(COUNTED))] if spare and is_short else []),
     ]
 
 
-# How many near-duplicates each hit has, filters or not.
-_COPIES = [
-    ("expand", "true"), ("expand.field", fields.CLUSTER), ("expand.q", "*:*"), ("expand.fq", "*:*"),
-    ("expand.rows", "0"),
-]  # fmt: skip
+FEW_WORDS = 8
+COUNTED = 1001  # hits of a first page that are counted at least: the pages that have numbers, and more
+
+
+def shown_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], ids: Sequence[str]) -> Params:
+    """What a result page shows of the documents `ids`, in whatever order, their terms marked."""
+    return [*_these(ids), *without_query(asked, words), ("fl", ",".join(_SHOWN)), *_highlighting()]
+
+
+def about_params(
+    asked: SearchRequest, words: Mapping[Form, Sequence[str]], ids: Sequence[str], clusters: Sequence[str]
+) -> Params:
+    """Which of the documents `ids` hold enough of the query, and how many documents each of their `clusters` has,
+    filters or not."""
+    every = {"domain": {"query": f"{{!terms f={fields.CLUSTER} v=$clusters}}"}}
+    copies = {"type": "terms", "field": fields.CLUSTER, "method": "dvhash", "limit": -1, **every}
+    return [
+        *_these(ids),
+        *_holding_enough(asked, words),
+        *without_query(asked, words),
+        ("fl", fields.ID),
+        ("clusters", ",".join(clusters)),
+        ("json.facet", json.dumps({"copies": copies})),
+    ]
+
+
+def _these(ids: Sequence[str]) -> Params:
+    return [("q", f"{{!terms f={fields.ID} v=$hits}}"), ("hits", ",".join(ids)), ("rows", str(len(ids)))]
+
+
+def without_query(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+    """What the parts of a query read, for another question about it."""
+    return [pair for pair in ranked(asked, words) if pair[0] != "q"]
 
 
 def mark_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], hits: int) -> Params:
@@ -81,13 +115,18 @@ def ranked(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
     return params if asked.query.text else [("q", "*:*"), *(pair for pair in params if pair[0] != "q")]
 
 
+def _holding_enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+    """The filter by `enough`: Solr keeps what passes it, so that one question of a page works for the next."""
+    return [("fq", "{!v=$enough}"), *enough(asked, words)]
+
+
 def _filtered(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
     spellings = spellings_in(words.get(Form.SYNONYMS, ()))
     return filter_params(asked, asked.query, words[Form.DOMAIN], spellings)
 
 
 def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
-    """The query `enough`, which is what is counted: documents that hold a good share of what is asked for.
+    """The query `enough`, by which is counted: documents that hold a good share of what is asked for.
 
     Terms are OR-ed, so nearly every document matches a long query somehow, and a count of those says nothing. The
     share is one of pairs of characters, or of what the profile ranks by. By date every word is required anyway.
@@ -161,9 +200,9 @@ def count_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> P
     A question of its own: what holds enough of the query is some hundred documents, where some of it is in nearly all.
     """
     return [
-        ("q", "{!v=$enough}"),
-        *enough(asked, words),
-        *(pair for pair in ranked(asked, words) if pair[0] != "q"),
+        ("q", "*:*"),
+        *_holding_enough(asked, words),
+        *without_query(asked, words),
         *_filtered(asked, words),
         ("rows", "0"),
         ("json.facet", json.dumps(_facets(asked))),

@@ -1,7 +1,7 @@
 """Solr's answer as what a page shows. Pure; nothing of the answer is trusted to be markup."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from docstore import fields
@@ -33,8 +33,8 @@ class Hit:
     fetched: str
     snippet: Segments
     cluster: str
-    copies: int
-    is_partial: bool
+    copies: int = 0
+    is_partial: bool = False
 
     @property
     def plain_title(self) -> str:
@@ -77,17 +77,25 @@ class SearchPage:
     dates: tuple[Facet, ...] = ()
 
 
-def search_page(
-    answer: Answer, counted: Answer, asked: SearchRequest, settings: SearchSettings, words: Sequence[str] = ()
-) -> SearchPage:
-    """Read Solr's answers to `query.search_params(asked, ...)` and `query.count_params(asked, ...)`.
+@dataclass(frozen=True)
+class Answers:
+    """Solr's to the questions of one page: `query.hits_params`, `count_params`, `shown_params`, `about_params`."""
 
-    `words` are the query's, which are marked whole.
+    hits: Answer
+    counted: Answer
+    shown: Answer = field(default_factory=dict)
+    about: Answer = field(default_factory=dict)
+
+
+def search_page(
+    answers: Answers, asked: SearchRequest, settings: SearchSettings, words: Sequence[str] = ()
+) -> SearchPage:
+    """Read the answers to `asked`. `words` are the query's, which are marked whole.
+
+    A document that went from the index between two of the questions is not shown.
     """
-    matched, copies = int(answer.get("response", {}).get("numFound", 0)), _copies(answer)
-    highlights = answer.get("highlighting", {})
-    headers = [each.get("responseHeader", {}) for each in (answer, counted)]
-    marks = marks_of(asked.query.text, words)
+    counted, matched = answers.counted, int(answers.hits.get("response", {}).get("numFound", 0))
+    headers = [each.get("responseHeader", {}) for each in vars(answers).values()]
     return SearchPage(
         total=int(counted.get("facets", {}).get("total", 0)),
         documents=int(counted.get("response", {}).get("numFound", 0)),
@@ -96,7 +104,7 @@ def search_page(
         partial=any(header.get("partialResults", False) for header in headers),
         page=asked.page,
         pages=min(last_numbered(settings), max(1, -(-matched // settings.page_size))),
-        hits=tuple(_hit(doc, highlights, copies, settings, marks) for doc in _docs(answer)),
+        hits=tuple(_hits(answers, settings, marks_of(asked.query.text, words))),
         sites=_sites(counted, asked, settings),
         sections=_values(counted, "sections", asked.sections),
         terms=_values(counted, "terms", asked.terms),
@@ -104,24 +112,29 @@ def search_page(
     )
 
 
+def ids_of(hits: Answer) -> tuple[list[str], list[str]]:
+    """The ids of the documents in an answer, in their order, and the clusters they are of."""
+    docs = _docs(hits)
+    return [_text(doc, fields.ID) for doc in docs], [_text(doc, fields.CLUSTER) for doc in docs]
+
+
+def _hits(answers: Answers, settings: SearchSettings, marks: Marks) -> Iterator[Hit]:
+    shown = {_text(doc, fields.ID): doc for doc in _docs(answers.shown)}
+    enough = {_text(doc, fields.ID) for doc in _docs(answers.about)}
+    copies = {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in _buckets(answers.about, "copies")}
+    highlights = answers.shown.get("highlighting", {})
+    for doc_id in ids_of(answers.hits)[0]:
+        if doc := shown.get(doc_id):
+            hit = _hit(doc, highlights.get(doc_id, {}), settings, marks)
+            yield replace(hit, copies=copies.get(hit.cluster, 0), is_partial=doc_id not in enough)
+
+
 def _docs(answer: Answer) -> Sequence[Mapping[str, Any]]:
     docs: Sequence[Mapping[str, Any]] = answer.get("response", {}).get("docs", ())
     return docs
 
 
-def _copies(answer: Answer) -> Mapping[str, int]:
-    """How many near-duplicates there are of each hit besides, by their cluster."""
-    return {str(cluster): int(others["numFound"]) for cluster, others in answer.get("expanded", {}).items()}
-
-
-def _hit(
-    doc: Mapping[str, Any],
-    highlights: Mapping[str, Any],
-    copies: Mapping[str, int],
-    settings: SearchSettings,
-    marks: Marks,
-) -> Hit:
-    marked = highlights.get(_text(doc, fields.ID), {})
+def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSettings, marks: Marks) -> Hit:
     url, site, cluster = _text(doc, fields.URL), _text(doc, fields.SITE), _text(doc, fields.CLUSTER)
     title = _fragments(marked.get(fields.TITLE, ())) or (Segment(shown(_text(doc, fields.TITLE))),)
     return Hit(
@@ -135,8 +148,6 @@ def _hit(
         fetched=_text(doc, fields.FETCHED)[:19] + "Z" if fields.FETCHED in doc else "",
         snippet=shortened(marks.on(_fragments(marked.get(fields.BODY, ()))), SNIPPET_LENGTH),
         cluster=cluster,
-        copies=copies.get(cluster, 0),
-        is_partial=not float(doc.get("enough", 1.0)),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from docstore import fields
 from docstore.model import Lexicon
 from search_ui.finding import Finder, Words, finder
-from search_ui.query import search_params, words_of
+from search_ui.query import hits_params, words_of
 from search_ui.ranking import FIXED, PROFILES, Form, Params, as_phrase, run_of_characters, term_weight
 from search_ui.request import SearchRequest
 from search_ui.review_actions import Proposal, VersionChange
@@ -106,7 +106,9 @@ def fresh_words(now: Words, then: Words) -> list[str]:
 
 def _found(find: Finder, asked: SearchRequest, words: Words, fresh: Sequence[str]) -> list[tuple[str, str]]:
     """Ids and titles of the results, best first."""
-    params = with_fresh(search_params(asked, words, DEPTH), asked.profile, fresh, find.search)
+    params = with_fresh(
+        hits_params(asked, words, DEPTH, shown=(fields.ID, fields.TITLE)), asked.profile, fresh, find.search
+    )
     docs = find.search.select(params).get("response", {}).get("docs", ())
     return [(str(doc[fields.ID]), shown(str(doc.get(fields.TITLE, "")))) for doc in docs]
 

@@ -70,9 +70,8 @@ class FakeSearch:
         return {
             "responseHeader": {"status": 0, "QTime": 7},
             "response": {"numFound": len(found), "start": start, "docs": docs},
-            "expanded": _copies(docs, self.documents) if "expand" in named else {},
             "highlighting": {doc[fields.ID]: _highlights(doc, named.get("text", "")) for doc in docs},
-            "facets": _facets(found, named),
+            "facets": _facets(found, named) | {"copies": _copies(docs, self.documents)},
             "nextCursorMark": f"mark{start + len(docs)}",
             "debug": {"explain": {doc[fields.ID]: EXPLAINED for doc in docs}},
         }
@@ -87,6 +86,8 @@ EXPLAINED = {
 
 
 def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
+    if "hits" in named:
+        return doc[fields.ID] in named["hits"].split(",")
     if "doc" in named and not named["q"].startswith("{!bool must=$copies"):
         is_it = doc[fields.ID] == named["doc"]
         return not is_it if named["q"].startswith("{!mlt") else is_it
@@ -108,9 +109,9 @@ def _highlights(doc: dict[str, Any], text: str) -> dict[str, list[str]]:
 
 
 def _copies(docs: Sequence[dict[str, Any]], all_docs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    clusters = [doc[fields.CLUSTER] for doc in all_docs]
-    others = {doc[fields.CLUSTER]: clusters.count(doc[fields.CLUSTER]) - 1 for doc in docs}
-    return {cluster: {"numFound": count} for cluster, count in others.items() if count}
+    return _buckets(
+        [doc[fields.CLUSTER] for doc in all_docs if doc[fields.CLUSTER] in {d[fields.CLUSTER] for d in docs}]
+    )
 
 
 def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str, Any]:

@@ -7,10 +7,9 @@ import pytest
 from search_ui.near_duplicates import FEW, first_of_each
 
 
-def answer(clusters: str, every: int, **expanded: int) -> dict[str, Any]:
+def answer(clusters: str, every: int) -> dict[str, Any]:
     docs = [{"id": f"{cluster}{n}", "cluster": cluster} for n, cluster in enumerate(clusters)]
-    others = {name: {"numFound": count, "docs": []} for name, count in expanded.items()}
-    return {"response": {"numFound": every, "start": 0, "docs": docs}, "expanded": others, "nextCursorMark": "m"}
+    return {"response": {"numFound": every, "start": 0, "docs": docs}, "nextCursorMark": "m"}
 
 
 @pytest.mark.parametrize(
@@ -39,9 +38,3 @@ def test_the_first_of_each_cluster_stays(clusters: str, every: int, shown: list[
 )
 def test_solr_has_to_collapse(clusters: str, every: int) -> None:
     assert first_of_each(answer(clusters, every), 3) is None
-
-
-def test_copies_are_those_counted_by_solr_and_those_among_the_hits() -> None:
-    found = first_of_each(answer("aabc", FEW * 9, a=3, b=1), 3)
-    assert found is not None
-    assert {name: one["numFound"] for name, one in found["expanded"].items()} == {"a": 4, "b": 1, "c": 0}

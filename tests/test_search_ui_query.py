@@ -9,7 +9,7 @@ from werkzeug.datastructures import MultiDict
 
 from docstore import fields
 from docstore.errors import SettingsError
-from search_ui.query import count_params, search_params, words_of
+from search_ui.query import about_params, count_params, hits_params, shown_params, words_of
 from search_ui.ranking import PROFILES, Form, Params
 from search_ui.request import BadQueryError, SearchRequest, Sort, parse_request
 from search_ui.settings import SearchSettings
@@ -24,7 +24,7 @@ def ask(*pairs: tuple[str, str]) -> SearchRequest:
 
 
 def params(*pairs: tuple[str, str]) -> Params:
-    return search_params(ask(*pairs), WORDS, SETTINGS.page_size)
+    return hits_params(ask(*pairs), WORDS, SETTINGS.page_size)
 
 
 def test_an_address_becomes_a_request_and_again_the_same_address() -> None:
@@ -120,7 +120,8 @@ HOSTILE = "{!func}x ${q} title:a \"' ) OR *:* $text _query_:b \\"
 def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> None:
     asked = ask(("q", HOSTILE), ("profile", profile), ("sort", "date"), ("site", HOSTILE))
     words = {form: words_of(asked.text, BASE) for form in (Form.DOMAIN, Form.BASE)}
-    sent = search_params(asked, words, 10)
+    questions = (hits_params(asked, words, 10), shown_params(asked, words, ["d1"]), count_params(asked, words))
+    sent = [pair for params in (*questions, about_params(asked, words, ["d1"], ["d1"])) for pair in params]
     carriers = {Form.TEXT, Form.DOMAIN, Form.BASE, "quoted", "sites", "enough_text"}
     fixed = [value for name, value in sent if name not in carriers and not re.fullmatch(r"(typed|word)\d+", name)]
     assert fixed and not any("func" in value or "_query_" in value or "${" in value for value in fixed)
@@ -171,13 +172,22 @@ def test_what_holds_a_good_share_is_counted(pairs: list[tuple[str, str]], looked
 
 @pytest.mark.parametrize("pairs", [[("q", "a"), ("sort", "date")], [("q", "site:a.example")]])
 def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[str, str]]) -> None:
-    assert dict(params(*pairs))["enough"] == "*:*"
+    assert dict(count_params(ask(*pairs), WORDS))["enough"] == "*:*"
 
 
 def test_only_named_fields_come_back() -> None:
     named = dict(params(("q", "a"), ("page", "3")))
-    assert named["fl"] == "id,url,site,title,published_text,fetched,cluster,enough:query($enough,0)"
-    assert (named["start"], named["rows"]) == ("20", "10")
+    assert (named["fl"], named["start"], named["rows"]) == ("id,cluster", "20", "10")
+    shown = dict(shown_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
+    assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster"
+    assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")
+
+
+def test_only_for_few_words_and_on_the_first_page_solr_need_not_count_to_the_end() -> None:
+    asked, many = ask(("q", "a")), {**WORDS, Form.BASE: tuple("abcdefghijklm")}
+    assert "minExactCount" in dict(hits_params(asked, WORDS, 10, spare=5))
+    assert "minExactCount" not in dict(hits_params(asked, many, 10, spare=5))
+    assert "minExactCount" not in dict(hits_params(asked, WORDS, 10))
 
 
 @pytest.mark.parametrize("longest", [0, 161])

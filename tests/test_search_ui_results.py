@@ -4,7 +4,7 @@ from typing import Any
 
 from search_ui.query import MARK_OFF, MARK_ON
 from search_ui.request import SearchRequest
-from search_ui.results import SearchPage, plain, search_page, site_counts
+from search_ui.results import Answers, SearchPage, plain, search_page, site_counts
 from search_ui.settings import SearchSettings
 from search_ui.texts import Segment
 
@@ -25,8 +25,13 @@ def answer(highlights: dict[str, list[str]], **doc: Any) -> dict[str, Any]:
     }
 
 
-def page_of(found: dict[str, Any], counted: dict[str, Any] | None = None, asked: SearchRequest = ASKED) -> SearchPage:
-    return search_page(found, counted or {}, asked, SETTINGS)
+def page_of(
+    found: dict[str, Any],
+    counted: dict[str, Any] | None = None,
+    asked: SearchRequest = ASKED,
+    about: dict[str, Any] | None = None,
+) -> SearchPage:
+    return search_page(Answers(found, counted or {}, shown=found, about=about or {}), asked, SETTINGS)
 
 
 def counts(**facets: Any) -> dict[str, Any]:
@@ -85,18 +90,26 @@ def test_what_was_chosen_stays_in_sight_where_nothing_has_it() -> None:
 
 
 def test_what_holds_little_of_the_query_is_marked_and_not_counted() -> None:
-    page = page_of(
-        answer({}, enough=0.0) | {"response": {"numFound": 900, "docs": [{"id": "d1", "enough": 0.0}]}}, counts()
-    )
+    found = answer({})
+    found["response"]["numFound"] = 900
+    page = page_of(found, counts())
     assert (page.total, page.documents, page.matched) == (41, 44, 900)
     assert page.hits[0].is_partial
-    assert not page_of(answer({}, enough=3.2), counts()).hits[0].is_partial
+    assert not page_of(found, counts(), about={"response": {"docs": [{"id": "d1"}]}}).hits[0].is_partial
 
 
 def test_copies_are_those_besides_the_hit() -> None:
     found = answer({}, cluster="c1")
-    assert page_of(found | {"expanded": {"c1": {"numFound": 3}}}, counts()).hits[0].copies == 3
-    assert page_of(found, counts()).hits[0].copies == 0
+    counted = {"facets": {"copies": {"buckets": [{"val": "c1", "count": 4}]}}}
+    assert page_of(found, about=counted).hits[0].copies == 3
+    assert page_of(found).hits[0].copies == 0
+
+
+def test_hits_stand_in_their_order_and_one_that_went_meanwhile_is_left_out() -> None:
+    found = {"response": {"numFound": 3, "docs": [{"id": name} for name in ("d2", "gone", "d1")]}}
+    shown = {"response": {"docs": [{"id": "d1", "title": "一"}, {"id": "d2", "title": "二"}]}}
+    page = search_page(Answers(found, {}, shown), ASKED, SETTINGS)
+    assert [(hit.doc_id, hit.plain_title) for hit in page.hits] == [("d2", "二"), ("d1", "一")]
 
 
 def test_ten_pages_have_numbers() -> None:
