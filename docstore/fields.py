@@ -26,19 +26,19 @@ WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex d
 
 TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
-TITLE_CHARS = "title_chars"
-BODY_CHARS = "body_chars"  # title and body together, as single characters
 TITLE_DOMAIN = "title_domain"  # words by the published lexicon, joined
 BODY_DOMAIN = "body_domain"
 TITLE_BASE = "title_base"  # words by the base dictionary alone (the comparison of WD-S3)
 BODY_BASE = "body_base"
 HEADINGS = "headings"  # bigrams of the headings in the body, not stored
 DOMAIN_TERMS = "domain_terms"  # string, multivalued: terms of the published lexicon that occur in the text
-
-TITLE_TYPED = "title_typed"  # Solr's copy of the title: matches what has been typed of it so far
 SPELLING = "spelling"  # the Latin words of the text as they are spelt, each once
-COPIED = (TITLE_TYPED,)
-"""What Solr fills by itself."""
+
+TITLE_CHARS = "title_chars"
+BODY_CHARS = "body_chars"  # title and body together, as single characters
+TITLE_TYPED = "title_typed"  # the title: matches what has been typed of it so far
+COPIED = (TITLE_CHARS, BODY_CHARS, TITLE_TYPED)
+"""What Solr fills by itself, from title and body."""
 
 ALL = (
     ID,
@@ -58,8 +58,6 @@ ALL = (
     WORK,
     TITLE,
     BODY,
-    TITLE_CHARS,
-    BODY_CHARS,
     TITLE_DOMAIN,
     BODY_DOMAIN,
     TITLE_BASE,

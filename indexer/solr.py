@@ -12,6 +12,7 @@ digest. So a changed schema never meets an old index.
 
 import hashlib
 import io
+import json
 import logging
 import re
 import time
@@ -42,6 +43,13 @@ OWN_FAULT = "; see Solr's log, and that its disk has room, then run the same com
 _STATUS = re.compile(r"\(HTTP (\d{3})\)")
 
 
+class _Encoder(json.JSONEncoder):
+    """Chinese as it stands, which is half as long as escaped; a lone surrogate, which nothing can carry, as `?`."""
+
+    def encode(self, o: object) -> str:
+        return super().encode(o).encode("utf-8", "replace").decode()
+
+
 class Built(StrEnum):
     """From which configset the collection behind the alias was made."""
 
@@ -65,7 +73,12 @@ class SolrIndex:
         self._sleep = sleep
         self._session = requests.Session()
         self._session.trust_env = False  # a proxy meant for the crawl is not meant for Solr
-        self._solr = pysolr.Solr(f"{self.base_url}/{collection}", timeout=timeout, session=self._session)
+        self._solr = pysolr.Solr(
+            f"{self.base_url}/{collection}",
+            timeout=timeout,
+            session=self._session,
+            encoder=_Encoder(ensure_ascii=False),
+        )
         logging.getLogger("pysolr").setLevel(logging.CRITICAL)  # what it would log is in the errors raised here
 
     # -- documents

@@ -9,13 +9,14 @@ Scores of the fields are summed, terms are OR-ed (docs/ranking.md); a profile sa
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from docstore import fields
 from search_ui.thesaurus import synonyms_in
+from semantics.folding import fold_width
 
 Params = list[tuple[str, str]]
 
@@ -104,10 +105,9 @@ def _fresh(profile: str, words: Mapping[Form, Sequence[str]]) -> Params:
     if not (weight and words.get(Form.FRESH)):
         return []
     cut = Clause(Form.CUT_ANEW, ((fields.TITLE_DOMAIN, 1.0), (fields.BODY_DOMAIN, 1.0)))
-    joined = fields.WORD_JOINT.join(words[Form.FRESH])
     return [
         ("fresh_run", run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", Form.FRESH)), ("cut_anew", cut.query()),
-        (Form.CUT_ANEW, joined),
+        (Form.CUT_ANEW, joined(words[Form.FRESH])),
     ]  # fmt: skip
 
 
@@ -176,13 +176,16 @@ def _texts(text: str, words: Mapping[Form, Sequence[str]]) -> Params:
     domain, older = words.get(Form.DOMAIN, ()), words.get(Form.OLDER, ())
     cuts = {**words, Form.DOMAIN: [*domain, *(word for word in older if word not in domain)]}
     cuts[Form.TERMS] = _terms(cuts)
-    forms = [
-        (form, fields.WORD_JOINT.join(cuts[form])) for form in (Form.DOMAIN, Form.BASE, Form.TERMS) if form in cuts
-    ]
+    forms = [(form, joined(cuts[form])) for form in (Form.DOMAIN, Form.BASE, Form.TERMS) if form in cuts]
     fresh = " ".join(map(as_phrase, words.get(Form.FRESH, ())))
     synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
     works = " ".join(words.get(Form.WORKS, ()))
     return [(Form.TEXT, _plain(text)), *forms, (Form.FRESH, fresh), (Form.SYNONYMS, synonyms), (Form.WORKS, works)]
+
+
+def joined(words: Iterable[str]) -> str:
+    """Words as those of documents are sent to Solr: simplified, with a joint between them."""
+    return fold_width(fields.WORD_JOINT.join(words))
 
 
 def _terms(words: Mapping[Form, Sequence[str]]) -> list[str]:

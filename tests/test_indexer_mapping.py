@@ -41,6 +41,11 @@ def test_words_are_joined_and_the_text_is_whole_without_the_joints() -> None:
         assert str(document[name]).replace(fields.WORD_JOINT, "") == ARTICLE.body
 
 
+def test_words_are_sent_simplified_the_text_as_it_stands() -> None:
+    document = to_document(stored(title="鑽頭"), ANALYSIS)
+    assert (document[fields.TITLE], document[fields.TITLE_BASE]) == ("鑽頭", "钻头")
+
+
 def test_domain_terms_are_counted_once_whatever_their_spelling() -> None:
     body = "PDC钻头与pdc 钻头，SHALE GAS。世界石油大会"
     terms = to_document(stored(body=body), ANALYSIS)[fields.DOMAIN_TERMS]

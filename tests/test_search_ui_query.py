@@ -194,3 +194,8 @@ def test_only_for_few_words_and_on_the_first_page_solr_need_not_count_to_the_end
 def test_a_query_length_that_solr_cannot_take_is_no_setting(longest: int) -> None:
     with pytest.raises(SettingsError, match=r"search\.longest_query"):
         SearchSettings(longest_query=longest)
+
+
+def test_words_are_looked_for_simplified() -> None:
+    named = dict(hits_params(ask(("q", "鑽頭")), {Form.DOMAIN: ("鑽頭",), Form.BASE: ("鑽頭",)}, 10))
+    assert (named["domain_words"], named["base_words"]) == ("钻头", "钻头")
