@@ -11,6 +11,7 @@ from docstore import fields
 from search_ui.cursors import FIRST
 from search_ui.filters import filter_params
 from search_ui.marks import BETWEEN_WORDS, alone
+from search_ui.near_duplicates import FEW
 from search_ui.ranking import BIGRAMS, FIXED, PROFILES, Clause, Form, Params, joined, rank_params, run_of_characters
 from search_ui.request import SearchRequest, Sort
 from search_ui.texts import has_word
@@ -58,7 +59,7 @@ def hits_params(
 
 
 FEW_WORDS = 8
-COUNTED = 1001  # hits of a first page that are counted at least: the pages that have numbers, and more
+COUNTED = FEW + 1  # hits that are counted at least
 
 
 def shown_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], ids: Sequence[str]) -> Params:
