@@ -28,6 +28,7 @@ from search_ui.ranking import Form, works_in, works_params
 from search_ui.request import SearchRequest
 from search_ui.search import SearchClient
 from search_ui.texts import searchable
+from semantics.joined import WORD_JOINT
 from semantics.segment import RjiebaSegmenter, base_segmenter
 
 PEERS = Path(__file__).parent / "peers"
@@ -143,7 +144,7 @@ class Peer:
 def joined_words(text: str) -> str:
     """The words of jieba's search mode: long words, and the words in them."""
     words: list[str] = rjieba.cut_for_search(text)
-    return fields.WORD_JOINT.join(words)
+    return WORD_JOINT.join(words)
 
 
 _SYNTAX = re.compile(r'([-+!(){}\[\]^"~*?:\\/&|])')

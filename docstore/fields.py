@@ -2,11 +2,8 @@
 
 Text is indexed four ways (see docs/decisions.md): as CJK bigrams with English stemming (`TITLE`, `BODY`, which also
 store the original), as single characters, as words of the domain lexicon, and as words of the base dictionary.
-Words are cut in Python and joined by U+200B (`WORD_JOINT`); Solr splits at it, so offsets and highlighting work as
-for any language. Strip it before anything is shown.
+Words are cut in Python and joined by U+200B (`semantics/joined.py`), at which Solr splits.
 """
-
-WORD_JOINT = "\u200b"
 
 ID = "id"  # docstore.model.document_id(url)
 URL = "url"

@@ -3,13 +3,14 @@
 import hashlib
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from docstore import fields
 from docstore.model import Article, BlockKind, Lexicon, StoredArticle
 from semantics.folding import fold_width, word_key
+from semantics.joined import joined
 from semantics.segment import Segmenter
 
 # What XML 1.0 cannot carry, and the joint that we put between words ourselves.
@@ -33,8 +34,8 @@ class Analysis:
 
 
 def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
-    """The document of `stored`: field names from docstore.fields. Solr makes a fourth form of
-    the text, by characters, from what is sent."""
+    """The document of `stored`: field names from docstore.fields. Of title and body Solr makes the forms by
+    characters; the words are joined here."""
     article = stored.article
     title, body = indexable(article.title), indexable(article.body)[:LONGEST_BODY]
     base_title, base_body = analysis.base.cut(title), analysis.base.cut(body)
@@ -60,11 +61,6 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.terms),
     }
     return document | _if_stated(stored)
-
-
-def joined(words: Sequence[str]) -> str:
-    """Words as Solr takes them, their characters simplified, which Solr would take longer for."""
-    return fold_width(fields.WORD_JOINT.join(words))
 
 
 def _if_stated(stored: StoredArticle) -> dict[str, object]:

@@ -12,10 +12,11 @@ from search_ui.cursors import FIRST
 from search_ui.filters import filter_params
 from search_ui.marks import BETWEEN_WORDS, alone
 from search_ui.near_duplicates import FEW
-from search_ui.ranking import BIGRAMS, FIXED, PROFILES, Clause, Form, Params, joined, rank_params, run_of_characters
+from search_ui.ranking import BIGRAMS, FIXED, PROFILES, Clause, Form, Params, rank_params, run_of_characters
 from search_ui.request import SearchRequest, Sort
 from search_ui.texts import has_word
 from search_ui.thesaurus import spellings_in
+from semantics.joined import WORD_JOINT, joined
 from semantics.segment import Segmenter
 
 MARK_ON, MARK_OFF = "\U0010fffc", "\U0010fffd"  # private use, plane 16: what Solr puts around a match
@@ -137,7 +138,7 @@ def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
     form, looked_in = _counted(asked)
     pieces = [asked.query.text] if form is Form.TEXT else words[form]
     bare = joined(BETWEEN_WORDS.sub(" ", piece) for piece in pieces).lower()
-    if not bare.strip(" " + fields.WORD_JOINT):  # signs and pictures, which are found one by one
+    if not bare.strip(" " + WORD_JOINT):  # signs and pictures, which are found one by one
         return [("enough", Clause(Form.TEXT, ((fields.TITLE_CHARS, 1.0), (fields.BODY_CHARS, 1.0))).query())]
     query = f"{{!edismax qf='{looked_in}' mm='{SHARE}' sow=false uf='-*' v=$enough_text}}"
     text = ("enough_text", bare)  # in small letters: AND, OR and NOT are words here

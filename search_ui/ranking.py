@@ -9,14 +9,14 @@ Scores of the fields are summed, terms are OR-ed (docs/ranking.md); a profile sa
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from docstore import fields
 from search_ui.thesaurus import synonyms_in
-from semantics.folding import fold_width
+from semantics.joined import joined
 
 Params = list[tuple[str, str]]
 
@@ -181,11 +181,6 @@ def _texts(text: str, words: Mapping[Form, Sequence[str]]) -> Params:
     synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
     works = " ".join(words.get(Form.WORKS, ()))
     return [(Form.TEXT, _plain(text)), *forms, (Form.FRESH, fresh), (Form.SYNONYMS, synonyms), (Form.WORKS, works)]
-
-
-def joined(words: Iterable[str]) -> str:
-    """Words as those of documents are sent to Solr: simplified, with a joint between them."""
-    return fold_width(fields.WORD_JOINT.join(words))
 
 
 def _terms(words: Mapping[Form, Sequence[str]]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import urlsplit
 
-from docstore.fields import WORD_JOINT
+from semantics.joined import WORD_JOINT
 
 # Characters that reorder or hide what stands around them: embeddings, overrides, isolates, marks, BOM.
 _REORDERING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from docstore.fields import WORD_JOINT
 from docstore.model import Lexicon
 from search_ui.query_language import PartKind, Query
 from semantics.folding import word_key
+from semantics.joined import WORD_JOINT
 
 MOST_ADDED = 8  # synonyms in one query; each costs Solr a phrase
 _LONGEST_RUN = 6  # words that make one term together

@@ -7,6 +7,7 @@ import pytest
 from docstore import fields
 from docstore.model import Article, Block, BlockKind, Lexicon, LexiconEntry, StoredArticle, document_id
 from indexer.mapping import LONGEST_BODY, Analysis, to_document, work_id
+from semantics.joined import WORD_JOINT
 from semantics.segment import RjiebaSegmenter, base_segmenter
 
 LEXICON = Lexicon(3, (LexiconEntry("世界石油大会"), LexiconEntry("PDC钻头"), LexiconEntry("shale gas", 0, "eng")))
@@ -35,10 +36,10 @@ def test_every_field_is_one_that_the_schema_knows() -> None:
 
 def test_words_are_joined_and_the_text_is_whole_without_the_joints() -> None:
     document = to_document(stored(), ANALYSIS)
-    assert str(document[fields.TITLE_DOMAIN]).split(fields.WORD_JOINT) == ["世界石油大会", "开幕"]
-    assert str(document[fields.TITLE_BASE]).split(fields.WORD_JOINT) == ["世界", "石油", "大会", "开幕"]
+    assert str(document[fields.TITLE_DOMAIN]).split(WORD_JOINT) == ["世界石油大会", "开幕"]
+    assert str(document[fields.TITLE_BASE]).split(WORD_JOINT) == ["世界", "石油", "大会", "开幕"]
     for name in (fields.BODY_DOMAIN, fields.BODY_BASE):
-        assert str(document[name]).replace(fields.WORD_JOINT, "") == ARTICLE.body
+        assert str(document[name]).replace(WORD_JOINT, "") == ARTICLE.body
 
 
 def test_words_are_sent_simplified_the_text_as_it_stands() -> None:

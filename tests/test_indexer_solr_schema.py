@@ -12,9 +12,10 @@ from docstore import fields
 from indexer.solr import SolrIndex, configset_digest, configset_files
 from indexer.solr_node import SolrNode
 from semantics.folding import solr_mapping
+from semantics.joined import WORD_JOINT
 from solr_conf import CONFIGSET
 
-J = fields.WORD_JOINT
+J = WORD_JOINT
 LONG = "长" * 40_000 + "x" * 40_000
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from docstore import fields
 from docstore.errors import SettingsError
 from search_ui.query import about_params, count_params, hits_params, shown_params, words_of
 from search_ui.ranking import PROFILES, Form, Params
 from search_ui.request import BadQueryError, SearchRequest, Sort, parse_request
 from search_ui.settings import SearchSettings
+from semantics.joined import WORD_JOINT
 from tests.search_ui_fakes import BASE
 
 SETTINGS = SearchSettings()
@@ -92,7 +92,7 @@ def test_changing_a_filter_goes_back_to_the_first_page() -> None:
 
 def test_words_are_joined_as_in_documents() -> None:
     named = dict(params(("q", "世界石油大会"), ("profile", "base")))
-    assert named["base_words"] == fields.WORD_JOINT.join(WORDS[Form.BASE])
+    assert named["base_words"] == WORD_JOINT.join(WORDS[Form.BASE])
     assert words_of("世界，石油 a!", BASE) == ("世界", "石油", "a")
 
 

@@ -15,6 +15,7 @@ from search_ui.query import count_params, words_of
 from search_ui.ranking import BEST_PARTS, MOST_WORKS, PROFILES, Form, rank_params, works_in, works_params
 from search_ui.request import SearchRequest
 from search_ui.search import SearchClient
+from semantics.joined import WORD_JOINT
 from semantics.segment import base_segmenter
 
 OWN, OTHER = "0123456789abcdef", "fedcba9876543210"
@@ -57,7 +58,7 @@ def test_terms_of_the_lexicon_count_beside_the_words_of_the_base_dictionary() ->
     words = {Form.DOMAIN: ["世界石油大会", "召开"], Form.BASE: ["世界", "石油", "大会", "召开"]}
     named = dict(rank_params("世界石油大会召开", words, "plumbline"))
     assert named[Form.TERMS] == "世界石油大会" and f"v=${Form.TERMS}" in named["part3"]
-    assert named[Form.BASE].split(fields.WORD_JOINT) == words[Form.BASE]
+    assert named[Form.BASE].split(WORD_JOINT) == words[Form.BASE]
     assert "part3" not in dict(rank_params("石油", WORDS, "plumbline"))
 
 
