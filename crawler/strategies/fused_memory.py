@@ -78,9 +78,7 @@ class WordRows:
 class Memory:
     """Grows with every page; nothing is forgotten but the order of a page's words."""
 
-    words: dict[str, int] = field(
-        default_factory=lambda: defaultdict(count().__next__)
-    )  # a new one gets the next number
+    words: dict[str, int] = field(default_factory=lambda: defaultdict(count().__next__))  # a new one: the next number
     nodes: dict[str, int] = field(default_factory=dict)
     urls: list[str] = field(default_factory=list)  # of the nodes
     slugs: list[Sequence[str]] = field(default_factory=list)  # of the nodes: words of the address
