@@ -126,8 +126,10 @@ class Judge:
         by_url = {link.url: link for link in done.links}
         new = self._seen.new_among(by_url)
         known = by_url.keys() - set(new)
-        self._watch_known(parent, known, self._doubles.is_fresh(parent.entry.url, done.content))
+        fresh = self._doubles.is_fresh(parent.entry.url, done.content)
         new = self._single(new, known)
+        self._watch(parent.entry.host).page(parent.entry.url, fresh, new)
+        self._watch_known(parent, known)
         followed: list[NewUrl] = []
         depth, number, queue_of = parent.entry.depth + 1, parent.entry.url_id, self._plan.queue_of
         for url in new:
@@ -154,12 +156,11 @@ class Judge:
             self._tally.refused["another form of a known address"] += len(new) - len(single)
         return single
 
-    def _watch_known(self, parent: ParentPage, known: set[str], fresh: bool) -> None:
+    def _watch_known(self, parent: ParentPage, known: set[str]) -> None:
         """What speaks for a pattern: its own pages lead to pages that are known. Counted all at once, as
         `TrapWatch.link` would one by one: nearly all links of a site are of this kind."""
         host, own = parent.entry.host, pattern_of(parent.entry.url)
         watch = self._watch(host)
-        watch.page(parent.entry.url, fresh)
         if parent.entry.kind is Kind.ARTICLE:
             watch.article(parent.entry.url)
         start = origin_of(parent.entry.url) + "/"

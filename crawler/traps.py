@@ -2,7 +2,8 @@
 
 A *pattern* is an address with its numbers and ids taken out: `/news/0/0.html`, `/shop?*`. Pages of a real
 site are led to from elsewhere (lists, the home page, a sitemap); a trap feeds itself. So what counts against a pattern
-are links from its own pages to pages of its own that nobody knew, and pages of it that say nothing new:
+are links from its own pages to pages of its own that nobody knew, and pages of it that say nothing new. A page says
+something new by its content or by leading to it: a list without a text of its own is no trap.
 
     links from other patterns, or declared by a sitemap    follow
     its own links, most of them to known pages             follow: a site that is soon known to its end
@@ -15,11 +16,12 @@ Nothing here reads a clock, a page or a table; one `TrapWatch` is for one host.
 
 import re
 from collections import Counter, OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
-from crawler.urls import host_of
+from crawler.urls import host_of, origin_of
 
 MOST_OF_OWN = 80  # a trap has some entrances besides, and is to cost a hundred pages at most
 MOST_PAGES_ON = 1000
@@ -35,6 +37,7 @@ _LONGEST_STEP = 3
 _MOST_SEGMENTS = 16
 _MOST_PARAMETERS = 12
 _MOST_REPEATS = 2
+_MOST_ONWARD = 8
 _NUMBER = re.compile(r"[0-9]+")
 _ID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{13,}|(?=[a-zA-Z]*[0-9])[0-9a-zA-Z_-]{16,}")
 _NOT_EARLIER, _YEARS_ON = 1990, 2
@@ -117,9 +120,13 @@ def is_next(url: str, parent: str) -> bool:
 
 @dataclass
 class PatternCount:
-    """What one pattern has led to: links from its own pages (`own`, `own_new` of them to unknown addresses), links
-    that were followed (`taken`, `next` as paging), pages read (`read`, `fresh` of them with something new to say,
-    `articles` worth keeping). `places` are some pages elsewhere that lead in, `held` addresses not followed so far."""
+    """What one pattern has led to.
+
+    Links from its own pages (`own`, `own_new` of them to unknown addresses) and those followed (`taken`, `next` as
+    paging); pages that were read (`read`), had something new to say (`fresh`), were worth keeping (`articles`), led to
+    unknown addresses of other hosts (`abroad`) or of other patterns of this one (`onward`, by pattern). `places` are
+    some pages elsewhere that lead in, `held` addresses not followed so far.
+    """
 
     own: int = 0
     own_new: int = 0
@@ -128,13 +135,15 @@ class PatternCount:
     read: int = 0
     fresh: int = 0
     articles: int = 0
+    abroad: int = 0
+    onward: Counter[str] = field(default_factory=Counter)
     places: set[str] = field(default_factory=set)
     held: OrderedDict[str, None] = field(default_factory=OrderedDict)
 
     @property
-    def says_nothing_new(self) -> bool:
-        """Have most of its pages said what others said?"""
-        return self.read >= _FEWEST_JUDGED and self.fresh < _LEAST_FRESH * self.read
+    def is_fresh(self) -> bool:
+        """Is there something new on its pages themselves, or may there be?"""
+        return self.fresh >= _LEAST_FRESH * self.read
 
     @property
     def comes_to_an_end(self) -> bool:
@@ -159,6 +168,9 @@ class PatternCount:
             self.held[url] = None
 
 
+_UNREAD = PatternCount()
+
+
 @dataclass
 class TrapWatch:
     """The patterns of one host. Bounded in memory; `counts` can be kept between runs."""
@@ -174,7 +186,7 @@ class TrapWatch:
         `known` says whether the address was known before, `declared` whether a sitemap or feed names it. What is
         ENDLESS is not lost: see `released`.
         """
-        if not declared and self._count(pattern_of(url)).says_nothing_new:
+        if not declared and self._says_nothing_new(self._count(pattern_of(url))):
             return Trap.SAME_AGAIN
         family = "" if declared else family_of(url, parent)
         if not family:
@@ -220,11 +232,17 @@ class TrapWatch:
                 self._holding.discard(pattern)
         return free
 
-    def page(self, url: str, fresh: bool) -> None:
-        """A page was read; `fresh` says whether its content is unlike that of every page before."""
+    def page(self, url: str, fresh: bool, new: Sequence[str] = ()) -> None:
+        """A page was read; `fresh` says whether its content is unlike that of every page before, `new` are the
+        addresses on it that nobody knew."""
         count = self._count(pattern_of(url))
         count.read += 1
         count.fresh += fresh
+        start = origin_of(url) + "/"
+        count.abroad += any(not link.startswith(start) for link in new)
+        for pattern in {pattern_of(link) for link in new if link.startswith(start)} - {pattern_of(url)}:
+            if pattern in count.onward or len(count.onward) < _MOST_ONWARD:
+                count.onward[pattern] += 1
 
     def article(self, url: str) -> None:
         """A page proved to be an article, now or in an earlier run."""
@@ -233,7 +251,14 @@ class TrapWatch:
     def refuse(self, url: str) -> Trap | None:
         """Why an address that was taken up earlier is no longer fetched: its pattern proved worthless since."""
         count = self.counts.get(pattern_of(url))
-        return Trap.SAME_AGAIN if count is not None and count.says_nothing_new else None
+        return Trap.SAME_AGAIN if count is not None and self._says_nothing_new(count) else None
+
+    def _says_nothing_new(self, count: PatternCount) -> bool:
+        """Have most of its pages said what others said, and led to no more than that?"""
+        if count.read < _FEWEST_JUDGED or count.is_fresh:
+            return False
+        led = sum(pages for pattern, pages in count.onward.items() if self.counts.get(pattern, _UNREAD).is_fresh)
+        return count.abroad + led < _LEAST_FRESH * count.read
 
     def _count(self, pattern: str) -> PatternCount:
         count = self.counts.setdefault(pattern, PatternCount())

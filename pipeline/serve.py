@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -210,7 +211,7 @@ def start_server(engine: Engine, listening: socket.socket) -> "subprocess.Popen[
         cwd=Path(__file__).parents[1],
     )
     assert server.stdin is not None
-    with server.stdin as pipe:
+    with suppress(BrokenPipeError), server.stdin as pipe:  # one that has ended already is told by `wait_for_answer`
         pickle.dump(engine.settings, pipe)
     return server
 

@@ -158,7 +158,13 @@ def sign_in(page: Page, name: str = ACCOUNT) -> Page:
     page.locator("#name").fill(name)
     page.locator("#password").fill(PASSWORD)
     page.locator("#password").press("Enter")
+    return at_keys(page)
+
+
+def at_keys(page: Page) -> Page:
+    """The review page once its keys are listened to."""
     expect(page.locator("#publish")).to_be_visible()
+    page.wait_for_load_state("load")
     return page
 
 

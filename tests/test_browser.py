@@ -208,7 +208,8 @@ def test_the_other_language_stays_once_chosen(visit: Visit, locale: str, other: 
 def test_the_keyboard_alone_leads_from_the_home_page_to_an_article(visit: Visit) -> None:
     page = visit(404)  # the article's own pictures
     page.goto("/")
-    page.keyboard.type(FRACTURING)  # the box has the focus from the start
+    expect(page.locator("#q")).to_be_focused()  # from the start
+    page.keyboard.type(FRACTURING)
     page.keyboard.press("Enter")
     expect(page.locator("#hits > li")).to_have_count(10)
     page.keyboard.press("Tab")

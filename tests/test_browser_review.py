@@ -29,12 +29,6 @@ def clean(vertical: Vertical) -> Iterator[None]:
             store.acts.undo("test", act.act_id)
 
 
-def at_keys(page: Page) -> Page:
-    """The review page once its keys are listened to."""
-    page.wait_for_load_state("load")
-    return page
-
-
 def term_of(vertical: Vertical, text: str) -> Term:
     return vertical.engine.store.queue.named([text])[text]
 
@@ -51,7 +45,7 @@ def press(place: Locator) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language: str) -> None:
-    page = at_keys(sign_in(visit(locale=LANGUAGES[language])))
+    page = sign_in(visit(locale=LANGUAGES[language]))
     expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))
     terms = page.locator(".term")
     names: list[str] = terms.locator("h2 bdi").all_inner_texts()[:8]
@@ -130,7 +124,7 @@ def test_two_hundred_are_decided_at_the_speed_of_keys(visit: Visit, vertical: Ve
     if store.queue.page(TermQuery())[0] < 220:
         words = [Term(f"钻探词{n:03}号", 0.3, 5, 3) for n in range(300)]
         store.lexicon.replace_candidates(words, store.articles.text_version())
-    page = at_keys(sign_in(visit()))
+    page = sign_in(visit())
     before = store.acts.last()
     keys = "".join("ar"[n % 3 == 0] for n in range(200))
     page.keyboard.press("j")
@@ -147,7 +141,7 @@ def test_two_hundred_are_decided_at_the_speed_of_keys(visit: Visit, vertical: Ve
 
 
 def test_two_reviewers_see_each_other_s_decisions(visit: Visit, vertical: Vertical) -> None:
-    page = at_keys(sign_in(visit(409)))
+    page = sign_in(visit(409))
     first = page.locator(".term").first
     name = first.locator("h2 bdi").inner_text()
     vertical.engine.store.acts.do(ActKind.DECIDE, [TermEdit(name, TermStatus.LATER)], "bert")
@@ -220,7 +214,7 @@ def results(page: Page, query: str) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("width", [360, 1280])
 def test_axe_finds_nothing_to_say(visit: Visit, vertical: Vertical, language: str, width: int) -> None:
-    page = at_keys(sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 740})))
+    page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 740}))
     name = page.locator(".term h2 bdi").first.inner_text()
     page.keyboard.type("ja1l")
     expect(page.locator(".term").nth(1)).to_have_attribute("data-status", "later")

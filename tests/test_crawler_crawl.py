@@ -256,7 +256,9 @@ def test_a_host_that_keeps_failing_is_left_alone(tmp_path: Path, monkeypatch: py
     with Site({"/": page(*paths), **dict.fromkeys(paths, Answer(503))}) as site:
         report = run(table, settings(site.url(), per_host=1), tmp_path)
         assert len(site.asked()) == 3
-    assert report.counts == {Reason.FETCHED: 1, Reason.HTTP_ERROR: 2, Reason.UNREACHABLE: 7}
+    assert report.counts[Reason.FETCHED] == 1
+    assert report.counts[Reason.UNREACHABLE] >= 7  # eight where the first that failed was asked again before the second
+    assert report.counts[Reason.HTTP_ERROR] == 9 - report.counts[Reason.UNREACHABLE]
     assert report.notes == (f"host left alone after repeated failures: {site.host}",)
 
 

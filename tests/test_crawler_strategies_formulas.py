@@ -125,13 +125,35 @@ def test_link_priority() -> None:
 
 
 def test_what_is_off_topic_is_not_followed() -> None:
-    """ZK-S1, step 3; put off where nothing may be left out."""
-    links = [LinkWords(f"{HOST}/9", ("党",))]
+    """ZK-S1, step 3; put behind all else where nothing may be left out, the better first."""
+    links = [LinkWords(f"{HOST}/9", ("党",)), LinkWords(f"{HOST}/9", ("雪",))]
     off = page((TITLE, "雨"))
-    for discard, expected in ((True, None), (False, -10)):
+    for discard in (True, False):
         semantic, _ = seen_semantic(discard)
-        (found,) = semantic.link_priorities(off, Judgement(False, 0.0), links)
-        assert found is None if expected is None else found is not None and found < -5
+        found = semantic.link_priorities(off, Judgement(False, 0.0), links)
+        if discard:
+            assert found == [None, None]
+        else:
+            better, worse = (value for value in found if value is not None)
+            assert worse < better < -500
+
+
+def test_relevance_goes_by_the_examples() -> None:
+    """Ten times as many pages of the same kind change what ZK-F3 gives, but not what it is beside the constants."""
+    examples = tuple(page((TITLE, f"井 油 {name}"), url=f"{HOST}/{name}") for name in "甲乙丙")
+    found: dict[bool, list[float]] = {}
+    for by_examples in (True, False):
+        semantic = Semantic(Topic(examples=examples), settings=SemanticSettings(by_examples=by_examples))
+        scores = []
+        for number in range(1, 129):
+            words = "井 油" if number % 8 == 0 else f"雨 雪 {number}"
+            semantic.keep(page((TITLE, words), url=f"{HOST}/{number}"))
+            if number in (16, 128):
+                scores.append(semantic.relevance(("井", "油")))
+        found[by_examples] = scores
+    (early, late), (raw_early, raw_late) = found[True], found[False]
+    assert late / early == pytest.approx(1, abs=0.25)
+    assert min(early, late) > SemanticSettings().description > max(raw_early, raw_late) / 10
 
 
 # -- Wu

@@ -125,6 +125,39 @@ def test_pages_that_say_nothing_new_end_their_pattern() -> None:
     assert watch.link(f"{H}/dup/99", f"{H}/", known=False, declared=True) is None
 
 
+@pytest.mark.parametrize(
+    ("article", "is_trap"),
+    [(f"{H}/article/%d", False), ("http://other.test/%d", False), (f"{H}/dup/1%d", True)],
+    ids=["articles", "another host", "more of itself"],
+)
+def test_lists_that_lead_to_something_new_are_no_trap(article: str, is_trap: bool) -> None:
+    """A page of links has no text of its own; the pages that it leads to may be read much later."""
+    watch = TrapWatch()
+    for n in range(200):
+        watch.page(f"{H}/dup/{n}", fresh=n == 0, new=[article % n])
+    assert (watch.refuse(f"{H}/dup/999") is not None) is is_trap
+
+
+def test_two_patterns_that_lead_to_each_other_end_both() -> None:
+    watch, read = TrapWatch(), 0
+    for n in range(1000):
+        for own, other in (("a", "b"), ("b", "a")):
+            if not watch.refuse(f"{H}/{own}/{n}"):
+                watch.page(f"{H}/{own}/{n}", fresh=n == 0, new=[f"{H}/{other}/{n}"])
+                read += 1
+    assert read <= 40
+    assert watch.refuse(f"{H}/a/1000") is watch.refuse(f"{H}/b/1000") is Trap.SAME_AGAIN
+
+
+def test_one_link_onward_does_not_clear_a_pattern() -> None:
+    watch = TrapWatch()
+    watch.page(f"{H}/dup/0", fresh=True, new=[f"{H}/contact"])
+    watch.page(f"{H}/contact", fresh=True)
+    for n in range(40):
+        watch.page(f"{H}/dup/{n}", fresh=False)
+    assert watch.refuse(f"{H}/dup/999") is Trap.SAME_AGAIN
+
+
 def test_what_is_remembered_is_bounded() -> None:
     watch = TrapWatch()
     for n in range(12_000):
@@ -149,13 +182,16 @@ def crawl(serve: Serve, start: str, limit: int = 6000) -> list[str]:
             continue
         fetched.append(page.fetch[len(H) :])
         text, links = serve(page.fetch[len(H) :])
-        watch.page(page.url, fresh=text not in texts)
         likeness.observe(page.url, text)
-        texts.add(text)
+        onward = []
         for link in links:
             found = address_of(link, page.fetch)
             assert isinstance(found, Address)
-            found = found._replace(url=likeness.reduced(found.url))
+            if found.url.startswith(H + "/"):  # the rest is out of scope
+                onward.append(found._replace(url=likeness.reduced(found.url)))
+        watch.page(page.url, fresh=text not in texts, new=[found.url for found in onward if found.url not in seen])
+        texts.add(text)
+        for found in onward:
             trap = shape_trap(found.url, 2026) or watch.link(found.url, page.url, known=found.url in seen)
             if trap is None and found.url not in seen:
                 seen.add(found.url)

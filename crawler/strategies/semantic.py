@@ -3,6 +3,9 @@
 keep       description of the page against the topic's words (ZK-F3), else a plain match: kept, not followed
 priority   p = alpha * Rel(description) + beta * Rel(anchor) + lambda * struct (ZK-F5); below the threshold: discard
 learn      the history of kept addresses (ZK-A3)
+
+What ZK-F3 comes to depends on how many pages there are to weigh words by, and on the vectors: a page can have ten times
+as much an hour later. By default relevance is therefore brought to the scale on which the paper's constants hold.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 from crawler.strategies.contract import Judgement
 from crawler.strategies.focus import CONTENT, LinkWords, PageWords, Topic, Words
 from crawler.strategies.knowledge import NOTHING, Given, Knowledge
+from crawler.strategies.threshold import Threshold
 from crawler.strategies.url_structure import History
 from semantics.ahp import weights_of
 from semantics.word_similarity import TopicIndex, WordSimilarity
@@ -19,16 +23,19 @@ from semantics.word_similarity import TopicIndex, WordSimilarity
 IMPORTANCE = ((1.0, 1.0, 8.0), (1.0, 1.0, 8.0), (1 / 8, 1 / 8, 1.0))
 OF_NAME = 2.0  # weight of the name and of confirmed professional terms: what the thresholds go with [D]
 LEAD = 60  # words of the text that describe a page that does not describe itself [D]
-DEFERRED = -10.0  # priority of what would be discarded, where nothing is: one after the other, as they were found
+DEFERRED = -1000.0  # added to the priority of what would be discarded, where nothing is
 
 
 @dataclass(frozen=True)
 class SemanticSettings:
-    """`threshold` is the paper's; `discard` False puts what is below it behind all else instead of leaving it out."""
+    """`threshold` is the paper's; `discard` False puts what is below it behind all else instead of leaving it out.
+    `by_examples`: relevance is on the scale on which pages at the edge of the topic have `description`; False: as ZK-F3
+    gives it."""
 
     threshold: float = 0.2
     description: float = 0.05
     discard: bool = True
+    by_examples: bool = True
     seed: int = 0
 
 
@@ -49,11 +56,14 @@ class Semantic:
         self._version = -1
         self._index = TopicIndex(WordSimilarity(self._knowledge.vectors), ())
         self._topic_weights: Mapping[str, float] = {}
+        self._edge = Threshold(self._settings.description)
 
     def keep(self, page: PageWords) -> Judgement:
         """ZK-S1, steps 2 and 3."""
         self._knowledge.add(page)
-        value = self.relevance(described(page))
+        unscaled = self._relevance(described(page))
+        self._edge.add(unscaled)
+        value = unscaled * self._scale
         terms = self._knowledge.topic.terms
         matches = page.url in self._examples or any(word in terms for word in (*page.title, *page.description))
         followed = value >= self._settings.description
@@ -84,19 +94,30 @@ class Semantic:
         return {}
 
     def relevance(self, words: Words) -> float:
+        """ZK-F3 to scale: 0 for none."""
+        return self._relevance(words) * self._scale
+
+    def _relevance(self, words: Words) -> float:
+        index = self._current_index()  # which may renew the weights
+        return self._weighed(words, index, self._topic_weights)
+
+    @property
+    def _scale(self) -> float:
+        return self._settings.description / self._edge.value if self._settings.by_examples else 1.0
+
+    def _weighed(self, words: Words, index: TopicIndex, of_topic: Mapping[str, float]) -> float:
         """ZK-F3: sum over words and topic words of w_d * w_t * Sim^2, by the number of distinct words; 0 for none.
 
         w_d is ZK-F2; w_t is the topic's: OF_NAME for its name, a quarter of it for the first word of the examples [D].
         """
-        index, weight, of_topic = self._current_index(), self._knowledge.statistics.weight, self._topic_weights
-        distinct = dict.fromkeys(words)
+        weight, distinct = self._knowledge.statistics.weight, dict.fromkeys(words)
         total = sum(weight(word) * of_topic[topic] * value**2 for word in distinct for topic, value in index[word])
         return total / len(distinct) if distinct else 0.0
 
     def _admitted(self, value: float, passes: bool) -> float | None:
         if passes:
             return value
-        return None if self._settings.discard else DEFERRED
+        return None if self._settings.discard else DEFERRED + value
 
     def _current_index(self) -> TopicIndex:
         knowledge = self._knowledge
@@ -104,11 +125,18 @@ class Semantic:
             self._version = knowledge.version
             similarity = WordSimilarity(knowledge.vectors, knowledge.given.concepts)
             self._index = TopicIndex(similarity, knowledge.terms)
-            by_hand = knowledge.given.weights
-            self._topic_weights = {
-                word: by_hand.get(word, OF_NAME * weight) for word, weight in knowledge.terms.items()
-            }
+            self._topic_weights = self._weighted(knowledge.terms)
+            self._edge.take_level(
+                [
+                    self._weighed(described(page), TopicIndex(similarity, terms), self._weighted(terms))
+                    for page, terms in knowledge.held_out()
+                ]
+            )
         return self._index
+
+    def _weighted(self, terms: Mapping[str, float]) -> dict[str, float]:
+        by_hand = self._knowledge.given.weights
+        return {word: by_hand.get(word, OF_NAME * weight) for word, weight in terms.items()}
 
 
 def described(page: PageWords) -> Words:
