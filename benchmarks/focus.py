@@ -3,7 +3,7 @@
 load        pages and topics of DIR (default: ../shared/data/webgraph); the set `generated` is made of their words
 replay      every strategy from the same seeds with the same budget; three draws of three seeds a topic
 score       by label; a strategy sees the pages it has fetched, the example pages and the topic's name
-zhou        precision of what `semantic` keeps on domain sites and portals, by threshold (ZK-E3, ZK-E4), on `generated`
+zhou        what `semantic` collects on domain sites and portals of `generated`, by threshold (ZK-E3, ZK-E4)
 tables      ours beside the baselines and what the papers claim; figures go to benchmarks/out/focus.jsonl, plots beside
 """
 
@@ -26,7 +26,7 @@ from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.focus_site import TOPICS, Shape, generated
-from benchmarks.focus_zhou import KEPT, THRESHOLDS, Sweep, curve_of, precision_by_host
+from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informed, run, sweeps_of
 from benchmarks.results import OUT, SHARED, Figure, publish
 from crawler.strategies.focus import Focus, Topic
 from crawler.strategies.focuses import FOCUSES
@@ -53,6 +53,7 @@ class Task:
 
 REACHES = "fused"
 _graph: Graph  # of the process: workers inherit it, a graph is too large to be sent
+_informed: MakeFocus  # the same, of its words' vectors
 
 
 @click.command()
@@ -126,35 +127,32 @@ def measure_set(
     graph: Graph, systems: Sequence[str], every: int, draws: int, processes: int, plots: Path | None
 ) -> list[Figure]:
     """The figures of one graph: means over topics of means over draws."""
-    global _graph
+    global _graph, _informed
     _graph = graph
     relevant_of.cache_clear()
     topics = list(graph.topics)[::every]
     tasks = [Task(system, topic, draw) for topic in topics for draw in range(draws) for system in systems]
     scores: dict[str, list[Score]] = {system: [] for system in systems}
-    zhou = "semantic" in systems and graph.name == GENERATED
-    sweeps = [Sweep(topic, draw, at) for topic in topics for draw in range(draws) for at in THRESHOLDS] if zhou else []
+    sweeps: list[Sweep] = []
+    if "semantic" in systems and graph.name == GENERATED:
+        sweeps, _informed = sweeps_of(graph, topics, draws), informed(graph)
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         for count, (task, result) in enumerate(pool.imap(run_task, tasks), 1):
             scores[task.system].append(result)
             print(f"\r{graph.name}: {count} of {len(tasks)} replays", end="", file=sys.stderr)
         shares = pool.map(share_at_90, [Task(REACHES, topic, 0) for topic in topics]) if REACHES in systems else []
-        kept = pool.map(run_sweep, sweeps)
+        collected = pool.map(run_sweep, sweeps)
     print(file=sys.stderr)
     if plots is not None:
         plotted(plots, graph.name, scores)
     figures = [figure for system in systems for figure in figures_of(graph.name, system, scores)]
     figures += [Figure(graph.name, OURS, SHARE, mean(shares))] if shares else []
-    return [*figures, *(curve_of(graph.name, sweeps, kept, plots) if kept else [])]
+    return [*figures, *(curve_of(graph.name, sweeps, collected, plots) if sweeps else [])]
 
 
-def run_sweep(sweep: Sweep) -> KEPT:
-    """What `semantic` keeps with a threshold, as its paper has it: links below are left out."""
-    settings = SemanticSettings(threshold=sweep.threshold)
-    _, seeds, reachable = start_of(Task("semantic", sweep.topic, sweep.draw))
-    topic = Topic(_graph.cut(sweep.topic), tuple(_graph.nodes[url].page for url in seeds))
-    found = replay(_graph, Semantic(topic, settings=settings), seeds, BUDGET * reachable)
-    return precision_by_host(found, relevant_of(sweep.topic))
+def run_sweep(sweep: Sweep) -> Collected:
+    """One of Zhou's crawls, in a worker."""
+    return run(_graph, _informed, sweep)
 
 
 def run_task(task: Task) -> tuple[Task, Score]:

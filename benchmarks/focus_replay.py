@@ -85,14 +85,16 @@ def replay(
 def visit(graph: Graph, focus: Focus, url: str, queue: Queue) -> tuple[bool, float, float]:
     """Judge a page and queue its links: was it kept, seconds for the page, seconds for each of its links.
 
-    Seconds of the processor: what else the machine does is not the strategy's cost.
+    Seconds of the processor: what else the machine does is not the strategy's cost. Nor is cutting and counting words,
+    which threads that read pages do.
     """
     node = graph.nodes[url]
+    page = node.page.counted()
     start = time.thread_time()
-    judgement = focus.keep(node.page)
+    judgement = focus.keep(page)
     judged = time.thread_time()
-    priorities = focus.link_priorities(node.page, judgement, node.links)
-    focus.learn(node.page, judgement)
+    priorities = focus.link_priorities(page, judgement, node.links)
+    focus.learn(page, judgement)
     changed = focus.rescored()
     end = time.thread_time()
     for link, priority in zip(node.links, priorities, strict=True):

@@ -62,7 +62,7 @@ class TopicGuide:
 
     def read(self, page: Page, links: Sequence[Link]) -> Reading:
         """A page and its links as words; in any thread."""
-        return Reading(self.means.read(page), read_links(page.url, links, self.means.cut))
+        return Reading(self.means.read(page).counted(), read_links(page.url, links, self.means.cut))
 
     def restore(self, judged: Iterable[Judged], advance: Callable[[int], None] = lambda steps: None) -> list[str]:
         """Show the strategy what it was shown before. Afterwards `priorities` are to be set in the table.

@@ -45,6 +45,11 @@ class PageWords:
         """How often each word stands in the page's blocks."""
         return Counter(chain.from_iterable(block.words for block in self.blocks))
 
+    def counted(self) -> "PageWords":
+        """The page, its words counted: for a thread that reads pages, so that the one that decides need not."""
+        self.counts  # noqa: B018  # is kept
+        return self
+
 
 @dataclass(frozen=True)
 class LinkWords:
