@@ -126,6 +126,7 @@ class Semantic:
             similarity = WordSimilarity(knowledge.vectors, knowledge.given.concepts)
             self._index = TopicIndex(similarity, knowledge.terms)
             self._topic_weights = self._weighted(knowledge.terms)
+            self._edge = Threshold(self._settings.description)  # anew: earlier scores were on another scale
             self._edge.take_level(
                 [
                     self._weighed(described(page), TopicIndex(similarity, terms), self._weighted(terms))

@@ -23,14 +23,8 @@ class Threshold:
         self._pages = 0
 
     def take_level(self, scores: Sequence[float]) -> None:
-        """The scores of the examples, each by the topic without it; [] where there are too few.
-
-        What was scored until now is brought to the new level's scale.
-        """
-        level = sum(scores) / len(scores) if scores else 0.0
-        if level > 0 and self._level > 0:
-            self._total *= level / self._level
-        self._level = level
+        """The scores of the examples, each by the topic without it; [] where there are too few."""
+        self._level = sum(scores) / len(scores) if scores else 0.0
 
     def add(self, score: float) -> None:
         """A page that was fetched scores so much."""
