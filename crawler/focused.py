@@ -21,6 +21,7 @@ from semantics.word_weights import WordStatistics
 
 IMPORTANT = 60  # terms of a kept page that may become terms of the topic (WY-A1)
 COMMON, ENOUGH = 0.4, 8  # a word of more than this part of so many pages off topic is no term of it
+OF_SEED = 0.0  # of links of a home page that says nothing of the topic: a crawl does not end where it begins
 
 Propose = Callable[[Sequence[str]], None]
 
@@ -117,6 +118,8 @@ class TopicGuide:
         self.priorities.pop(page.url, None)
         judgement = focus.keep(page)
         promised = focus.link_priorities(page, judgement, links)
+        if page.url in self.means.first and all(value is None for value in promised):
+            promised = [OF_SEED] * len(links)
         focus.learn(page, judgement)
         changed = self._offer(links, promised) | self._change(focus.rescored())
         self._share(page, judgement)

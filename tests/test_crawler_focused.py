@@ -12,7 +12,8 @@ from crawler.frontier import Wait
 from crawler.politeness import HostGate
 from crawler.queues import by_host
 from crawler.strategies.contract import Judgement
-from crawler.strategies.focus import CONTENT, LinkWords, PageWords, WordBlock
+from crawler.strategies.focus import CONTENT, Focus, LinkWords, PageWords, Topic, WordBlock
+from crawler.strategies.semantic import Semantic
 from docstore.errors import StoreError
 from docstore.frontier import NewUrl
 from docstore.judgements import Guidance, Judged
@@ -53,7 +54,7 @@ def reading(url: str, *links: str, words: tuple[str, ...] = ()) -> Reading:
     return Reading(page(url, *words), tuple(LinkWords(link) for link in links))
 
 
-def guide_of(focus: Scripted, **more: object) -> TopicGuide:
+def guide_of(focus: Focus, **more: object) -> TopicGuide:
     means = Means("scripted", "t", focus, lambda page: PageWords(page.url), lambda text: tuple(text.split()))
     return TopicGuide(Means(**{**means.__dict__, **more}))
 
@@ -89,6 +90,22 @@ def test_what_was_fetched_or_comes_first_has_no_promise() -> None:
     guide.judge(reading("/1", "/a"), {})
     given = guide.judge(reading("/a", "/seed", "/1"), {})
     assert given.priorities == {} and guide.priorities == {}
+
+
+def test_a_seed_that_says_nothing_of_the_topic_leads_on() -> None:
+    focus = Scripted({"/a": None, "/b": None, "/c": 0.3})
+    guide = guide_of(focus, first=frozenset({"/", "/other"}))
+    given = guide.judge(reading("/", "/a", "/b"), {})
+    assert given.priorities == {"/a": 0.0, "/b": 0.0} and not given.left_out
+    given = guide.judge(reading("/other", "/c", "/b"), {})  # promises something: the rest is left out, as of any page
+    assert given.priorities == {"/c": 0.3}
+
+
+def test_semantic_leaves_a_home_page_that_it_knows_nothing_of() -> None:
+    """The first page weighs no word (ZK-F2): a topic of a name alone would end there."""
+    guide = guide_of(Semantic(Topic(name=("页岩气",))), first=frozenset({"http://a.test/"}))
+    home = Reading(page("http://a.test/", "首页", "新闻"), (LinkWords("http://a.test/1", ("页岩气", "产量")),))
+    assert guide.judge(home, {}).priorities == {"http://a.test/1": 0.0}
 
 
 def test_a_page_that_is_read_again_shows_only_what_is_new_on_it() -> None:
