@@ -8,6 +8,7 @@ What ZK-F3 comes to depends on how many pages there are to weigh words by, and o
 as much an hour later. By default relevance is therefore brought to the scale on which the paper's constants hold.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ IMPORTANCE = ((1.0, 1.0, 8.0), (1.0, 1.0, 8.0), (1 / 8, 1 / 8, 1.0))
 OF_NAME = 2.0  # weight of the name and of confirmed professional terms: what the thresholds go with [D]
 LEAD = 60  # words of the text that describe a page that does not describe itself [D]
 DEFERRED = -1000.0  # added to the priority of what would be discarded, where nothing is
+STEPS, HIGHEST = 2, 4  # of a threshold: what is deferred is ordered by halves, up to four; of equals the first found
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,9 @@ class Semantic:
     def _admitted(self, value: float, passes: bool) -> float | None:
         if passes:
             return value
-        return None if self._settings.discard else DEFERRED + value
+        if self._settings.discard:
+            return None
+        return DEFERRED + math.floor(STEPS * min(value / self._settings.threshold, HIGHEST))
 
     def _current_index(self) -> TopicIndex:
         knowledge = self._knowledge
