@@ -9,5 +9,5 @@ def cosine(left: Mapping[str, float], right: Mapping[str, float]) -> float:
     if len(right) < len(left):
         left, right = right, left
     dot = sum(weight * right[word] for word, weight in left.items() if word in right)
-    lengths = math.sqrt(sum(weight**2 for weight in left.values()) * sum(weight**2 for weight in right.values()))
+    lengths = math.hypot(*left.values()) * math.hypot(*right.values())
     return dot / lengths if lengths else 0.0

@@ -32,13 +32,13 @@ class WordVectors:
             return None
         return float(self.rows[self.places[one]] @ self.rows[self.places[other]])
 
-    def to_all(self, one: str, others: Sequence[str]) -> list[float | None]:
-        """`similarity` to many words at once."""
-        if one not in self.places:
-            return [None] * len(others)
-        known = [self.places[other] for other in others if other in self.places]
-        values = iter((self.rows[known] @ self.rows[self.places[one]]).tolist())
-        return [next(values) if other in self.places else None for other in others]
+    def rows_of(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """A row for each word, of zeros where it has no vector."""
+        found = np.zeros((len(words), self.rows.shape[1]), dtype=np.float32)
+        for number, word in enumerate(words):
+            if word in self.places:
+                found[number] = self.rows[self.places[word]]
+        return found
 
     def near(self, word: str, count: int, least: float) -> list[tuple[str, float]]:
         """The `count` words most like `word`, most alike first, none below `least`."""

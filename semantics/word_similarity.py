@@ -6,6 +6,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from semantics.concepts import Concepts
 from semantics.vectors import WordVectors
 
@@ -46,16 +49,28 @@ class WordSimilarity:
 
     def __call__(self, one: str, other: str) -> float:
         """0 to 1."""
-        return self.to_all(one, (other,))[0]
+        return self._of_pair(one, other, self._vectors.similarity(one, other))
 
-    def to_all(self, one: str, others: Sequence[str]) -> list[float]:
-        """The same for many words at once: vectors are multiplied together."""
-        found = self._vectors.to_all(one, others)
-        by_concepts = [self._concepts.similarity(one, other) if self._concepts else None for other in others]
-        return [
-            1.0 if one == other else combined(vector, concept, self._settings)
-            for other, vector, concept in zip(others, found, by_concepts, strict=True)
-        ]
+    def rows_of(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of some words, for `alike`."""
+        return self._vectors.rows_of(words)
+
+    def alike(self, one: str, others: Sequence[str], rows: NDArray[np.float32]) -> list[tuple[str, float]]:
+        """Those of the other words whose similarity is above 0, with it; `rows` are theirs by `rows_of`."""
+        vectors = rows @ self._vectors.rows_of([one])[0]
+        likely: Sequence[int] = range(
+            len(others)
+        )  # by concepts any may be alike, without them only whom vectors say enough of
+        if self._concepts is None:
+            own = [others.index(one)] if one in others else []
+            likely = sorted({*np.flatnonzero(vectors >= self._settings.least_vectors).tolist(), *own})
+        found = ((others[n], self._of_pair(one, others[n], float(vectors[n]))) for n in likely)
+        return [pair for pair in found if pair[1] > 0]
+
+    def _of_pair(self, one: str, other: str, by_vectors: float | None) -> float:
+        if one == other:
+            return 1.0
+        return combined(by_vectors, self._concepts.similarity(one, other) if self._concepts else None, self._settings)
 
 
 class TopicIndex:
@@ -64,6 +79,7 @@ class TopicIndex:
     def __init__(self, similarity: WordSimilarity, topic: Iterable[str], most: int = 200_000) -> None:
         self._similarity = similarity
         self._topic = tuple(topic)
+        self._rows = similarity.rows_of(self._topic)
         self._most = most
         self._found: dict[str, Sequence[tuple[str, float]]] = {}
 
@@ -72,6 +88,5 @@ class TopicIndex:
         if word not in self._found:
             if len(self._found) >= self._most:
                 self._found.clear()
-            pairs = zip(self._topic, self._similarity.to_all(word, self._topic), strict=True)
-            self._found[word] = tuple(pair for pair in pairs if pair[1] > 0)
+            self._found[word] = tuple(self._similarity.alike(word, self._topic, self._rows))
         return self._found[word]

@@ -6,7 +6,7 @@ WY-F12  ln((N + 1) / (n_t + 1/2)): Wu's idf, smoothed so that no word of a small
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -20,15 +20,21 @@ class WordStatistics:
     holding: Counter[str] = field(default_factory=Counter)  # N_i
     _total: int = 0  # of f_i
     _total_log: float = 0.0  # of f_i * ln N_i
+    _logs: list[float] = field(default_factory=lambda: [0.0])  # ln n of as many documents; 0 for none
+    _logs_of_half: list[float] = field(default_factory=lambda: [math.log(0.5)])  # ln(n + 1/2)
 
     def add(self, counts: Mapping[str, int]) -> None:
         """Take a document's words."""
         self.documents += 1
+        self._logs.append(math.log(self.documents))
+        self._logs_of_half.append(math.log(self.documents + 0.5))
         self._total += sum(counts.values())
-        self._total_log -= self._logs(counts)
-        self.occurrences.update(counts)
-        self.holding.update(counts.keys())
-        self._total_log += self._logs(counts)
+        occurrences, holding, logs, change = self.occurrences, self.holding, self._logs, 0.0
+        for word, count in counts.items():
+            before, held = occurrences.get(word, 0), holding.get(word, 0)
+            change += (before + count) * logs[held + 1] - before * logs[held]
+            occurrences[word], holding[word] = before + count, held + 1
+        self._total_log += change
 
     def weight(self, word: str) -> float:
         """ZK-F2. The mean weight of all words for one that no document holds; 0 for one that every document holds."""
@@ -47,11 +53,12 @@ class WordStatistics:
 
     def idf(self, word: str) -> float:
         """WY-F12: ln((N + 1) / (n_t + 1/2)); near 0, and above it, for a word that every document holds."""
-        return math.log((self.documents + 1) / (self.holding[word] + 0.5))
+        return math.log(self.documents + 1) - self._logs_of_half[self.holding[word]]
+
+    def by_idf(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Each word's value times its idf."""
+        first, logs, holding = math.log(self.documents + 1), self._logs_of_half, self.holding.get
+        return {word: value * (first - logs[holding(word, 0)]) for word, value in values.items()}
 
     def _own_weight(self, word: str) -> float:
         return self.occurrences[word] / self.documents * math.log(self.documents / self.holding[word])
-
-    def _logs(self, words: Iterable[str]) -> float:
-        """The sum of f_i * ln N_i of the words that were seen."""
-        return sum(self.occurrences[word] * math.log(self.holding[word]) for word in words if word in self.holding)

@@ -223,6 +223,10 @@ def test_likeness_keeps_what_it_found_and_forgets_in_time(monkeypatch: pytest.Mo
 def test_similarity_to_many_words_is_that_to_each() -> None:
     vectors = WordVectors({"a": 0, "b": 1, "c": 2}, np.array([[1, 0], [0.8, 0.6], [-1, 0]], dtype=np.float32))
     similarity = WordSimilarity(vectors)
-    assert vectors.to_all("a", ["b", "x", "c"]) == [pytest.approx(0.8), None, pytest.approx(-1.0)]
-    assert similarity.to_all("a", ["a", "b", "x", "c"]) == [1.0, pytest.approx(0.9 * 0.8), 0.0, 0.0]
-    assert vectors.to_all("x", ["a"]) == [None]
+    others = ("a", "b", "x", "c")
+    rows = similarity.rows_of(others)
+    assert rows.tolist() == [pytest.approx(row) for row in ([1, 0], [0.8, 0.6], [0, 0], [-1, 0])]
+    for one in ("a", "x", "unknown"):
+        direct = [(other, pytest.approx(similarity(one, other))) for other in others if similarity(one, other) > 0]
+        assert similarity.alike(one, others, rows) == direct
+    assert similarity.alike("a", others, rows) == [("a", 1.0), ("b", pytest.approx(0.9 * 0.8))]

@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
+from itertools import chain
 from types import MappingProxyType
 
 from crawler.strategies.focus import PageWords, Topic, Words
@@ -62,7 +63,7 @@ class Knowledge:
         """Take a fetched page."""
         self.statistics.add(page.counts)
         if self.given.vectors is None:
-            self._texts.append(tuple(word for block in page.blocks for word in block.words))
+            self._texts.append(tuple(chain.from_iterable(block.words for block in page.blocks)))
         if self.statistics.documents >= self._terms_at:
             self._terms_at *= 2
             self.terms = topic_terms(self.topic, self.topic.examples, self.statistics)
@@ -127,8 +128,8 @@ def topic_terms(
 
 def unit_vector(counts: Mapping[str, int], statistics: WordStatistics) -> dict[str, float]:
     """(1 + ln tf) * idf of the words, of length 1; {} for none."""
-    raw = {word: (1 + math.log(count)) * statistics.idf(word) for word, count in counts.items()}
-    length = math.sqrt(sum(value**2 for value in raw.values()))
+    raw = statistics.by_idf({word: 1 + math.log(count) for word, count in counts.items()})
+    length = math.hypot(*raw.values())
     return {word: value / length for word, value in raw.items()} if length else {}
 
 

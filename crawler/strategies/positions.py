@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from crawler.strategies.focus import (
     ANCHOR,
@@ -25,9 +26,10 @@ WU = {TITLE: 1.0, CONTENT: 0.6, ANCHOR: 0.5, OTHER: 0.3, NAVIGATION: 0.1}
 def weighted_frequency(page: PageWords) -> dict[str, float]:
     """ZJ-F3: wtf = sum of position weight * count, as a share of the page's total."""
     found: Counter[str] = Counter()
-    for block in page.blocks:
+    for block in merged(page.blocks):
+        weight = ZHANG[block.kind]
         for word, count in Counter(block.words).items():
-            found[word] += ZHANG[block.kind] * count  # type: ignore[assignment]
+            found[word] += weight * count  # type: ignore[assignment]
     for word in page.description:
         found[word] += META  # type: ignore[assignment]
     total = sum(found.values())
@@ -52,7 +54,7 @@ def merged(blocks: Sequence[WordBlock]) -> tuple[WordBlock, ...]:
 
 def merged_kind(blocks: Sequence[WordBlock]) -> WordBlock:
     """Blocks of one kind as one."""
-    words = tuple(word for block in blocks for word in block.words)
+    words = tuple(chain.from_iterable(block.words for block in blocks))
     return WordBlock(blocks[0].kind, words, sum(block.weight for block in blocks))
 
 
@@ -68,6 +70,6 @@ def position_weights(
         counts.update(block.words)
         for word in set(block.words):
             values[word] += positions[block.kind]  # type: ignore[assignment]
-    raw = {word: count * statistics.idf(word) * values[word] for word, count in counts.items()}
-    length = math.sqrt(sum(value**2 for value in raw.values()))
+    raw = statistics.by_idf({word: count * values[word] for word, count in counts.items()})
+    length = math.hypot(*raw.values())
     return {word: value / length for word, value in raw.items()} if length else {}

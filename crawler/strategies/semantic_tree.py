@@ -76,8 +76,8 @@ class SemanticTree:
         terms: Mapping[str, float],
         likeness: Likeness,
     ) -> float:
-        idf, meaning = self._knowledge.statistics.idf, self._settings.meaning
-        weighted = {word: value * idf(word) for word, value in frequencies.items()}
+        meaning = self._settings.meaning
+        weighted = self._knowledge.statistics.by_idf(frequencies)
         features = {word: weighted[word] for word in first_terms(weighted, FEATURES)}
         return (1 - meaning) * cosine(terms, features) + meaning * likeness.mean(features)
 
@@ -126,11 +126,7 @@ class Vsm:
     def keep(self, page: PageWords) -> Judgement:
         """Cosine (ZJ-F4) against the threshold."""
         self._knowledge.add(page)
-        idf = self._knowledge.statistics.idf
-        score = cosine(
-            self._knowledge.terms,
-            {word: count * idf(word) for word, count in page.counts.items()},
-        )
+        score = cosine(self._knowledge.terms, self._knowledge.statistics.by_idf(page.counts))
         return Judgement(keep=score >= self._threshold or page.url in self._examples, score=score)
 
     def link_priorities(

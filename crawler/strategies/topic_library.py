@@ -112,9 +112,8 @@ class TopicLibrary:
 
     def likeness(self, words: Words) -> float:
         """WY-F15 of some words, 0 to 1."""
-        idf = self._knowledge.statistics.idf
-        concepts = {self._template.get(word, word) for word in words}
-        return cosine(self._topic, {concept: idf(concept) for concept in concepts})
+        concepts = dict.fromkeys((self._template.get(word, word) for word in words), 1.0)
+        return cosine(self._topic, self._knowledge.statistics.by_idf(concepts))
 
     def _reduced(self, blocks: Sequence[WordBlock], topic: Mapping[str, float]) -> list[WordBlock]:
         """The blocks without noise."""
