@@ -12,28 +12,48 @@ from dataclasses import dataclass, field
 
 @dataclass
 class WordStatistics:
-    """Counts over documents, which come one by one. `by_hand` are weights that the operator has set (ZK-F2)."""
+    """How many documents hold a word. They come one by one."""
 
-    by_hand: Mapping[str, float] = field(default_factory=dict)
     documents: int = 0
-    occurrences: Counter[str] = field(default_factory=Counter)  # f_i
-    holding: Counter[str] = field(default_factory=Counter)  # N_i
-    _total: int = 0  # of f_i
-    _total_log: float = 0.0  # of f_i * ln N_i
-    _logs: list[float] = field(default_factory=lambda: [0.0])  # ln n of as many documents; 0 for none
-    _logs_of_half: list[float] = field(default_factory=lambda: [math.log(0.5)])  # ln(n + 1/2)
+    holding: Counter[str] = field(default_factory=Counter)  # n_t
+    _logs: list[float] = field(default_factory=lambda: [math.log(0.5)])  # ln(n + 1/2) of as many documents
 
     def add(self, counts: Mapping[str, int]) -> None:
         """Take a document's words."""
         self.documents += 1
-        self._logs.append(math.log(self.documents))
-        self._logs_of_half.append(math.log(self.documents + 0.5))
+        self._logs.append(math.log(self.documents + 0.5))
+        self.holding.update(counts.keys())
+
+    def idf(self, word: str) -> float:
+        """WY-F12: ln((N + 1) / (n_t + 1/2)); near 0, and above it, for a word that every document holds."""
+        return math.log(self.documents + 1) - self._logs[self.holding[word]]
+
+    def by_idf(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Each word's value times its idf."""
+        first, logs, holding = math.log(self.documents + 1), self._logs, self.holding.get
+        return {word: value * (first - logs[holding(word, 0)]) for word, value in values.items()}
+
+
+@dataclass
+class WordWeights(WordStatistics):
+    """Zhou's weights, for which occurrences count too. `by_hand` are weights that the operator has set (ZK-F2)."""
+
+    by_hand: Mapping[str, float] = field(default_factory=dict)
+    occurrences: Counter[str] = field(default_factory=Counter)  # f_i
+    _total: int = 0  # of f_i
+    _total_log: float = 0.0  # of f_i * ln N_i
+    _whole_logs: list[float] = field(default_factory=lambda: [0.0])  # ln N_i of as many documents; 0 for none
+
+    def add(self, counts: Mapping[str, int]) -> None:
+        """Take a document's words."""
+        super().add(counts)
+        self._whole_logs.append(math.log(self.documents))
         self._total += sum(counts.values())
-        occurrences, holding, logs, change = self.occurrences, self.holding, self._logs, 0.0
+        occurrences, holding, logs, change = self.occurrences, self.holding, self._whole_logs, 0.0
         for word, count in counts.items():
-            before, held = occurrences.get(word, 0), holding.get(word, 0)
-            change += (before + count) * logs[held + 1] - before * logs[held]
-            occurrences[word], holding[word] = before + count, held + 1
+            before, held = occurrences.get(word, 0), holding[word]
+            occurrences[word] = after = before + count
+            change += after * logs[held] - before * logs[held - 1]
         self._total_log += change
 
     def weight(self, word: str) -> float:
@@ -50,15 +70,6 @@ class WordStatistics:
             return 0.0
         total = self._total * math.log(self.documents) - self._total_log
         return total / self.documents / len(self.holding)
-
-    def idf(self, word: str) -> float:
-        """WY-F12: ln((N + 1) / (n_t + 1/2)); near 0, and above it, for a word that every document holds."""
-        return math.log(self.documents + 1) - self._logs_of_half[self.holding[word]]
-
-    def by_idf(self, values: Mapping[str, float]) -> dict[str, float]:
-        """Each word's value times its idf."""
-        first, logs, holding = math.log(self.documents + 1), self._logs_of_half, self.holding.get
-        return {word: value * (first - logs[holding(word, 0)]) for word, value in values.items()}
 
     def _own_weight(self, word: str) -> float:
         return self.occurrences[word] / self.documents * math.log(self.documents / self.holding[word])

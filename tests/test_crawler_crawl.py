@@ -209,7 +209,9 @@ def test_minutes_end_a_run(tmp_path: Path) -> None:
         site.pages = Endless()
         report = run(MemoryTable(), settings(site.url(), minutes=2 / 60, depth=10**9), tmp_path)
     assert report.counts[Reason.FETCHED] > 1
-    assert report.notes == ("stopped after 0.0333333 minutes",)
+    # the second where the last answer was so slow that its host rests for longer than what is left
+    early = "stopped early: every host left asks to wait longer than this run may last"
+    assert report.notes in (("stopped after 0.0333333 minutes",), (early,))
 
 
 def test_a_host_that_asks_for_a_long_pause_does_not_keep_the_run_waiting(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from crawler.strategies.fused_taught import Texts, rows_into, taught, texts_of
 from semantics.topic_tree import Likeness, tree_of
 from semantics.vectors import WordVectors
 from semantics.word_similarity import WordSimilarity
-from semantics.word_weights import WordStatistics
+from semantics.word_weights import WordWeights
 
 
 def remembered(*links: tuple[str, str]) -> Memory:
@@ -203,7 +203,7 @@ def test_an_example_that_comes_late_is_still_one() -> None:
 
 def test_the_mean_weight_is_kept_up_by_sums() -> None:
     """ZK-F2: the same as the mean over all words, after every document."""
-    statistics = WordStatistics()
+    statistics = WordWeights()
     for counts in ({"a": 3, "b": 1}, {"b": 2}, {"a": 1, "c": 4}):
         statistics.add(counts)
         own = [statistics.weight(word) for word in statistics.holding]

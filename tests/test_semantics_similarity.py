@@ -13,7 +13,7 @@ from semantics.sparse import cosine
 from semantics.topic_tree import grown_tree, tree_of
 from semantics.vectors import EMPTY, WordVectors, train
 from semantics.word_similarity import SimilaritySettings, TopicIndex, WordSimilarity, combined
-from semantics.word_weights import WordStatistics
+from semantics.word_weights import WordWeights
 
 TREE = tree_of(["地质", "  岩石, 石头", "    玄武岩", "    花岗岩", "  地震", "音乐", "  钢琴"])
 CILIN = ["Aa01A01= 人 士", "Aa01A02= 人类 生人", "Aa01B01= 老人 士", "Bb01A01# 石 土", "Aa02A01@ 我"]
@@ -81,7 +81,7 @@ def test_grown_tree() -> None:
 
 def test_word_weight() -> None:
     """ZK-F2: (f / N) * ln(N / N_i)."""
-    statistics = WordStatistics(by_hand={"中国": 0.01})
+    statistics = WordWeights(by_hand={"中国": 0.01})
     for counts in ({"党": 2, "的": 1}, {"党": 1, "的": 1}, {"的": 3}, {"的": 1, "中国": 9}):
         statistics.add(Counter(counts))
     assert statistics.weight("党") == pytest.approx(3 / 4 * math.log(4 / 2))
@@ -92,12 +92,12 @@ def test_word_weight() -> None:
 
 
 def test_word_weight_before_any_document() -> None:
-    assert WordStatistics().weight("党") == 0.0
+    assert WordWeights().weight("党") == 0.0
 
 
 def test_smoothed_idf() -> None:
     """WY-F12 [D]: ln((N + 1) / (n + 1/2))."""
-    statistics = WordStatistics()
+    statistics = WordWeights()
     statistics.add({"a": 1, "b": 1})
     statistics.add({"a": 4})
     assert statistics.idf("a") == pytest.approx(math.log(3 / 2.5))

@@ -46,10 +46,10 @@ class Knowledge:
     """Grows with the pages of a crawl. `version` rises whenever the terms have changed; what else rests on pages is
     made anew when it is asked for, so that who does without vectors does not wait for them."""
 
-    def __init__(self, topic: Topic, given: Given = NOTHING) -> None:
+    def __init__(self, topic: Topic, given: Given = NOTHING, statistics: WordStatistics | None = None) -> None:
         self.topic = topic
         self.given = given
-        self.statistics = WordStatistics(given.weights)
+        self.statistics = statistics or WordStatistics()
         self.terms: Mapping[str, float] = topic.terms
         self.version = 0
         self._texts: deque[Words] = deque(maxlen=_MOST_TEXTS)
@@ -141,4 +141,4 @@ def heaviest(scores: Mapping[str, float], never: frozenset[str]) -> dict[str, fl
 
 def first_terms(terms: Mapping[str, float], most: int) -> list[str]:
     """The terms that weigh most, the heaviest first."""
-    return nlargest(most, terms, key=lambda term: (terms[term], term))
+    return [term for _, term in nlargest(most, zip(terms.values(), terms, strict=True))]

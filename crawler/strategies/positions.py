@@ -25,13 +25,13 @@ WU = {TITLE: 1.0, CONTENT: 0.6, ANCHOR: 0.5, OTHER: 0.3, NAVIGATION: 0.1}
 
 def weighted_frequency(page: PageWords) -> dict[str, float]:
     """ZJ-F3: wtf = sum of position weight * count, as a share of the page's total."""
-    found: Counter[str] = Counter()
+    found: dict[str, float] = {}
     for block in merged(page.blocks):
         weight = ZHANG[block.kind]
         for word, count in Counter(block.words).items():
-            found[word] += weight * count  # type: ignore[assignment]
+            found[word] = found.get(word, 0.0) + weight * count
     for word in page.description:
-        found[word] += META  # type: ignore[assignment]
+        found[word] = found.get(word, 0.0) + META
     total = sum(found.values())
     return {word: value / total for word, value in found.items()}
 
@@ -64,12 +64,14 @@ def position_weights(
     positions: Mapping[str, float] = WU,
 ) -> dict[str, float]:
     """WY-F13: tf * idf * sum of the position values of the blocks that hold the term, made a unit vector."""
-    counts: Counter[str] = Counter()
-    values: Counter[str] = Counter()
-    for block in blocks:
-        counts.update(block.words)
-        for word in set(block.words):
-            values[word] += positions[block.kind]  # type: ignore[assignment]
-    raw = statistics.by_idf({word: count * values[word] for word, count in counts.items()})
+    counts = Counter(chain.from_iterable(block.words for block in blocks))
+    weighted: Mapping[str, float] = counts  # of a single block: its position's value is a factor of all
+    if len(blocks) > 1:
+        values: Counter[str] = Counter()
+        for block in blocks:
+            for word in set(block.words):
+                values[word] += positions[block.kind]  # type: ignore[assignment]
+        weighted = {word: count * values[word] for word, count in counts.items()}
+    raw = statistics.by_idf(weighted)
     length = math.hypot(*raw.values())
     return {word: value / length for word, value in raw.items()} if length else {}

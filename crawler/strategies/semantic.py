@@ -19,6 +19,7 @@ from crawler.strategies.threshold import Threshold
 from crawler.strategies.url_structure import History
 from semantics.ahp import weights_of
 from semantics.word_similarity import TopicIndex, WordSimilarity
+from semantics.word_weights import WordWeights
 
 # description : anchor 1:1, description : struct 8:1, anchor : struct 8:1: structure decides between equals [D]
 IMPORTANCE = ((1.0, 1.0, 8.0), (1.0, 1.0, 8.0), (1 / 8, 1 / 8, 1.0))
@@ -51,7 +52,8 @@ class Semantic:
         settings: SemanticSettings | None = None,
     ) -> None:
         self._settings = settings or SemanticSettings()
-        self._knowledge = Knowledge(topic, given)
+        self._words = WordWeights(by_hand=given.weights)
+        self._knowledge = Knowledge(topic, given, self._words)
         self._examples = {page.url for page in topic.examples}
         self._history = History(self._settings.seed)
         self._weights = weights_of(IMPORTANCE).values
@@ -112,7 +114,7 @@ class Semantic:
 
         w_d is ZK-F2; w_t is the topic's: OF_NAME for its name, a quarter of it for the first word of the examples [D].
         """
-        weight, distinct = self._knowledge.statistics.weight, dict.fromkeys(words)
+        weight, distinct = self._words.weight, dict.fromkeys(words)
         total = sum(weight(word) * of_topic[topic] * value**2 for word in distinct for topic, value in index[word])
         return total / len(distinct) if distinct else 0.0
 

@@ -78,8 +78,9 @@ class SemanticTree:
     ) -> float:
         meaning = self._settings.meaning
         weighted = self._knowledge.statistics.by_idf(frequencies)
-        features = {word: weighted[word] for word in first_terms(weighted, FEATURES)}
-        return (1 - meaning) * cosine(terms, features) + meaning * likeness.mean(features)
+        if len(weighted) > FEATURES:
+            weighted = {word: weighted[word] for word in first_terms(weighted, FEATURES)}
+        return (1 - meaning) * cosine(terms, weighted) + meaning * likeness.mean(weighted)
 
     def _refresh(self) -> None:
         """Features and threshold anew where the terms have changed."""
