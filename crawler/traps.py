@@ -38,6 +38,7 @@ _MOST_SEGMENTS = 16
 _MOST_PARAMETERS = 12
 _MOST_REPEATS = 2
 _MOST_ONWARD = 8
+_MOST_IN_DOUBT = 10  # pages that led to what was not read here: robots may forbid it, so a hundred pages must do
 _NUMBER = re.compile(r"[0-9]+")
 _ID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{13,}|(?=[a-zA-Z]*[0-9])[0-9a-zA-Z_-]{16,}")
 _NOT_EARLIER, _YEARS_ON = 1990, 2
@@ -124,8 +125,8 @@ class PatternCount:
 
     Links from its own pages (`own`, `own_new` of them to unknown addresses) and those followed (`taken`, `next` as
     paging); pages that were read (`read`), had something new to say (`fresh`), were worth keeping (`articles`), led to
-    unknown addresses of other hosts (`abroad`) or of other patterns of this one (`onward`, by pattern). `places` are
-    some pages elsewhere that lead in, `held` addresses not followed so far.
+    unknown addresses of other patterns of the host (`onward`, by the first few patterns) or of more patterns and other
+    hosts (`elsewhere`). `places` are some pages elsewhere that lead in, `held` addresses not followed so far.
     """
 
     own: int = 0
@@ -135,14 +136,14 @@ class PatternCount:
     read: int = 0
     fresh: int = 0
     articles: int = 0
-    abroad: int = 0
+    elsewhere: int = 0
     onward: Counter[str] = field(default_factory=Counter)
     places: set[str] = field(default_factory=set)
     held: OrderedDict[str, None] = field(default_factory=OrderedDict)
 
     @property
     def is_fresh(self) -> bool:
-        """Is there something new on its pages themselves, or may there be?"""
+        """Is there something new on its pages themselves?"""
         return self.fresh >= _LEAST_FRESH * self.read
 
     @property
@@ -166,9 +167,6 @@ class PatternCount:
         """Keep an address for later."""
         if len(self.held) < _MOST_HELD:
             self.held[url] = None
-
-
-_UNREAD = PatternCount()
 
 
 @dataclass
@@ -235,14 +233,18 @@ class TrapWatch:
     def page(self, url: str, fresh: bool, new: Sequence[str] = ()) -> None:
         """A page was read; `fresh` says whether its content is unlike that of every page before, `new` are the
         addresses on it that nobody knew."""
-        count = self._count(pattern_of(url))
+        own = pattern_of(url)
+        count = self._count(own)
         count.read += 1
         count.fresh += fresh
-        start = origin_of(url) + "/"
-        count.abroad += any(not link.startswith(start) for link in new)
-        for pattern in {pattern_of(link) for link in new if link.startswith(start)} - {pattern_of(url)}:
-            if pattern in count.onward or len(count.onward) < _MOST_ONWARD:
+        start, elsewhere = origin_of(url) + "/", False
+        for pattern in dict.fromkeys(pattern_of(link) if link.startswith(start) else "" for link in new):
+            if pattern and (pattern in count.onward or len(count.onward) < _MOST_ONWARD):
                 count.onward[pattern] += 1
+            else:
+                elsewhere = True
+        del count.onward[own]  # more of itself is no news
+        count.elsewhere += elsewhere
 
     def article(self, url: str) -> None:
         """A page proved to be an article, now or in an earlier run."""
@@ -257,8 +259,14 @@ class TrapWatch:
         """Have most of its pages said what others said, and led to no more than that?"""
         if count.read < _FEWEST_JUDGED or count.is_fresh:
             return False
-        led = sum(pages for pattern, pages in count.onward.items() if self.counts.get(pattern, _UNREAD).is_fresh)
-        return count.abroad + led < _LEAST_FRESH * count.read
+        led, in_doubt = 0, count.elsewhere
+        for pattern, pages in count.onward.items():
+            other = self.counts.get(pattern)
+            if other is None or not other.read:
+                in_doubt += pages
+            elif other.is_fresh:
+                led += pages
+        return led + min(in_doubt, _MOST_IN_DOUBT) < _LEAST_FRESH * count.read
 
     def _count(self, pattern: str) -> PatternCount:
         count = self.counts.setdefault(pattern, PatternCount())

@@ -58,9 +58,7 @@ class WordSimilarity:
     def alike(self, one: str, others: Sequence[str], rows: NDArray[np.float32]) -> list[tuple[str, float]]:
         """Those of the other words whose similarity is above 0, with it; `rows` are theirs by `rows_of`."""
         vectors = rows @ self._vectors.rows_of([one])[0]
-        likely: Sequence[int] = range(
-            len(others)
-        )  # by concepts any may be alike, without them only whom vectors say enough of
+        likely: Sequence[int] = range(len(others))  # concepts may speak for any of them
         if self._concepts is None:
             own = [others.index(one)] if one in others else []
             likely = sorted({*np.flatnonzero(vectors >= self._settings.least_vectors).tolist(), *own})
