@@ -11,3 +11,9 @@ def cosine(left: Mapping[str, float], right: Mapping[str, float]) -> float:
     dot = sum(weight * right[word] for word, weight in left.items() if word in right)
     lengths = math.hypot(*left.values()) * math.hypot(*right.values())
     return dot / lengths if lengths else 0.0
+
+
+def unit(vector: Mapping[str, float]) -> dict[str, float]:
+    """The vector at length 1; {} for one of length 0."""
+    length = math.hypot(*vector.values())
+    return {word: value / length for word, value in vector.items()} if length else {}

@@ -26,7 +26,7 @@ class WordStatistics:
 
     def idf(self, word: str) -> float:
         """WY-F12: ln((N + 1) / (n_t + 1/2)); near 0, and above it, for a word that every document holds."""
-        return math.log(self.documents + 1) - self._logs[self.holding[word]]
+        return self.by_idf({word: 1.0})[word]
 
     def by_idf(self, values: Mapping[str, float]) -> dict[str, float]:
         """Each word's value times its idf."""

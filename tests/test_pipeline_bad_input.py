@@ -523,9 +523,7 @@ BAD_PAGES: dict[str, tuple[Answer | Callable[[Request], Answer], str, str]] = {
 
 def test_bad_pages_become_outcomes(tmp_path: Path) -> None:
     served = {path: answer for path, (answer, _, _) in BAD_PAGES.items()}
-    linked = [
-        path for path in BAD_PAGES if path != "/loop2"
-    ]  # which /loop1 alone leads to: which is first is no chance
+    linked = [path for path in BAD_PAGES if path != "/loop2"]  # found by /loop1 alone: else either may be first
     with Site({**served, "/": page(*linked), "/robots.txt": ROBOTS}) as site:
         crawl = crawl_of(site, depth=1, max_bytes=300_000, read_timeout=4.0)
         vertical = Vertical(tmp_path / "vertical").write({"crawl": crawl})

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from crawler.strategies.focus import PageWords, Topic, Words
 from semantics.concepts import Concepts
+from semantics.sparse import unit
 from semantics.topic_tree import TopicTree, grown_tree
 from semantics.vectors import EMPTY, WordVectors, train
 from semantics.word_weights import WordStatistics
@@ -128,9 +129,7 @@ def topic_terms(
 
 def unit_vector(counts: Mapping[str, int], statistics: WordStatistics) -> dict[str, float]:
     """(1 + ln tf) * idf of the words, of length 1; {} for none."""
-    raw = statistics.by_idf({word: 1 + math.log(count) for word, count in counts.items()})
-    length = math.hypot(*raw.values())
-    return {word: value / length for word, value in raw.items()} if length else {}
+    return unit(statistics.by_idf({word: 1 + math.log(count) for word, count in counts.items()}))
 
 
 def heaviest(scores: Mapping[str, float], never: frozenset[str]) -> dict[str, float]:

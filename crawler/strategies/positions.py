@@ -1,6 +1,5 @@
 """Words by where they stand on a page: Zhang's weighted frequency and Wu's position values."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -14,6 +13,7 @@ from crawler.strategies.focus import (
     PageWords,
     WordBlock,
 )
+from semantics.sparse import unit
 from semantics.word_weights import WordStatistics
 
 # ZJ-F3 [D]: title 3, anchor 1.5, text 1, meta words 0.5 (they can be faked)
@@ -72,6 +72,4 @@ def position_weights(
             for word in set(block.words):
                 values[word] += positions[block.kind]  # type: ignore[assignment]
         weighted = {word: count * values[word] for word, count in counts.items()}
-    raw = statistics.by_idf(weighted)
-    length = math.hypot(*raw.values())
-    return {word: value / length for word, value in raw.items()} if length else {}
+    return unit(statistics.by_idf(weighted))
