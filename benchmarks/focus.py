@@ -18,6 +18,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from threadpoolctl import threadpool_limits
 
 from benchmarks.focus_baselines import BestFirst, BreadthFirst, Oracle, Shark, distances, frequencies
 from benchmarks.focus_figures import OURS, SHARE, figures_of, gains, plotted, tables
@@ -136,7 +137,7 @@ def measure_set(
     sweeps: list[Sweep] = []
     if "semantic" in systems and graph.name == GENERATED:
         sweeps, _informed = sweeps_of(graph, topics, draws), informed(graph)
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
+    with multiprocessing.get_context("fork").Pool(processes, threadpool_limits, (1,)) as pool:
         for count, (task, result) in enumerate(pool.imap(run_task, tasks), 1):
             scores[task.system].append(result)
             print(f"\r{graph.name}: {count} of {len(tasks)} replays", end="", file=sys.stderr)

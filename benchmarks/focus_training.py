@@ -14,7 +14,8 @@ OTHERS labels of each graph teach, none of them part of a topic of the graph's f
 
 import json
 import multiprocessing
-from collections import Counter
+import random
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 from benchmarks.focus import FILES
 from benchmarks.focus_frontiers import Frontiers
@@ -30,24 +32,28 @@ from benchmarks.focus_graph import Graph, cut_latin, load
 from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.results import SHARED
-from crawler.strategies.focus import Topic, Words
+from crawler.strategies.contract import Judgement
+from crawler.strategies.focus import PageWords, Topic, Words
 from crawler.strategies.fused import Fused, Look
 from crawler.strategies.fused_links import FEATURES
 from crawler.strategies.fused_memory import Floats, Ints
-from crawler.strategies.fused_pages import FIRST_SIGHT, PAGE_FEATURES, Priors, shipped
+from crawler.strategies.fused_pages import FIRST_SIGHT, OWN, PAGE_FEATURES, Priors, shipped
 from crawler.strategies.fused_prior import FILE, prior_of
 
-OTHERS = 30
-OTHER_PAGES = (40, 220)  # of a label that is taken as a topic
+OTHERS = 60
+OTHER_PAGES = (40, 300)  # of labels that are taken as a topic
+LEAST_OF_SIBLING = 15  # pages of a label that is taken with others
 NAME_WORDS = 2  # of a label whose own words stand in no title
 MOST_A_LOOK = 60  # pages written down
 PARTS = 5
+OF_TOPIC = 1.5  # of the pages of a topic beside the others: topics are wider than labels
 PENALTY = 50.0  # of the squares of the weights, beside the sum of the rows' losses
 BEST_LINKS, OTHER_LINKS = 60, 150  # of a frontier that are written down
 START_WITH = ("share", "support", "terms", "latent", "words", "near_latent", "hub", "path")
 START, NEARNESS = 0.3, 0.01  # the weight of those before anything is learned; penalty on leaving them
-COUNTS = ("sources", "length", "depth", "targets", "degree")  # features that are no likeness
+COUNTS = ("length", "sources", "depth", "degree", "targets")  # features that are no likeness
 
+Labels = tuple[str, ...]
 Weights = dict[str, dict[str, dict[str, float]]]
 
 
@@ -62,6 +68,9 @@ class Lesson:
     pages: Floats
     relative: Floats
     labels: Floats
+    sights: Floats
+    sights_relative: Floats
+    sight_labels: Floats
     links: Floats
     link_labels: Floats
     link_weights: Floats
@@ -75,6 +84,14 @@ class Recorder(Fused):
         self._name = name
         self._relevant = relevant
         self.lessons: list[Lesson] = []
+        self._sights: list[tuple[Floats, Floats, float]] = []
+
+    def keep(self, page: PageWords) -> Judgement:
+        judgement = super().keep(page)
+        if self._look is not None and page.url not in self._examples:
+            row = self._look.judge.sight(page, self._bag)
+            self._sights.append((row, self._look.judge.scale(row), float(page.url in self._relevant)))
+        return judgement
 
     def _looked(self, look: Look, frontier: list[int], rows: Floats) -> None:
         super()._looked(look, frontier, rows)
@@ -90,11 +107,20 @@ class Recorder(Fused):
                 look.judge.rows[pages],
                 look.judge.scale(look.judge.rows[pages]),
                 self._labels([self._memory.pages[page] for page in pages]),
+                *self._seen(),
                 relative[some],
                 self._labels([frontier[place] for place in some]),
                 weights,
             )
         )
+
+    def _seen(self) -> tuple[Floats, Floats, Floats]:
+        """The pages that came since the last look, as they were first seen."""
+        seen, self._sights = self._sights, []
+        rows = [
+            np.vstack([one[part] for one in seen]) if seen else np.zeros((0, len(PAGE_FEATURES))) for part in (0, 1)
+        ]
+        return rows[0], rows[1], np.array([label for _, _, label in seen])
 
     def _labels(self, nodes: Sequence[int]) -> Floats:
         return np.array([float(self._memory.urls[node] in self._relevant) for node in nodes])
@@ -125,7 +151,7 @@ _others: dict[str, Mapping[str, Words]] = {}  # the labels of each graph that te
 
 @click.command()
 @click.argument("data", default=SHARED / "webgraph", type=click.Path(path_type=Path, exists=True))
-@click.option("--rounds", default=2, type=click.IntRange(1), help="Times to replay and fit.")
+@click.option("--rounds", default=5, type=click.IntRange(1), help="Times to replay and fit.")
 @click.option("--check", default=1, type=click.IntRange(0), help="Draws of seeds to replay each topic from, checking.")
 @click.option("--processes", default=2, type=click.IntRange(1))
 def main(data: Path, rounds: int, check: int, processes: int) -> None:
@@ -133,13 +159,15 @@ def main(data: Path, rounds: int, check: int, processes: int) -> None:
     for path in sorted(data.glob("*.jsonl*")):
         name = path.name.partition(".")[0]
         graph = load(path, data / FILES.get(name, f"{name}_topics.json"))
-        _others[name] = {label: name_of(graph, label) for label in others_of(graph)}
-        _graphs[name] = replace(graph, topics={**graph.topics, **{label: (label,) for label in _others[name]}})
-    lessons: list[Lesson] = []
+        others = others_of(graph)
+        _others[name] = {topic: name_of(graph, labels) for topic, labels in others.items()}
+        _graphs[name] = replace(graph, topics={**graph.topics, **others})
+    fits: list[Weights] = []
     weights = None
     for number in range(rounds):
-        lessons += lessons_of(weights, number, processes)
-        weights = fitted(lessons)
+        lessons = lessons_of(weights, number, processes)
+        fits.append(fitted(lessons))
+        weights = mean_weights(fits)
         print(f"round {number + 1}: {len(lessons)} lessons")
     FILE.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
     if check:
@@ -147,26 +175,51 @@ def main(data: Path, rounds: int, check: int, processes: int) -> None:
             print(line)
 
 
-def others_of(graph: Graph) -> Sequence[str]:
-    """OTHERS labels that no topic has a part in, evenly drawn from those in order."""
+def others_of(graph: Graph) -> Mapping[str, Labels]:
+    """OTHERS labels that no topic has a part in, and half as many times two or three labels below the same one, evenly
+    drawn from those in order."""
     counts = Counter(label for node in graph.nodes.values() for label in prefixes(node.labels))
     own = [prefix for some in graph.topics.values() for prefix in some]
+    free = {
+        label: count
+        for label, count in sorted(counts.items())
+        if not any(label.startswith(one) or one.startswith(label) for one in own)
+    }
+    singles = [label for label, count in free.items() if OTHER_PAGES[0] <= count <= OTHER_PAGES[1]]
+    together = siblings_of({label: count for label, count in free.items() if count >= LEAST_OF_SIBLING})
+    return {
+        " ".join(some): some for some in [*evenly([(one,) for one in singles], OTHERS), *evenly(together, OTHERS // 2)]
+    }
+
+
+def siblings_of(counts: Mapping[str, int]) -> list[Labels]:
+    """Two or three labels below the same one, which together have the pages of a topic; two draws for each."""
+    below: dict[str, list[str]] = defaultdict(list)
+    for label in counts:
+        below[label.rpartition(".")[0]].append(label)
+    drawn = [
+        tuple(random.Random(f"{above} {draw}").sample(some, min(len(some), 2 + draw)))
+        for above, some in below.items()
+        if above and len(some) > 1
+        for draw in (0, 1)
+    ]
     least, most = OTHER_PAGES
-    free = sorted(
-        label
-        for label, count in counts.items()
-        if least <= count <= most and not any(label.startswith(one) or one.startswith(label) for one in own)
-    )
-    return [free[place * len(free) // OTHERS] for place in range(OTHERS)] if len(free) > OTHERS else free
+    return [some for some in dict.fromkeys(drawn) if least <= sum(counts[label] for label in some) <= most]
 
 
-def name_of(graph: Graph, label: str) -> Words:
-    """Words that an operator might name the label by: its own as far as titles hold them, else those that its titles
-    hold above all."""
-    pages = [(node.page.title, any(one.startswith(label) for one in node.labels)) for node in graph.nodes.values()]
+def evenly(some: Sequence[Labels], count: int) -> Sequence[Labels]:
+    """So many of them at even distances, or all."""
+    return [some[place * len(some) // count] for place in range(count)] if len(some) > count else some
+
+
+def name_of(graph: Graph, labels: Labels) -> Words:
+    """Words that an operator might name the labels by: their own as far as titles hold them, else those that their
+    titles hold above all."""
+    pages = [(node.page.title, any(one.startswith(labels) for one in node.labels)) for node in graph.nodes.values()]
     everywhere = Counter(word for title, _ in pages for word in set(title))
     held = Counter(word for title, is_own in pages if is_own for word in set(title))
-    own = [word for word in cut_latin(label.rpartition(".")[2].replace("_", " ")) if held[word] > 1]
+    last = " ".join(label.rpartition(".")[2] for label in labels).replace("_", " ")
+    own = [word for word in cut_latin(last) if held[word] > 1]
     telling = sorted(held, key=lambda word: (-(held[word] ** 2) / everywhere[word], word))
     return tuple(dict.fromkeys(own or telling[:NAME_WORDS]))
 
@@ -180,7 +233,7 @@ def prefixes(labels: Sequence[str]) -> set[str]:
 def lessons_of(weights: Weights | None, draw: int, processes: int) -> list[Lesson]:
     """Replay every label that teaches and write down."""
     tasks = [Task(graph, label, draw, weights) for graph in _graphs for label in _others[graph]]
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
+    with multiprocessing.get_context("fork").Pool(processes, threadpool_limits, (1,)) as pool:
         return [lesson for _, _, lessons in pool.imap(run, tasks) for lesson in lessons]
 
 
@@ -201,28 +254,44 @@ def priors_of(weights: Weights | None) -> Priors:
     if weights is None:
         return shipped()
     return Priors(
+        prior_of(weights["own"], OWN),
         prior_of(weights["page"], PAGE_FEATURES),
-        prior_of(weights["first_sight"], FIRST_SIGHT),
+        prior_of(weights["first_sight"], PAGE_FEATURES),
         prior_of(weights["link"], FEATURES),
     )
 
 
 def fitted(lessons: Sequence[Lesson]) -> Weights:
-    """The weights of all parts: the first features of a page are those that do not need its links."""
+    """The weights of all parts: the first features of a page are its own."""
     return {
-        "page": regression(lessons, PAGE_FEATURES),
-        "first_sight": regression(lessons, FIRST_SIGHT),
+        "own": regression([(one.pages, one.relative, one.labels) for one in lessons], OWN),
+        "page": regression([(one.pages, one.relative, one.labels) for one in lessons], PAGE_FEATURES),
+        "first_sight": regression(
+            [(one.sights, one.sights_relative, one.sight_labels) for one in lessons if len(one.sights)], FIRST_SIGHT
+        ),
         "link": {"own": {"": 0.0}, "relative": ranking(lessons)},
     }
 
 
-def regression(lessons: Sequence[Lesson], names: Sequence[str]) -> dict[str, dict[str, float]]:
+def mean_weights(fits: Sequence[Weights]) -> Weights:
+    """Their mean: each round draws other seeds and goes another way, so that one alone is partly chance."""
+    return {
+        part: {
+            kind: {name: round(mean([fit[part][kind][name] for fit in fits]), 5) for name in fits[0][part][kind]}
+            for kind in fits[0][part]
+        }
+        for part in fits[0]
+    }
+
+
+def regression(looks: Sequence[tuple[Floats, Floats, Floats]], names: Sequence[str]) -> dict[str, dict[str, float]]:
     """The weights of a part. No likeness weighs below 0: a web that is unlike these could turn it round."""
-    size = len(names)
+    places = [PAGE_FEATURES.index(name) for name in names]
     alike = np.array([name not in COUNTS for name in names])
-    rows = np.vstack([np.hstack((one.pages[:, :size][:, alike], one.relative[:, :size])) for one in lessons])
-    labels = np.concatenate([one.labels for one in lessons])
-    counts = np.concatenate([np.full(len(one.labels), 1 / len(one.labels)) for one in lessons])  # a look counts as one
+    rows = np.vstack([np.hstack((own[:, places][:, alike], relative[:, places])) for own, relative, _ in looks])
+    labels = np.concatenate([labels for _, _, labels in looks])
+    counts = np.concatenate([np.full(len(labels), 1 / len(labels)) for _, _, labels in looks])  # a look counts as one
+    counts *= np.where(labels > 0, OF_TOPIC, 1.0)
     bounded = np.concatenate((np.ones(int(alike.sum()), dtype=bool), alike))
     bias, slopes = logistic(rows, labels, counts / counts.mean(), bounded)
     own, relative = slopes[: int(alike.sum())].round(5).tolist(), slopes[int(alike.sum()) :].round(5).tolist()
@@ -288,7 +357,7 @@ def checked(lessons: Sequence[Lesson], weights: Weights | None, draws: int, proc
         for topic in _graphs[graph].topics
         for draw in range(draws)
     ]
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
+    with multiprocessing.get_context("fork").Pool(processes, threadpool_limits, (1,)) as pool:
         scores = [(task, found) for task, found, _ in pool.imap(run, tasks)]
     return [line for graph in _graphs for line in lines_of(graph, scores)]
 

@@ -27,10 +27,14 @@ Row = Mapping[str, Any]
 
 @dataclass
 class Watched:
-    """A strategy, and what it says of one address: each page that leads there with the link's promise and its parts."""
+    """A strategy, and what it says of one address: each page that leads there with the link's promise and its parts.
+
+    `first` are the seeds: one that leads nowhere else is followed.
+    """
 
     focus: Focus
     url: str
+    first: frozenset[str] = frozenset()
     sources: list[Row] = field(default_factory=list)
 
     def keep(self, page: PageWords) -> Judgement:
@@ -42,9 +46,10 @@ class Watched:
     ) -> Sequence[float | None]:
         """As the strategy has it; the address' is noted."""
         promised = self.focus.link_priorities(page, judgement, links)
+        is_followed = page.url in self.first and all(value is None for value in promised)
         for link, value in zip(links, promised, strict=True):
             if link.url == self.url and len(self.sources) < MOST_SOURCES:
-                self.sources.append(self._source(page, judgement, link, value))
+                self.sources.append(self._source(page, judgement, link, value, is_followed))
         return promised
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
@@ -55,14 +60,17 @@ class Watched:
         """As the strategy has it."""
         return self.focus.rescored()
 
-    def _source(self, page: PageWords, judgement: Judgement, link: LinkWords, value: float | None) -> Row:
+    def _source(
+        self, page: PageWords, judgement: Judgement, link: LinkWords, value: float | None, is_followed: bool
+    ) -> Row:
+        discarded = "discarded, but followed: a seed that promises nothing" if is_followed else "discarded"
         return {
             "page": page.url,
             "page_score": f"{judgement.score:.3f} ({'kept' if judgement.keep else 'off topic'})",
             "anchor": " ".join(link.anchor[:MOST_WORDS]),
             "context": " ".join(link.context[:MOST_WORDS]),
             **parts_of(self.focus, judgement, link, value),
-            "promise": "discarded" if value is None else f"{value:.4f}",
+            "promise": discarded if value is None else f"{value:.4f}",
         }
 
 
@@ -115,7 +123,7 @@ def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
     """The pages that lead to an address, and what speaks for it now."""
     settings = settings_for(engine)
     means = means_of(engine, settings, plan_of(settings))
-    watch = Watched(means.focus, url)
+    watch = Watched(means.focus, url, means.first)
     guide = TopicGuide(replace(means, focus=watch))
     table = engine.store.judgements
     with engine.progress.task("topic", table.count()) as advance:

@@ -14,10 +14,10 @@ from benchmarks.focus_frontiers import Frontiers
 from benchmarks.focus_graph import load
 from benchmarks.focus_replay import Queue
 from benchmarks.focus_site import Shape, generated, is_portal
-from benchmarks.focus_training import drawn, logistic
+from benchmarks.focus_training import COUNTS, drawn, logistic
 from benchmarks.results import read_floors
 from crawler.strategies.fused_links import FEATURES
-from crawler.strategies.fused_pages import FIRST_SIGHT, PAGE_FEATURES, shipped
+from crawler.strategies.fused_pages import FIRST_SIGHT, OWN, PAGE_FEATURES, shipped
 from docstore.errors import PlumblineError
 
 SUBJECTS = {
@@ -178,8 +178,10 @@ def test_a_sample_of_links_stands_for_all() -> None:
 
 def test_shipped_weights_fit_the_features() -> None:
     priors = shipped()
-    assert (len(priors.page.own), len(priors.first_sight.relative)) == (len(PAGE_FEATURES), len(FIRST_SIGHT))
+    assert (len(priors.own.own), len(priors.page.own)) == (len(OWN), len(PAGE_FEATURES))
+    of_links = [place for place, name in enumerate(PAGE_FEATURES) if name not in FIRST_SIGHT]
+    assert len(of_links) and not priors.first_sight.relative[of_links].any()  # a page's links are not known at first
     assert len(priors.link.relative) == len(FEATURES)
     assert priors.page.own.min() >= 0.0
-    counts = [place for place, name in enumerate(PAGE_FEATURES) if name in ("length", "depth", "degree", "targets")]
+    counts = [place for place, name in enumerate(PAGE_FEATURES) if name in COUNTS]
     assert not priors.page.own[counts].any()

@@ -6,10 +6,11 @@ import scipy.sparse as sp
 
 from crawler.strategies.focus import CONTENT, TITLE, LinkWords, PageWords, Topic, WordBlock
 from crawler.strategies.fused import Fused
+from crawler.strategies.fused_company import Company, company_of, of_known, step_of
 from crawler.strategies.fused_judge import latent, space_of
-from crawler.strategies.fused_links import FEATURES, of_words, outcomes, walked
+from crawler.strategies.fused_links import FEATURES, of_words
 from crawler.strategies.fused_memory import Column, Memory, WordRows, path_and_slug
-from crawler.strategies.fused_pages import gathered, joined
+from crawler.strategies.fused_pages import gathered, joined, like
 from crawler.strategies.fused_prior import prior_of
 from crawler.strategies.fused_taught import Texts, rows_into, taught, texts_of
 from semantics.topic_tree import Likeness, tree_of
@@ -65,10 +66,46 @@ def test_the_vocabulary_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert memory.numbers(["c", "b"]).tolist() == [-1, 1]
 
 
+def company(memory: Memory, *relevance: float) -> Company:
+    """What pages of this relevance say of their company."""
+    return company_of(memory, step_of(memory), np.array(relevance))
+
+
 def test_a_walk_comes_past_what_relevant_pages_link_with() -> None:
     """a is relevant; b is linked with a by way of x, c with nothing: the walk reaches b and not c."""
-    found = walked(remembered(("a", "x"), ("b", "x"), ("c", "y")), np.array([1.0, 0.0, 0.0]))
-    assert found[0] > found[1] > 0.0 == found[2]
+    memory = remembered(("a", "x"), ("b", "x"), ("c", "y"))
+    found = company(memory, 1.0, 0.0, 0.0)
+    a, b, c = (found.visits_of(np.array([memory.nodes[name]]))[0] for name in "abc")
+    assert a > b > 0.0 == c
+
+
+def test_a_share_is_of_the_walks_that_come_past() -> None:
+    """x is linked by a, which is relevant, y by c, which is not; what nobody comes past has the mean of all."""
+    memory = remembered(("a", "x"), ("b", "x"), ("c", "y"))
+    found = company(memory, 1.0, 1.0, 0.0)
+    x, y, new = found.share_of(np.array([memory.nodes["x"], memory.nodes["y"], 99]))
+    assert x > 0.95 > 0.1 > y
+    assert new == pytest.approx(2 / 3)
+
+
+def test_what_came_after_a_look_has_the_value_of_others() -> None:
+    assert of_known(np.array([5.0, 7.0]), np.array([1, 2, 0]), -1.0).tolist() == [7.0, -1.0, 5.0]
+
+
+def test_a_page_is_not_its_own_sibling() -> None:
+    """a links to b (1) and c (0); base 2/3: without b (0 + 2) / 4, without c (1 + 2) / 4."""
+    memory = remembered(("a", "b"), ("a", "c"), ("b", "x"), ("c", "x"))
+    found = company(memory, 1.0, 1.0, 0.0)
+    source = np.zeros(2, dtype=np.int64)
+    assert found.hub_without(source, np.array([1.0, 0.0]), np.ones(2)).tolist() == pytest.approx([2 / 4, 3 / 4])
+
+
+def test_the_pages_most_like_one_are_others() -> None:
+    """Cosines 0.8 and 0.6 with the first, squared: (0.64 * 1 + 0.36 * 0) / 1."""
+    pages = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, 0.8]])
+    values = np.array([9.0, 1.0, 0.0])
+    assert like(pages[:1], pages, np.array([0])).mean(values)[0] == pytest.approx(0.64, abs=1e-4)
+    assert like(pages[:1], pages, np.array([-1])).mean(values)[0] == pytest.approx((9 + 0.64) / 2, abs=1e-4)
 
 
 def test_singular_vectors_of_many_pages_are_those_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,9 +139,9 @@ def test_paths_and_hubs_are_drawn_toward_the_mean_of_all() -> None:
     memory = remembered(
         ("http://h/p/a", "http://h/p/b"), ("http://h/p/b", "http://h/q/c"), ("http://h/q/c", "http://o/")
     )
-    found = outcomes(memory, np.array([1.0, 1.0, 0.0]))
-    assert found.hub.tolist() == pytest.approx([(1 + 2) / 4, (0 + 2) / 4, 2 / 3])
-    assert found.of_paths(4).tolist() == pytest.approx([(2 + 2) / 5, (0 + 2) / 4, 2 / 3, 2 / 3])
+    found = company(memory, 1.0, 1.0, 0.0)
+    assert found.hub(np.arange(4)).tolist() == pytest.approx([(1 + 2) / 4, (0 + 2) / 4, 2 / 3, 2 / 3])
+    assert found.path_of(np.arange(4)).tolist() == pytest.approx([(2 + 2) / 5, (0 + 2) / 4, 2 / 3, 2 / 3])
 
 
 def test_scores_of_words_add_up_to_those_of_links() -> None:
@@ -173,6 +210,19 @@ def crawled(pages: int) -> tuple[Fused, dict[str, float]]:
         focus.link_priorities(page, focus.keep(page), onward)
         priorities |= focus.rescored()
     return focus, priorities
+
+
+def test_a_page_is_judged_by_its_company_too() -> None:
+    """Two pages of the same words: one that relevant pages link to, one that pages off topic link to."""
+    focus, _ = crawled(40)
+    sights = []
+    for name, word in (("from_stones", "岩石"), ("from_rain", "雨")):
+        for number in range(3):
+            page = PageWords(f"http://a.test/{name}{number}", (word,), (), (WordBlock(CONTENT, (word,)),))
+            links = [LinkWords(f"http://a.test/{name}", ("冰",))]
+            focus.link_priorities(page, focus.keep(page), links)
+        sights.append(focus.keep(PageWords(f"http://a.test/{name}", ("冰",), (), (WordBlock(CONTENT, ("冰",)),))).score)
+    assert sights[0] > sights[1]
 
 
 @pytest.mark.parametrize("pages", [pytest.param(25, id="after a look"), pytest.param(28, id="in between")])

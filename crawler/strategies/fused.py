@@ -20,10 +20,8 @@ from crawler.strategies.fused_links import (
     FEATURES,
     Known,
     LinkTexts,
-    Outcomes,
     Scale,
     features,
-    outcomes,
     scale_of,
     text_scores,
     word_scores,
@@ -33,7 +31,7 @@ from crawler.strategies.fused_pages import PageJudge, Priors, bearings_of, shipp
 from crawler.strategies.fused_taught import taught, texts_of
 
 LOOK_EVERY, LOOK_SHARE = 8, 4  # pages between two looks: this many, or this part of all, whichever is more
-KEEP = 0.5
+KEEP = 0.4  # most F on the labels that taught
 UNJUDGED = 0.5  # score of a page that comes before the first look
 
 
@@ -44,7 +42,6 @@ class Look:
     pages: int
     judge: PageJudge
     words: Floats  # `word_scores`
-    outcomes: Outcomes
     scale: Scale | None = None  # none while the frontier is empty
 
 
@@ -64,7 +61,7 @@ class Fused:
         self._look: Look | None = None
 
     def keep(self, page: PageWords) -> Judgement:
-        """Kept where it is more likely of the topic than not."""
+        """Kept where it is likely enough of the topic."""
         self._bag = self._memory.bag(page)
         if page.url in self._examples:
             score = 1.0
@@ -82,7 +79,7 @@ class Fused:
         number = memory.add_page(page, self._bag)
         found = memory.add_links(number, links)
         self._is_example.add([float(page.url in self._examples)])
-        self._relevance.add([self._judged(number, judgement.score)])
+        self._relevance.add([judgement.score])
         if self._is_time_to_look():
             self._look_again()
         elif self._look is not None and links:
@@ -115,26 +112,20 @@ class Fused:
             return pages >= max(len(self._examples), 1)
         return pages >= self._look.pages + max(LOOK_EVERY, self._look.pages // LOOK_SHARE)
 
-    def _judged(self, number: int, at_first_sight: float) -> float:
-        """How relevant a page is, now that its links are known too."""
-        if self._look is None:
-            return at_first_sight
-        found = self._look.judge.later(number)
-        return 1.0 if self._is_example.values[number] else found
-
     def _look_again(self) -> None:
         """Look at everything anew."""
         memory = self._memory
         examples, name = self._known_of_topic()
         space = space_of(memory, examples)
-        verdicts, by_verdict = judge(space, examples, name)
-        pages = PageJudge(memory, bearings_of(memory, space, verdicts, examples, name, by_verdict), self._priors)
+        pages = PageJudge(
+            memory, bearings_of(memory, space, judge(space, examples, name), examples, name), self._priors
+        )
         relevance = self._relevance.values
-        relevance[:] = pages.all()
+        relevance[:] = pages.relevance
         every = slice(0, len(memory.source.values))
         texts = texts_of(memory, every, len(memory.words))
         words = word_scores(space, relevance, name, taught(memory, texts, space, relevance))
-        look = Look(len(memory.pages), pages, words, outcomes(memory, relevance))
+        look = Look(len(memory.pages), pages, words)
         self._texts.set(every, text_scores(texts, words))
         frontier = memory.frontier()
         rows = self._features(look, frontier) if frontier else np.zeros((0, len(FEATURES)))
@@ -147,14 +138,17 @@ class Fused:
         """A look is done: `rows` are the features of the frontier's nodes."""
         self._look = look
 
-    def _known_of_topic(self) -> tuple[Ints, Ints]:
-        """The pages that are examples (the first page where there is none), and the words of the topic's terms."""
-        examples = np.flatnonzero(self._is_example.values)
-        name = self._memory.numbers([word for word in self._topic.terms if word in self._memory.words])
+    def _known_of_topic(self) -> tuple[Ints, Floats]:
+        """The pages that are examples (the first page where there is none), and what part of the topic's terms each
+        word is."""
+        examples, words, terms = np.flatnonzero(self._is_example.values), self._memory.words, self._topic.terms
+        known = [words[term] for term in terms if term in words]
+        name = np.zeros(len(words))
+        name[known] = 1 / max(len(known), 1)
         return examples if len(examples) else np.zeros(1, dtype=np.int64), name
 
     def _features(self, look: Look, nodes: list[int]) -> Floats:
-        known = Known(self._memory, self._texts, self._relevance.values, look.outcomes, self._is_example.values)
+        known = Known(self._memory, self._texts, self._relevance.values, look.judge.company, self._is_example.values)
         return features(known, nodes)
 
     def _score(self, look: Look, nodes: list[int]) -> None:

@@ -2,7 +2,6 @@
 
 space     pages in a latent space (tf.idf of the pages fetched, singular value decomposition)
 query     the examples' mean, drawn toward the words of the topic's name, then toward the pages most like it
-refine    a logistic regression that takes the likely pages as such and all others as not, taught by itself twice
 """
 
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
-from sklearn.linear_model import LogisticRegression
 
 from crawler.strategies.fused_memory import Floats, Ints, Memory
 
@@ -19,9 +17,6 @@ DIMENSIONS = 100
 MOST_AT_ONCE = 800  # pages whose singular vectors are all computed
 NAME_SHARE = 0.5  # of the name's words beside the examples
 FEEDBACK_ROUNDS = 3
-TAUGHT = 2  # times that the regression learns from its own answers
-STRENGTH = 0.1  # inverse regularisation: examples are few
-EXAMPLE_WEIGHT = 5.0
 
 
 @dataclass(frozen=True)
@@ -116,20 +111,9 @@ def folded(space: Space, bag: tuple[Ints, Floats]) -> Folded:
     return Folded(unit_or_zero(weights @ space.words.take(places, axis=0)), space.examples @ row)
 
 
-def judge(space: Space, examples: Ints, name: Ints) -> tuple[tuple[Verdict, Verdict], Floats]:
-    """The verdicts by feedback and by regression, and the relevance of every page by the latter: 1 for an example.
-
-    `examples` are pages, `name` words.
-    """
-    feedback, relevance = by_feedback(space, examples, name)
-    if len(space.pages) <= len(examples) + 1:
-        return (feedback, feedback), relevance
-    verdict, relevance = by_regression(space, examples, relevance**2)
-    return (feedback, verdict), relevance
-
-
-def by_feedback(space: Space, examples: Ints, name: Ints) -> tuple[Verdict, Floats]:
-    """Rocchio: the query drawn toward what is most like it, some rounds."""
+def judge(space: Space, examples: Ints, name: Floats) -> Verdict:
+    """Rocchio: the query drawn toward what is most like it, some rounds. `examples` are pages, `name` says of
+    each word how much it is one of the name."""
     start = query_of(space, examples, name)
     others = np.setdiff1d(np.arange(len(space.pages)), examples)
     verdict, relevance = verdict_of(space, start, examples)
@@ -137,34 +121,18 @@ def by_feedback(space: Space, examples: Ints, name: Ints) -> tuple[Verdict, Floa
         taken = relevance[others] ** 2
         drawn = start + (taken @ space.pages[others]) / max(float(taken.sum()), 1.0)
         verdict, relevance = verdict_of(space, drawn, examples)
-    return verdict, relevance
+    return verdict
 
 
-def query_of(space: Space, examples: Ints, name: Ints) -> Floats:
+def query_of(space: Space, examples: Ints, name: Floats) -> Floats:
     """The mean of the examples, with the words of the name to a half."""
     query: Floats = space.pages[examples].mean(axis=0)
-    known = name[(name >= 0) & (name < len(space.place))]
-    known = known[space.place[known] >= 0]
-    named = (space.idf[known][:, None] * space.words[space.place[known]]).sum(axis=0)
+    weights = (name * space.idf)[space.columns]
+    named = weights @ space.words
     length = float(np.linalg.norm(named))
     if length > 0:
         query = query + NAME_SHARE * float(np.linalg.norm(query)) * named / length
     return query
-
-
-def by_regression(space: Space, examples: Ints, taught: Floats) -> tuple[Verdict, Floats]:
-    """Each page is an example of both classes, as much as `taught` believes; both classes weigh the same."""
-    count = len(taught)
-    both = np.vstack((space.pages, space.pages))
-    classes = np.concatenate((np.ones(count), np.zeros(count)))
-    for _ in range(TAUGHT):
-        weight = np.concatenate((taught, 1 - taught)) + 1e-6
-        weight[examples] *= EXAMPLE_WEIGHT
-        weight[:count] *= (count - taught.sum()) / max(float(taught.sum()), 1.0)
-        model = LogisticRegression(C=STRENGTH, max_iter=100).fit(both, classes, sample_weight=weight)
-        verdict, relevance = verdict_of(space, model.coef_[0], examples)
-        taught = relevance**2
-    return verdict, relevance
 
 
 def verdict_of(space: Space, direction: Floats, examples: Ints) -> tuple[Verdict, Floats]:

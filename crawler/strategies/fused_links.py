@@ -9,6 +9,7 @@
     walk                            how often a walk from relevant pages along links, either way, comes past its sources
     name                            the words of the topic's name in its best anchor
     taught_words, taught_latent     what its words promise by those of the addresses fetched so far (`fused_taught.py`)
+    walk_share                      of the long walks that come past it, how many began at relevant pages
 
 Each is centred and scaled over the frontier of the last look; what each counts, other topics have taught
 (`fused_prior.py`).
@@ -20,6 +21,7 @@ from itertools import chain
 import numpy as np
 import scipy.sparse as sp
 
+from crawler.strategies.fused_company import Company
 from crawler.strategies.fused_judge import Space
 from crawler.strategies.fused_memory import Floats, Ints, Memory
 from crawler.strategies.fused_taught import AROUND, Taught, Texts
@@ -50,9 +52,9 @@ FEATURES = (
     "name",
     "taught_words",
     "taught_latent",
+    "walk_share",
 )
 CONTRAST = 0.5  # of the other pages' terms, subtracted from the topic's
-STEPS, ONWARD = 4, 0.6  # of the walk: how many, and the share that goes on instead of back to where it began
 LEAST, MOST = -4.0, 6.0  # standard deviations that a feature can say
 
 
@@ -70,11 +72,12 @@ class LinkTexts:
         self.values[links] = rows
 
 
-def word_scores(space: Space, relevance: Floats, name: Ints, lessons: Taught) -> Floats:
+def word_scores(space: Space, relevance: Floats, name: Floats, lessons: Taught) -> Floats:
     """What each word says of the topic, words x 8: by terms, in latent space, by what was taught about words and about
     latent space, by the relevance of the pages that hold it, each times idf; its part of the name; idf; idf squared.
 
-    `relevance` is of the space's pages; `name` are words.
+    `relevance` is of the space's pages; `name` says of each word how
+    much it is one of the name.
     """
     base = float(relevance.mean())
     count = len(space.idf)
@@ -93,8 +96,7 @@ def word_scores(space: Space, relevance: Floats, name: Ints, lessons: Taught) ->
         lessons.by_latent,
         spread(shown, space.columns, count, base),
     )
-    named = spread(np.full(len(name), 1 / max(len(name), 1)), name, count, 0.0)
-    return np.column_stack((np.stack(scores, 1) * space.idf[:, None], named, space.idf, space.idf**2))
+    return np.column_stack((np.stack(scores, 1) * space.idf[:, None], name, space.idf, space.idf**2))
 
 
 def spread(values: Floats, columns: Ints, count: int, other: float) -> Floats:
@@ -120,78 +122,20 @@ def of_words(rows: sp.csr_matrix, words: Floats) -> Floats:
     return sums
 
 
-@dataclass
-class Outcomes:
-    """How pages turned out, by source page and by host and path: relevance so far, drawn toward the mean of all."""
-
-    hub: Floats
-    walk: Floats
-    path: Floats
-    base: float
-
-    def of_pages(self, count: int) -> Floats:
-        """`hub` of all pages: the mean for those that came since the last look."""
-        return np.append(self.hub, np.full(count - len(self.hub), self.base))
-
-    def walk_of_pages(self, count: int) -> Floats:
-        """`walk` of all pages: nothing has come past those that came since the last look."""
-        return np.append(self.walk, np.zeros(count - len(self.walk)))
-
-    def of_paths(self, count: int) -> Floats:
-        """`path` of all paths: the mean for those that came since the last look."""
-        return np.append(self.path, np.full(count - len(self.path), self.base))
-
-
-def outcomes(memory: Memory, relevance: Floats) -> Outcomes:
-    """What is known of sources and paths. `relevance` is of all pages fetched."""
-    base = float(relevance.mean())
-    pages = len(relevance)
-    target = memory.page_of.values[memory.target.values]
-    source = memory.source.values
-    fetched = target >= 0
-    hub = mean_of(source[fetched], relevance[target[fetched]], pages, base)
-    path = mean_of(memory.path.values[memory.pages], relevance, len(memory.paths), base)
-    return Outcomes(hub, walked(memory, relevance), path, base)
-
-
-def mean_of(owner: Ints, values: Floats, count: int, base: float) -> Floats:
-    """The mean of each owner's values, drawn toward `base` as if there were three more of it."""
-    total = np.bincount(owner, weights=values, minlength=count)
-    return (total + 3 * base) / (np.bincount(owner, minlength=count) + 3)
-
-
-def walked(memory: Memory, relevance: Floats) -> Floats:
-    """How often a walk from the relevant pages comes past each page, 1 for a page as good as any (personalised
-    PageRank on links taken either way)."""
-    nodes, size = np.array(memory.pages), len(memory.urls)
-    ends = (nodes[memory.source.values], memory.target.values)
-    links = sp.csr_matrix((np.ones(len(ends[0])), ends), shape=(size, size))
-    links = links + links.T
-    shrink = sp.diags(np.maximum(np.asarray(links.sum(axis=1)).ravel(), 1.0) ** -0.5)
-    step = (shrink @ links @ shrink).tocsr()
-    start = np.zeros(size)
-    start[nodes] = relevance / max(float(relevance.sum()), 1e-9)
-    reached = start
-    for _ in range(STEPS):
-        reached = ONWARD * (step @ reached) + (1 - ONWARD) * start
-    found: Floats = reached[nodes] * len(nodes)
-    return found
-
-
 @dataclass(frozen=True)
 class Known:
-    """All that the features of a node are made of. `relevance` and `hub` are by page, `examples` says which are."""
+    """All that the features of a node are made of. `relevance` is by page, `examples` says which are."""
 
     memory: Memory
     texts: LinkTexts
     relevance: Floats
-    outcomes: Outcomes
+    company: Company
     examples: Floats
 
 
 def features(known: Known, nodes: list[int]) -> Floats:
     """One row for each node, one column for each of FEATURES. Every node has a link that leads to it."""
-    memory, base = known.memory, known.outcomes.base
+    memory, company, base = known.memory, known.company, known.company.base
     into = [memory.into[node] for node in nodes]
     sizes = np.array([len(links) for links in into])
     links = np.fromiter(chain.from_iterable(into), np.int64, int(sizes.sum()))
@@ -199,8 +143,8 @@ def features(known: Known, nodes: list[int]) -> Floats:
     groups = Groups(np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
     relevance, text = known.relevance[source], known.texts.values.take(links, axis=0)
     degree = np.sqrt(memory.degree.values[source])
-    hub = known.outcomes.of_pages(len(known.relevance))[source]
-    walk = known.outcomes.walk_of_pages(len(known.relevance))[source]
+    hub, walk = company.hub(source), company.visits_of(np.array(memory.pages)[source])
+    at = np.array(nodes)
     support = groups.sum(relevance)
     columns = (
         (support + 2 * base) / (sizes + 2),
@@ -223,11 +167,12 @@ def features(known: Known, nodes: list[int]) -> Floats:
         groups.sum(text[:, 4] * relevance) / np.sqrt(sizes),
         groups.mean(hub),
         np.log1p(groups.sum(np.maximum(hub - base, 0.0))),
-        known.outcomes.of_paths(len(memory.paths))[memory.path.values[nodes]],
+        company.path_of(memory.path.values[at]),
         np.log(groups.sum(walk / degree) / np.sqrt(sizes) + 1e-4),
         groups.best(text[:, 6]),
         groups.mean(text[:, 7]),
         groups.mean(text[:, 8]),
+        company.share_of(at),
     )
     return np.stack(columns, 1)
 

@@ -177,6 +177,11 @@ class Memory:
         return np.bincount(ids, minlength=len(self.words)).astype(np.float64)
 
 
+def summed(owner: Ints, values: Floats, count: int) -> Floats:
+    """The sum of the values of each of `count` owners."""
+    return np.bincount(owner, weights=values, minlength=count).astype(np.float64)
+
+
 def path_and_slug(url: str) -> tuple[str, list[str]]:
     """Host and directory of an address; the words of its last part, marked as such: `/a/back-up_2.html` -> `/back`,
     `/up`."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import lsqr
+from sklearn.linear_model import Ridge
 
 from crawler.strategies.fused_judge import Space
 from crawler.strategies.fused_memory import Floats, Ints, Memory
@@ -51,14 +51,9 @@ def taught(memory: Memory, texts: Texts, space: Space, relevance: Floats) -> Tau
     found = relevance[pages] - relevance[pages].mean()
     latent = np.asarray(rows[:, space.columns] @ space.words)
     by_latent = np.zeros(width)
-    by_latent[space.columns] = space.words @ ridge(latent - latent.mean(axis=0), found)
-    return Taught(lsqr(rows, found, damp=BY_WORDS**0.5, iter_lim=STEPS)[0], by_latent)
-
-
-def ridge(rows: Floats, found: Floats) -> Floats:
-    """Weights of the columns; all is centred."""
-    gram = rows.T @ rows + BY_LATENT * np.eye(rows.shape[1])
-    return np.asarray(np.linalg.solve(gram, rows.T @ found), dtype=np.float64)
+    by_latent[space.columns] = space.words @ Ridge(alpha=BY_LATENT).fit(latent, found).coef_
+    by_words = Ridge(alpha=BY_WORDS, fit_intercept=False, solver="lsqr", max_iter=STEPS).fit(rows, found)
+    return Taught(by_words.coef_, by_latent)
 
 
 def rows_into(memory: Memory, texts: Texts, pages: Ints, idf: Floats) -> sp.csr_matrix:
