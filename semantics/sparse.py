@@ -6,11 +6,16 @@ from collections.abc import Mapping
 
 def cosine(left: Mapping[str, float], right: Mapping[str, float]) -> float:
     """Cosine of two vectors (ZJ-F4, ZK-F1); 0 where one of them is zero."""
-    if len(right) < len(left):
-        left, right = right, left
-    dot = sum(weight * right[word] for word, weight in left.items() if word in right)
-    lengths = math.hypot(*left.values()) * math.hypot(*right.values())
-    return dot / lengths if lengths else 0.0
+    length = math.hypot(*left.values())
+    return cosine_to(left, right) / length if length else 0.0
+
+
+def cosine_to(direction: Mapping[str, float], vector: Mapping[str, float]) -> float:
+    """The same where the first has length 1, which is not computed anew for every vector."""
+    few, many = (vector, direction) if len(vector) < len(direction) else (direction, vector)
+    dot = sum(weight * many[word] for word, weight in few.items() if word in many)
+    length = math.hypot(*vector.values())
+    return dot / length if length else 0.0
 
 
 def unit(vector: Mapping[str, float]) -> dict[str, float]:

@@ -16,7 +16,7 @@ from crawler.strategies.feature_library import (
 )
 from crawler.strategies.focus import ANCHOR, CONTENT, NAVIGATION, TITLE, LinkWords, PageWords, Topic, WordBlock
 from crawler.strategies.knowledge import Given
-from crawler.strategies.positions import merged, position_weights, term_weights, weighted_frequency
+from crawler.strategies.positions import position_weights, term_weights, weighted_frequency
 from crawler.strategies.semantic import LEAD, Semantic, SemanticSettings, described
 from crawler.strategies.semantic_tree import SemanticTree, TreeSettings, page_score
 from crawler.strategies.threshold import Threshold
@@ -172,11 +172,11 @@ def test_position_weights() -> None:
     """WY-F13 with F14: a in a title, b in content twice and in navigation; idf 1 for words that all documents hold."""
     statistics = WordStatistics()
     statistics.add({"a": 1, "b": 1})
-    blocks = (WordBlock(TITLE, ("a",)), WordBlock(CONTENT, ("b", "b")), WordBlock(NAVIGATION, ("b",)))
+    by_kind = {TITLE: {"a": 1}, CONTENT: {"b": 2}, NAVIGATION: {"b": 1}}
     a, b = 1 * 1.0, 3 * (0.6 + 0.1)
     length = math.hypot(a, b)
-    assert position_weights(blocks, statistics) == pytest.approx({"a": a / length, "b": b / length})
-    assert position_weights((), statistics) == {}
+    assert position_weights(by_kind, statistics) == pytest.approx({"a": a / length, "b": b / length})
+    assert position_weights({}, statistics) == {}
 
 
 def test_words_become_concepts() -> None:
@@ -184,8 +184,7 @@ def test_words_become_concepts() -> None:
     expanded = [Expansion("国税", "税", 0.7), Expansion("国税", "机关", 0.9), Expansion("税", "机关", 1.0)]
     template = template_of(["税", "机关"], expanded)
     assert template == {"国税": "机关", "税": "税", "机关": "机关"}
-    (block,) = substituted([WordBlock(TITLE, ("国税", "雨"), 0.5)], template)
-    assert block.words == ("机关", "雨")
+    assert substituted({"国税": 2, "雨": 1, "机关": 3}, template) == {"机关": 5, "雨": 1}
     assert template_of(["a", "b"], [Expansion("x", "a", 0.5), Expansion("x", "b", 0.5)])["x"] == "a"
 
 
@@ -238,9 +237,9 @@ def test_threshold_is_between_examples_and_ground() -> None:
 
 
 def test_blocks_of_a_kind_count_as_one() -> None:
-    """Reading of WY-F14: weights are summed, words keep their order."""
-    blocks = (WordBlock(CONTENT, ("a",), 0.2), WordBlock(TITLE, ("b",), 0.5), WordBlock(CONTENT, ("c",), 0.3))
-    assert merged(blocks) == (WordBlock(CONTENT, ("a", "c"), 0.5), WordBlock(TITLE, ("b",), 0.5))
+    """Reading of WY-F14."""
+    one = page((CONTENT, "a"), (TITLE, "b"), (CONTENT, "c a"))
+    assert one.by_kind == {CONTENT: {"a": 2, "c": 1}, TITLE: {"b": 1}}
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ concept of a term: the original term that it expands; a page is compared by conc
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import nlargest
+from operator import itemgetter
 
-from crawler.strategies.focus import WordBlock, Words
+from crawler.strategies.focus import Words
 from crawler.strategies.knowledge import unit_vector
 from semantics.concepts import Concepts
 from semantics.vectors import WordVectors
@@ -55,16 +56,13 @@ def template_of(terms: Iterable[str], expanded: Iterable[Expansion]) -> dict[str
     return {word: one.concept for word, one in best.items()} | {term: term for term in terms}
 
 
-def substituted(blocks: Sequence[WordBlock], template: Mapping[str, str]) -> tuple[WordBlock, ...]:
-    """WY-A3, step 3: every word of the template replaced by its concept."""
-    return tuple(
-        WordBlock(
-            block.kind,
-            tuple(template.get(word, word) for word in block.words),
-            block.weight,
-        )
-        for block in blocks
-    )
+def substituted(counts: Mapping[str, int], template: Mapping[str, str]) -> dict[str, int]:
+    """WY-A3, step 3: every word of the template counts as its concept."""
+    found = dict(counts)
+    for word, concept in template.items():
+        if word in counts and concept != word:
+            found[concept] = found.get(concept, 0) + found.pop(word)
+    return found
 
 
 class SharedTerms:
@@ -75,7 +73,7 @@ class SharedTerms:
 
     def add(self, counts: Mapping[str, int]) -> None:
         """Take a kept page's words."""
-        self._pages.append(dict(nlargest(MOST_WORDS, counts.items(), key=lambda pair: (pair[1], pair[0]))))
+        self._pages.append(dict(sorted(counts.items(), key=itemgetter(1), reverse=True)[:MOST_WORDS]))
 
     def weights(self, static: Mapping[str, float], statistics: WordStatistics) -> dict[str, float]:
         """DYNAMIC_WEIGHT times the mean of the pages as unit vectors; {} for too few of them."""

@@ -41,13 +41,22 @@ class PageWords:
     blocks: tuple[WordBlock, ...] = ()
 
     @cached_property
+    def by_kind(self) -> Mapping[str, Counter[str]]:
+        """How often each word stands in the blocks of each kind. One block a kind: f_l is by kind, and a word does not
+        count more for a text that is cut into more blocks [D]."""
+        found: dict[str, Counter[str]] = {}
+        for block in self.blocks:
+            found.setdefault(block.kind, Counter()).update(block.words)
+        return found
+
+    @cached_property
     def counts(self) -> Counter[str]:
         """How often each word stands in the page's blocks."""
         return Counter(chain.from_iterable(block.words for block in self.blocks))
 
     def counted(self) -> "PageWords":
         """The page, its words counted: for a thread that reads pages, so that the one that decides need not."""
-        self.counts  # noqa: B018  # is kept
+        self.counts, self.by_kind  # noqa: B018  # are kept
         return self
 
 

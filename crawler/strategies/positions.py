@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 from crawler.strategies.focus import (
     ANCHOR,
@@ -26,9 +25,9 @@ WU = {TITLE: 1.0, CONTENT: 0.6, ANCHOR: 0.5, OTHER: 0.3, NAVIGATION: 0.1}
 def weighted_frequency(page: PageWords) -> dict[str, float]:
     """ZJ-F3: wtf = sum of position weight * count, as a share of the page's total."""
     found: dict[str, float] = {}
-    for block in merged(page.blocks):
-        weight = ZHANG[block.kind]
-        for word, count in Counter(block.words).items():
+    for kind, counts in page.by_kind.items():
+        weight = ZHANG[kind]
+        for word, count in counts.items():
             found[word] = found.get(word, 0.0) + weight * count
     for word in page.description:
         found[word] = found.get(word, 0.0) + META
@@ -46,30 +45,14 @@ def term_weights(blocks: Sequence[WordBlock], most: int) -> dict[str, float]:
     return {word: value / total for word, value in found.most_common(most)} if total else {}
 
 
-def merged(blocks: Sequence[WordBlock]) -> tuple[WordBlock, ...]:
-    """One block a kind: f_l is by kind, and a word does not count more for a text that is cut into more blocks [D]."""
-    kinds = dict.fromkeys(block.kind for block in blocks)
-    return tuple(merged_kind([block for block in blocks if block.kind == kind]) for kind in kinds)
-
-
-def merged_kind(blocks: Sequence[WordBlock]) -> WordBlock:
-    """Blocks of one kind as one."""
-    words = tuple(chain.from_iterable(block.words for block in blocks))
-    return WordBlock(blocks[0].kind, words, sum(block.weight for block in blocks))
-
-
 def position_weights(
-    blocks: Sequence[WordBlock],
+    by_kind: Mapping[str, Mapping[str, int]],
     statistics: WordStatistics,
     positions: Mapping[str, float] = WU,
 ) -> dict[str, float]:
     """WY-F13: tf * idf * sum of the position values of the blocks that hold the term, made a unit vector."""
-    counts = Counter(chain.from_iterable(block.words for block in blocks))
-    weighted: Mapping[str, float] = counts  # of a single block: its position's value is a factor of all
-    if len(blocks) > 1:
-        values: Counter[str] = Counter()
-        for block in blocks:
-            for word in set(block.words):
-                values[word] += positions[block.kind]  # type: ignore[assignment]
-        weighted = {word: count * values[word] for word, count in counts.items()}
-    return unit(statistics.by_idf(weighted))
+    counts, values = Counter[str](), dict[str, float]()
+    for kind, words in by_kind.items():
+        counts.update(words)
+        values |= {word: values.get(word, 0.0) + positions[kind] for word in words}
+    return unit(statistics.by_idf({word: count * values[word] for word, count in counts.items()}))

@@ -12,7 +12,7 @@ from crawler.strategies.focus import LinkWords, PageWords, Topic
 from crawler.strategies.knowledge import NOTHING, Given, Knowledge, first_terms
 from crawler.strategies.positions import weighted_frequency
 from crawler.strategies.threshold import Threshold
-from semantics.sparse import cosine
+from semantics.sparse import cosine, cosine_to, unit
 from semantics.topic_tree import Likeness
 
 FEATURES = 120  # of the topic and of a page, those that weigh most
@@ -41,6 +41,7 @@ class SemanticTree:
         self._examples = {page.url for page in topic.examples}
         self._mark = Threshold(self._settings.threshold, NEARNESS)
         self._version = -1
+        self._terms: Mapping[str, float] = {}  # of length 1
         self._likeness = Likeness(self._knowledge.tree, ())
 
     def keep(self, page: PageWords) -> Judgement:
@@ -68,7 +69,7 @@ class SemanticTree:
 
     def similarity(self, frequencies: Mapping[str, float]) -> float:
         """ZJ-F9 of a page's or a child's words with the topic: 0 to 1."""
-        return self._similarity(frequencies, self._knowledge.terms, self._likeness)
+        return self._similarity(frequencies, self._terms, self._likeness)
 
     def _similarity(
         self,
@@ -80,17 +81,17 @@ class SemanticTree:
         weighted = self._knowledge.statistics.by_idf(frequencies)
         if len(weighted) > FEATURES:
             weighted = {word: weighted[word] for word in first_terms(weighted, FEATURES)}
-        return (1 - meaning) * cosine(terms, weighted) + meaning * likeness.mean(weighted)
+        return (1 - meaning) * cosine_to(terms, weighted) + meaning * likeness.mean(weighted)
 
     def _refresh(self) -> None:
         """Features and threshold anew where the terms have changed."""
         knowledge = self._knowledge
         if self._version != knowledge.version:
             self._version = knowledge.version
-            self._likeness = self._likeness_to(knowledge.terms)
+            self._terms, self._likeness = unit(knowledge.terms), self._likeness_to(knowledge.terms)
             self._mark.take_level(
                 [
-                    self._similarity(weighted_frequency(page), terms, self._likeness_to(terms))
+                    self._similarity(weighted_frequency(page), unit(terms), self._likeness_to(terms))
                     for page, terms in knowledge.held_out()
                 ]
             )

@@ -19,20 +19,18 @@ from crawler.strategies.feature_library import (
 from crawler.strategies.focus import (
     ANCHOR,
     CONTENT,
-    KINDS,
     NAVIGATION,
     OTHER,
     TITLE,
     LinkWords,
     PageWords,
     Topic,
-    WordBlock,
     Words,
 )
 from crawler.strategies.knowledge import NOTHING, Given, Knowledge, first_terms
-from crawler.strategies.positions import merged, position_weights
+from crawler.strategies.positions import position_weights
 from crawler.strategies.threshold import Threshold
-from semantics.sparse import cosine
+from semantics.sparse import cosine, cosine_to, unit
 
 OF_KIND = {
     TITLE: 0.3,
@@ -41,7 +39,6 @@ OF_KIND = {
     OTHER: 0.05,
     NAVIGATION: 0.0,
 }  # c of WY-F9 [D]
-ALIKE_POSITIONS = dict.fromkeys(KINDS, 1.0)
 EXPANDED = 40  # terms, the heaviest, that expansions are looked for
 NOISE = 0.2  # a word that a larger share of the pages holds is noise, unless it is the topic's (WY-A1, step 3)
 ENOUGH = 8  # pages, to tell
@@ -100,37 +97,29 @@ class TopicLibrary:
         return {}
 
     def similarity(self, page: PageWords, topic: Mapping[str, float]) -> float:
-        """WY-F9 or WY-F15 of a page with a topic of concepts, 0 to 1."""
-        blocks = substituted(self._reduced(merged(page.blocks), topic), self._template)
+        """WY-F9 or WY-F15 of a page with a topic of concepts, of length 1; 0 to 1."""
+        by_kind = {
+            kind: substituted(self._reduced(counts, topic), self._template)
+            for kind, counts in page.by_kind.items()
+            if OF_KIND[kind] or not self._settings.block_sum
+        }
         statistics = self._knowledge.statistics
         if not self._settings.block_sum:
-            return cosine(topic, position_weights(blocks, statistics))
-        return sum(
-            OF_KIND[block.kind] * cosine(topic, position_weights((block,), statistics, ALIKE_POSITIONS))
-            for block in blocks
-        )
+            return cosine_to(topic, position_weights(by_kind, statistics))
+        return sum(OF_KIND[kind] * cosine_to(topic, statistics.by_idf(counts)) for kind, counts in by_kind.items())
 
     def likeness(self, words: Words) -> float:
         """WY-F15 of some words, 0 to 1."""
         concepts = dict.fromkeys((self._template.get(word, word) for word in words), 1.0)
-        return cosine(self._topic, self._knowledge.statistics.by_idf(concepts))
+        return cosine_to(self._topic, self._knowledge.statistics.by_idf(concepts))
 
-    def _reduced(self, blocks: Sequence[WordBlock], topic: Mapping[str, float]) -> list[WordBlock]:
-        """The blocks without noise."""
-        statistics = self._knowledge.statistics
+    def _reduced(self, counts: Mapping[str, int], topic: Mapping[str, float]) -> Mapping[str, int]:
+        """The words without noise."""
+        statistics, template = self._knowledge.statistics, self._template
         if statistics.documents < ENOUGH:
-            return list(blocks)
-        most, holding, template = (
-            NOISE * statistics.documents,
-            statistics.holding,
-            self._template,
-        )
-
-        found: list[WordBlock] = []
-        for block in blocks:
-            says = {w for w in set(block.words) if holding[w] <= most or w in topic or w in template}
-            found.append(WordBlock(block.kind, tuple(filter(says.__contains__, block.words)), block.weight))
-        return found
+            return counts
+        most, holding = NOISE * statistics.documents, statistics.holding.get
+        return {w: count for w, count in counts.items() if holding(w, 0) <= most or w in topic or w in template}
 
     def _refresh(self) -> None:
         """Topic, template and threshold anew where the terms have changed."""
@@ -149,12 +138,12 @@ class TopicLibrary:
         self._theta.take_level([self.similarity(page, self._by_concept(terms)) for page, terms in held_out])
 
     def _by_concept(self, terms: Mapping[str, float]) -> dict[str, float]:
-        """ETFL as a vector of concepts (WY-F10): a concept weighs what its heaviest term does."""
+        """ETFL as a vector of concepts (WY-F10), of length 1: a concept weighs what its heaviest term does."""
         found: dict[str, float] = {}
         for term, weight in terms.items():
             concept = self._template.get(term, term)
             found[concept] = max(found.get(concept, 0.0), weight)
-        return found
+        return unit(found)
 
 
 class StaticKeywords:
