@@ -5,9 +5,11 @@ WY-F12  ln((N + 1) / (n_t + 1/2)): Wu's idf, smoothed so that no word of a small
 """
 
 import math
+import operator
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 
 
 @dataclass
@@ -39,7 +41,7 @@ class WordWeights(WordStatistics):
     """Zhou's weights, for which occurrences count too. `by_hand` are weights that the operator has set (ZK-F2)."""
 
     by_hand: Mapping[str, float] = field(default_factory=dict)
-    occurrences: Counter[str] = field(default_factory=Counter)  # f_i
+    occurrences: dict[str, int] = field(default_factory=dict)  # f_i
     _total: int = 0  # of f_i
     _total_log: float = 0.0  # of f_i * ln N_i
     _whole_logs: list[float] = field(default_factory=lambda: [0.0])  # ln N_i of as many documents; 0 for none
@@ -49,12 +51,13 @@ class WordWeights(WordStatistics):
         super().add(counts)
         self._whole_logs.append(math.log(self.documents))
         self._total += sum(counts.values())
-        occurrences, holding, logs, change = self.occurrences, self.holding, self._whole_logs, 0.0
-        for word, count in counts.items():
-            before, held = occurrences.get(word, 0), holding[word]
-            occurrences[word] = after = before + count
-            change += after * logs[held] - before * logs[held - 1]
-        self._total_log += change
+        before = list(map(self.occurrences.get, counts, repeat(0)))
+        after = list(map(operator.add, before, counts.values()))
+        held = list(map(self.holding.__getitem__, counts))
+        logs = self._whole_logs
+        self.occurrences.update(zip(counts, after, strict=True))
+        self._total_log += sum(map(operator.mul, after, [logs[n] for n in held]))
+        self._total_log -= sum(map(operator.mul, before, [logs[n - 1] for n in held]))
 
     def weight(self, word: str) -> float:
         """ZK-F2. The mean weight of all words for one that no document holds; 0 for one that every document holds."""

@@ -64,6 +64,7 @@ def manners(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
         figures = manners_figures(site, tmp_path_factory.mktemp("manners"), minutes=0.4)
         found = {figure.metric: figure.value for figure in figures}
         hosts = len(site.stats())
+    print(found)  # which of them it was, where the floor is not held
     breaches = sum(found[name] for name in ("robots_breaches", "delay_breaches", "connection_breaches", "repeats"))
     assert found["requests in five traps"] <= found["most allowed in five traps"]
     assert found["missing"] == 0

@@ -21,7 +21,7 @@ from crawler.strategies.semantic import LEAD, Semantic, SemanticSettings, descri
 from crawler.strategies.semantic_tree import SemanticTree, TreeSettings, page_score
 from crawler.strategies.threshold import Threshold
 from crawler.strategies.topic_library import TopicLibrary
-from crawler.strategies.url_structure import History, StructureSettings, jaccard, likeness, same_structure
+from crawler.strategies.url_structure import History, StructureSettings, jaccard, letters, likeness, same_structure
 from semantics.concepts_groups import Cilin
 from semantics.topic_tree import tree_of
 from semantics.vectors import EMPTY
@@ -49,7 +49,7 @@ def page(*blocks: tuple[str, str], url: str = f"{HOST}/1", description: str = ""
 )
 def test_jaccard(one: str, other: str, expected: float) -> None:
     """ZK-F4."""
-    assert jaccard(one, other) == expected
+    assert jaccard(letters(one), letters(other)) == expected
 
 
 @pytest.mark.parametrize(

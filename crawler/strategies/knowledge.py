@@ -139,5 +139,5 @@ def heaviest(scores: Mapping[str, float], never: frozenset[str]) -> dict[str, fl
 
 
 def first_terms(terms: Mapping[str, float], most: int) -> list[str]:
-    """The terms that weigh most, the heaviest first."""
-    return [term for _, term in nlargest(most, zip(terms.values(), terms, strict=True))]
+    """The terms that weigh most, the heaviest first; of equals those that come first."""
+    return sorted(terms, key=terms.__getitem__, reverse=True)[:most]

@@ -25,10 +25,9 @@ WU = {TITLE: 1.0, CONTENT: 0.6, ANCHOR: 0.5, OTHER: 0.3, NAVIGATION: 0.1}
 def weighted_frequency(page: PageWords) -> dict[str, float]:
     """ZJ-F3: wtf = sum of position weight * count, as a share of the page's total."""
     found: dict[str, float] = {}
-    for kind, counts in page.by_kind.items():
-        weight = ZHANG[kind]
-        for word, count in counts.items():
-            found[word] = found.get(word, 0.0) + weight * count
+    for kind, counts in sorted(page.by_kind.items(), key=lambda pair: -len(pair[1])):  # few words are added up
+        weight, before = ZHANG[kind], found.get
+        found |= {word: before(word, 0.0) + weight * count for word, count in counts.items()}
     for word in page.description:
         found[word] = found.get(word, 0.0) + META
     total = sum(found.values())

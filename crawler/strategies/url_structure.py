@@ -28,7 +28,7 @@ class StructureSettings:
 
 
 DEFAULT = StructureSettings()
-
+Split = tuple[str, tuple[int, ...]]  # of an address: host, letters of the parts of its path
 
 _bits: dict[str, int] = defaultdict(lambda: 1 << len(_bits))  # character -> a bit of its own; addresses are ASCII
 
@@ -39,9 +39,8 @@ def letters(part: str) -> int:
     return reduce(or_, map(_bits.__getitem__, part), 0)
 
 
-def jaccard(one: str, other: str) -> float:
-    """ZK-F4 over the characters of two parts; 0 for two empty ones."""
-    left, right = letters(one), letters(other)
+def jaccard(left: int, right: int) -> float:
+    """ZK-F4 over the `letters` of two parts; 0 for two empty ones."""
     either = left | right
     return (left & right).bit_count() / either.bit_count() if either else 0.0
 
@@ -49,12 +48,8 @@ def jaccard(one: str, other: str) -> float:
 def likeness(one: str, other: str, settings: StructureSettings = DEFAULT) -> float:
     """The weighted sum of ZK-A2, steps 3 to 7; 1 where one host contains the other (step 2)."""
     (host, path), (other_host, other_path) = split(one), split(other)
-    return with_paths(compared_hosts(host, other_host, settings), path, other_path, settings)
-
-
-def with_paths(of_hosts: float | None, path: Sequence[str], other: Sequence[str], settings: StructureSettings) -> float:
-    """`likeness` where the hosts were compared already."""
-    return 1.0 if of_hosts is None else of_hosts + settings.path * path_likeness(path, other, settings)
+    of_hosts = compared_hosts(host, other_host, settings)
+    return 1.0 if of_hosts is None else of_hosts + settings.path * path_likeness(path, other_path, settings)
 
 
 @lru_cache(REMEMBERED)
@@ -81,14 +76,14 @@ def host_likeness(host: str, other: str, settings: StructureSettings) -> float:
     """Steps 3 and 4: labels from the left, weights a, a - b, a - 2b ..., none below 0."""
     total, weight = 0.0, settings.first_host
     for one, two in zip(host.split("."), other.split("."), strict=False):
-        value = jaccard(one, two) / (settings.www if one == two == "www" else 1.0)
+        value = jaccard(letters(one), letters(two)) / (settings.www if one == two == "www" else 1.0)
         total += max(weight, 0.0) * value
         weight -= settings.host_step
     return total
 
 
-def path_likeness(path: Sequence[str], other: Sequence[str], settings: StructureSettings) -> float:
-    """Steps 5 and 6: parts from the left, weights a', a' / 2, a' / 4 ..."""
+def path_likeness(path: Sequence[int], other: Sequence[int], settings: StructureSettings) -> float:
+    """Steps 5 and 6: parts, as `letters`, from the left, weights a', a' / 2, a' / 4 ..."""
     total, weight = 0.0, settings.first_path
     for one, two in zip(path, other, strict=False):
         total += weight * jaccard(one, two)
@@ -97,10 +92,10 @@ def path_likeness(path: Sequence[str], other: Sequence[str], settings: Structure
 
 
 @lru_cache(REMEMBERED)
-def split(url: str) -> tuple[str, tuple[str, ...]]:
-    """Host, and the parts of the path that are not empty."""
+def split(url: str) -> Split:
+    """Host, and the `letters` of the parts of the path that are not empty."""
     parts = urlsplit(url)
-    return parts.netloc, tuple(part for part in parts.path.split("/") if part)
+    return parts.netloc, tuple(letters(part) for part in parts.path.split("/") if part)
 
 
 class History:
@@ -116,21 +111,24 @@ class History:
         """A page was kept."""
         self._urls.append(url)
 
-    def drawn(self) -> list[str]:
+    def drawn(self) -> list[Split]:
         """So many addresses at random, all of them if there are fewer."""
-        if len(self._urls) <= self._sample:
-            return list(self._urls)
-        return self._random.sample(self._urls, self._sample)
+        few = len(self._urls) <= self._sample
+        return list(map(split, self._urls if few else self._random.sample(self._urls, self._sample)))
 
-    def struct(self, url: str, drawn: Sequence[str]) -> float:
+    def struct(self, url: str, drawn: Sequence[Split]) -> float:
         """1 if more than half of those drawn are alike, else 0; 0 for none."""
         alike, left, settings = 0, len(drawn), self._settings
         host, path = split(url)
         hosts: dict[str, float | None] = {}
-        for other_host, other_path in map(split, drawn):
+        for other_host, other_path in drawn:
             if other_host not in hosts:
                 hosts[other_host] = compared_hosts(host, other_host, settings)
-            alike += with_paths(hosts[other_host], path, other_path, settings) > settings.threshold
+            of_hosts = hosts[other_host]
+            alike += (
+                of_hosts is None
+                or of_hosts + settings.path * path_likeness(path, other_path, settings) > settings.threshold
+            )
             left -= 1
             if 2 * alike > len(drawn):
                 return 1.0
