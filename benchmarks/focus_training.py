@@ -4,12 +4,13 @@ replay      every label that teaches with the weights so far; at every look the 
 fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
             against a page, and counts (length, links) are looked at only beside those of the other pages
             a softmax over each frontier puts relevant addresses first
+mean        each round goes by the weights so far; what is shipped is the mean of the rounds' fits
 check       the graphs' topics, which teach nothing, with the weights that are shipped; the labels that teach in five
             parts, each with weights that the other four taught
 
-OTHERS labels of each graph teach, none of them part of a topic of the graph's file, above or below one: what
-`make bench-focus` measures is not what was taught. The features name no word and no address
-(`crawler.strategies.fused_pages.PAGE_FEATURES`).
+OTHERS labels of each graph teach, and half as many times two or three together, none of them part of a topic of the
+graph's file, above or below one: what `make bench-focus` measures is not what was taught. The features name no word and
+no address (`crawler.strategies.fused_pages.PAGE_FEATURES`).
 """
 
 import json
@@ -59,7 +60,8 @@ Weights = dict[str, dict[str, dict[str, float]]]
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a look taught: the fetched pages' features as they are and relative, the frontier's, and their labels.
+    """What a look taught: the fetched pages' features as they are and relative, the same of those that came since the
+    look before as they were first seen (`sights`), the frontier's, and their labels.
 
     Of the frontier there are the best and a sample of the others; `links_weights` says how many each stands for.
     """
@@ -263,12 +265,12 @@ def priors_of(weights: Weights | None) -> Priors:
 
 def fitted(lessons: Sequence[Lesson]) -> Weights:
     """The weights of all parts: the first features of a page are its own."""
+    pages = [(one.pages, one.relative, one.labels) for one in lessons]
+    sights = [(one.sights, one.sights_relative, one.sight_labels) for one in lessons if len(one.sights)]
     return {
-        "own": regression([(one.pages, one.relative, one.labels) for one in lessons], OWN),
-        "page": regression([(one.pages, one.relative, one.labels) for one in lessons], PAGE_FEATURES),
-        "first_sight": regression(
-            [(one.sights, one.sights_relative, one.sight_labels) for one in lessons if len(one.sights)], FIRST_SIGHT
-        ),
+        "own": regression(pages, OWN),
+        "page": regression(pages, PAGE_FEATURES),
+        "first_sight": regression(sights, FIRST_SIGHT),
         "link": {"own": {"": 0.0}, "relative": ranking(lessons)},
     }
 

@@ -4,8 +4,8 @@
 
 Every now and then (the more pages, the rarer) all is looked at anew: the space, the verdict, what words promise and
 every priority. In between a page changes only the addresses that it links to. No label is seen: `fused_judge.py` takes
-the examples' word, `fused_taught.py` learns from how links turned out, `fused_pages.py` and the weights take what other
-topics taught (`fused_prior.py`).
+the examples' word, `fused_company.py` asks who a page keeps with, `fused_taught.py` learns from how links turned out,
+`fused_pages.py` and the weights take what other topics taught (`fused_prior.py`).
 """
 
 from collections.abc import Mapping, Sequence

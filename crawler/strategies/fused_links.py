@@ -76,8 +76,7 @@ def word_scores(space: Space, relevance: Floats, name: Floats, lessons: Taught) 
     """What each word says of the topic, words x 8: by terms, in latent space, by what was taught about words and about
     latent space, by the relevance of the pages that hold it, each times idf; its part of the name; idf; idf squared.
 
-    `relevance` is of the space's pages; `name` says of each word how
-    much it is one of the name.
+    `relevance` is of the space's pages; `name` says what part of the name each word is.
     """
     base = float(relevance.mean())
     count = len(space.idf)
@@ -143,7 +142,9 @@ def features(known: Known, nodes: list[int]) -> Floats:
     groups = Groups(np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
     relevance, text = known.relevance[source], known.texts.values.take(links, axis=0)
     degree = np.sqrt(memory.degree.values[source])
-    hub, walk = company.hub(source), company.visits_of(np.array(memory.pages)[source])
+    # not all pages as an array: it would be made anew for every page of a crawl
+    source_nodes = np.fromiter(map(memory.pages.__getitem__, source.tolist()), np.int64, len(source))
+    hub, walk = company.hub(source), company.visits_of(source_nodes)
     at = np.array(nodes)
     support = groups.sum(relevance)
     columns = (

@@ -44,14 +44,10 @@ def term_weights(blocks: Sequence[WordBlock], most: int) -> dict[str, float]:
     return {word: value / total for word, value in found.most_common(most)} if total else {}
 
 
-def position_weights(
-    by_kind: Mapping[str, Mapping[str, int]],
-    statistics: WordStatistics,
-    positions: Mapping[str, float] = WU,
-) -> dict[str, float]:
+def position_weights(by_kind: Mapping[str, Mapping[str, int]], statistics: WordStatistics) -> dict[str, float]:
     """WY-F13: tf * idf * sum of the position values of the blocks that hold the term, made a unit vector."""
     counts, values = Counter[str](), dict[str, float]()
     for kind, words in by_kind.items():
         counts.update(words)
-        values |= {word: values.get(word, 0.0) + positions[kind] for word in words}
+        values |= {word: values.get(word, 0.0) + WU[kind] for word in words}
     return unit(statistics.by_idf({word: count * values[word] for word, count in counts.items()}))
