@@ -44,7 +44,7 @@ def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) ->
     """The means of one strategy on one graph, and its fetches beside breadth first's."""
     own = scores[system]
     system = OURS if system == "fused" else system
-    for metric in ("harvest_r", "recall_5r", "precision", "recall", "f1", "page_ms", "link_ms"):
+    for metric in ("harvest_r", "recall_5r", "precision", "recall", "f1", "page_ms", "link_ms", "visit_ms"):
         yield Figure(name, system, metric, mean([getattr(one, metric) for one in own]))
     yield Figure(name, system, "harvest", mean([one.harvest[-1] for one in own]))
     for place, part in enumerate(PARTS):

@@ -5,6 +5,7 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.focus_graph import Graph
 from crawler.strategies.focus import Focus
@@ -14,12 +15,20 @@ NEVER = float("-inf")
 
 @dataclass(frozen=True)
 class Replay:
-    """What a replay fetched and kept, in order and without the seeds, and the seconds of its decisions."""
+    """What a replay fetched and kept, in order and without the seeds, and the seconds of its decisions: about a page
+    (is it kept, what does it teach), about each of its links, and all of both."""
 
     fetched: tuple[str, ...]
     kept: frozenset[str]
-    page_seconds: tuple[float, ...]
-    link_seconds: tuple[float, ...]  # a page's, divided by its links
+    seconds: tuple["Seconds", ...]
+
+
+class Seconds(NamedTuple):
+    """Of one page, in seconds of the processor: of itself, of each of its links, of itself and all its links."""
+
+    page: float
+    link: float
+    visit: float
 
 
 class Queue:
@@ -67,23 +76,21 @@ def replay(
         queue.take()
     fetched: list[str] = []
     kept: list[str] = []
-    seconds: list[tuple[float, float]] = []
+    seconds: list[Seconds] = []
     for seed in seeds:
         visit(graph, focus, seed, queue)
     while len(fetched) < budget and (url := queue.take()) is not None:
-        is_kept, *spent = visit(graph, focus, url, queue)
+        is_kept, spent = visit(graph, focus, url, queue)
         fetched.append(url)
         kept += [url] * is_kept
-        seconds.append((spent[0], spent[1]))
+        seconds.append(spent)
         if is_enough(url):
             break
-    return Replay(
-        tuple(fetched), frozenset(kept), tuple(page for page, _ in seconds), tuple(link for _, link in seconds)
-    )
+    return Replay(tuple(fetched), frozenset(kept), tuple(seconds))
 
 
-def visit(graph: Graph, focus: Focus, url: str, queue: Queue) -> tuple[bool, float, float]:
-    """Judge a page and queue its links: was it kept, seconds for the page, seconds for each of its links.
+def visit(graph: Graph, focus: Focus, url: str, queue: Queue) -> tuple[bool, Seconds]:
+    """Judge a page and queue its links: was it kept, and what that took.
 
     Seconds of the processor: what else the machine does is not the strategy's cost. Nor is cutting and counting words,
     which threads that read pages do.
@@ -94,10 +101,13 @@ def visit(graph: Graph, focus: Focus, url: str, queue: Queue) -> tuple[bool, flo
     judgement = focus.keep(page)
     judged = time.thread_time()
     priorities = focus.link_priorities(page, judgement, node.links)
+    linked = time.thread_time()
     focus.learn(page, judgement)
+    learned = time.thread_time()
     changed = focus.rescored()
     end = time.thread_time()
     for link, priority in zip(node.links, priorities, strict=True):
         queue.offer(link.url, priority)
     queue.change(changed)
-    return judgement.keep, end - start, (end - judged) / max(len(node.links), 1)
+    of_page = judged - start + learned - linked
+    return judgement.keep, Seconds(of_page, (end - start - of_page) / max(len(node.links), 1), end - start)

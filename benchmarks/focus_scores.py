@@ -45,8 +45,9 @@ class Score:
     f1: float
     curve: tuple[tuple[float, float], ...]  # harvest and share of R, at STEPS of the budget
     fetches_at_90: float  # infinite where it is not reached
-    page_ms: float  # 95th percentile
+    page_ms: float  # 95th percentiles, as `focus_replay.Seconds`
     link_ms: float
+    visit_ms: float
 
 
 def score(replay: Replay, relevant: frozenset[str], reachable: int) -> Score:
@@ -67,8 +68,9 @@ def score(replay: Replay, relevant: frozenset[str], reachable: int) -> Score:
         f1=kept[-1].f1,
         curve=tuple((at(hits, fetches) / fetches, at(hits, fetches) / reachable) for fetches in steps),
         fetches_at_90=next((count for count, found in enumerate(hits, 1) if found >= wanted), math.inf),
-        page_ms=1000 * percentile(replay.page_seconds, 0.95),
-        link_ms=1000 * percentile(replay.link_seconds, 0.95),
+        page_ms=1000 * percentile([spent.page for spent in replay.seconds], 0.95),
+        link_ms=1000 * percentile([spent.link for spent in replay.seconds], 0.95),
+        visit_ms=1000 * percentile([spent.visit for spent in replay.seconds], 0.95),
     )
 
 

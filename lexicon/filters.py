@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from lexicon.candidates import Span
 from lexicon.dictionary import check_term
+from semantics.general_language import jieba_dictionary
 
 
 def has_single_character_verb(span: Span) -> bool:
@@ -69,6 +70,4 @@ def edge_words() -> frozenset[str]:
 
 def general_words(among: Collection[str]) -> set[str]:
     """Those of `among` (word keys) that jieba's dictionary has; it is streamed, never held."""
-    with (files("jieba") / "dict.txt").open(encoding="utf-8") as lines:
-        words = (line.partition(" ")[0].lower() for line in lines)
-        return {word for word in words if word in among}
+    return {key for word, _, _ in jieba_dictionary() if (key := word.lower()) in among}

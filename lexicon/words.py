@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.filters import edge_words
+from semantics.general_language import jieba_dictionary
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -97,9 +98,7 @@ class TermPriors:
 @cache
 def general_dictionary() -> dict[str, tuple[int, str]]:
     """Frequency and tag of the words of jieba's own dictionary, in lower case."""
-    with (files("jieba") / "dict.txt").open(encoding="utf-8") as lines:
-        rows = (line.split() for line in lines)
-        return {word.lower(): (int(frequency), tag) for word, frequency, tag in rows}
+    return {word.lower(): (frequency, tag) for word, frequency, tag in jieba_dictionary()}
 
 
 def is_han(text: str) -> bool:

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from crawler.strategies.focus import CONTENT, TITLE, LinkWords, PageWords, Topic, WordBlock
 from crawler.strategies.fused import Fused
 from crawler.strategies.fused_company import Company, company_of, of_known, step_of
-from crawler.strategies.fused_judge import latent, space_of
+from crawler.strategies.fused_judge import CORE, core_of, latent, space_of
 from crawler.strategies.fused_links import FEATURES, of_words
 from crawler.strategies.fused_memory import Column, Memory, WordRows, path_and_slug
 from crawler.strategies.fused_pages import gathered, joined, like
@@ -170,7 +170,7 @@ def all_texts(memory: Memory) -> Texts:
 
 def test_words_of_links_are_taught_by_what_they_led_to() -> None:
     memory = linked_to(["stone", "stone", "song", "song", "song"])
-    space = space_of(memory, np.array([1]))
+    space = space_of(memory, np.array([1]), np.zeros(len(memory.pages)))
     relevance = np.array([0.5, 1.0, 1.0, 0.0, 0.0, 0.0])
     found = taught(memory, all_texts(memory), space, relevance)
     stone, song = memory.words["stone"], memory.words["song"]
@@ -187,6 +187,28 @@ def test_a_page_counts_once_however_many_links_lead_to_it() -> None:
     row = rows_into(memory, all_texts(memory), np.array([2]), idf).toarray()[0]
     assert np.linalg.norm(row) == pytest.approx(1.0)
     assert row[[memory.words["to"], memory.words["/x"] if "/x" in memory.words else memory.words["x"]]].min() > 0.0
+
+
+def test_the_core_is_what_the_examples_have_in_common() -> None:
+    """Weights .8 and .2 of a word that both have: a mean of 1000 * (1e-3 + .4), the root of .8 * .2; .9 of one alone has
+    the root of .9 * 1e-3, .03."""
+    shared = core_of(sp.csr_matrix(np.array([[0.8, 0.9, 0.0, 0.0], [0.2, 0.0, 0.9, 0.0]])))
+    assert np.linalg.norm(shared) == pytest.approx(1.0)
+    assert shared[1] == shared[2] == pytest.approx(shared[0] * 0.03 / 0.4, rel=0.05)
+    assert shared[3] == 0.0
+    many = np.linspace(0.1, 0.9, 3 * CORE)
+    kept = core_of(sp.csr_matrix(np.stack((many, many))))
+    assert np.flatnonzero(kept).tolist() == list(range(2 * CORE, 3 * CORE))
+
+
+def test_words_of_general_language_say_little_however_seldom_they_were_met() -> None:
+    memory = linked_to(["岩石", "的", "the", "basalt"])
+    idf = space_of(memory, np.array([1]), np.zeros(len(memory.pages))).idf
+    rock, of, the, basalt = (idf[memory.words[word]] for word in ("岩石", "的", "the", "basalt"))
+    assert basalt >= rock > 2.5 > 0.1 > of > the > 0
+    memory = linked_to(["basalt", "basalt", "basalt", "的"])
+    idf = space_of(memory, np.array([1]), np.zeros(len(memory.pages))).idf
+    assert idf[memory.words["basalt"]] > 2.5 > 0.1 > idf[memory.words["的"]]  # three pages in four, and one
 
 
 def test_a_prior_is_a_logistic_regression() -> None:

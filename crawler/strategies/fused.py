@@ -116,7 +116,7 @@ class Fused:
         """Look at everything anew."""
         memory = self._memory
         examples, name = self._known_of_topic()
-        space = space_of(memory, examples)
+        space = space_of(memory, examples, self._relevance.values)
         pages = PageJudge(
             memory, bearings_of(memory, space, judge(space, examples, name), examples, name), self._priors
         )

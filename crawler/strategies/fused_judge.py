@@ -1,7 +1,8 @@
 """Which fetched pages are of the topic, by what `fused` has seen so far: no label, only the topic's definition.
 
-space     pages in a latent space (tf.idf of the pages fetched, singular value decomposition)
-query     the examples' mean, drawn toward the words of the topic's name, then toward the pages most like it
+space     pages in a latent space (tf.idf of the pages fetched and of general language, singular value decomposition)
+core      the words that the examples have in common
+query     the core, drawn toward the words of the topic's name, then toward the pages most like it
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,10 @@ from crawler.strategies.fused_memory import Floats, Ints, Memory
 
 DIMENSIONS = 100
 MOST_AT_ONCE = 800  # pages whose singular vectors are all computed
-NAME_SHARE = 0.5  # of the name's words beside the examples
+GENERAL = 100  # pages of general language that count among those fetched
+CORE = 40  # words that the examples have in common
+UNSHARED = 1e-3  # what a word that an example lacks weighs there
+NAME_SHARE = 0.5  # of the name's words beside the core
 FEEDBACK_ROUNDS = 3
 
 
@@ -24,8 +28,8 @@ class Space:
     """The pages of a moment in a latent space, rows of unit length, and the words that span it.
 
     `columns` are the words that stand in two pages at least, `place` their place in `words` (-1 for others), `words`
-    their vectors, `idf` of all words; `weights` pages x columns, rows of unit length, `examples` those of the examples,
-    `cosines` of each page with each example.
+    their vectors, `idf` of all words; `weights` pages x columns, rows of unit length; `examples` columns x the examples
+    and their core, `cosines` of each page with them.
     """
 
     pages: Floats
@@ -35,8 +39,13 @@ class Space:
     idf: Floats
     frequency: Floats
     weights: sp.csr_matrix
-    examples: sp.csr_matrix
+    examples: Floats
     cosines: Floats
+
+    @property
+    def core(self) -> Floats:
+        """What the core has of each column; of length 1."""
+        return self.examples[:, -1]
 
 
 @dataclass(frozen=True)
@@ -52,20 +61,39 @@ class Verdict:
         return np.clip(scaled(pages @ self.direction, self.low, self.high), 0.0, 1.0)
 
 
-def space_of(memory: Memory, examples: Ints) -> Space:
-    """The latent space of the pages fetched so far, `examples` among them."""
+def space_of(memory: Memory, examples: Ints, relevance: Floats) -> Space:
+    """The latent space of the pages fetched so far, `examples` among them. `relevance` is what was thought of each."""
     count = len(memory.pages)
-    frequency = memory.document_frequency()
-    idf = np.log((count + 1) / (frequency + 0.5))
+    frequency = memory.document_frequency(np.ones(count))
+    idf = idf_of(memory, 1 - relevance)
     columns = np.flatnonzero(frequency >= 2)
     place = np.full(len(frequency), -1)
     place[columns] = np.arange(len(columns))
     weights = unit_rows(page_matrix(memory, place, idf, len(columns)))
     vectors, scale = latent(weights, min(DIMENSIONS, max(count - 1, 1)))
-    of_examples = weights[examples]
-    cosines = (weights @ of_examples.T).toarray()
+    of_examples = np.column_stack((weights[examples].T.toarray(), core_of(weights[examples])))
+    cosines = weights @ of_examples
     rows, words = unit(vectors * scale), weights.T @ (vectors / scale)
     return Space(rows, words, columns, place, idf, frequency, weights, of_examples, cosines)
+
+
+def idf_of(memory: Memory, counts: Floats) -> Floats:
+    """Of all words, each page counting so much, beside GENERAL pages of general language. What is fetched is mostly of
+    the topic: counted alike, its words would say less the more of them are found."""
+    held = memory.document_frequency(counts) + GENERAL * memory.general_pages()
+    idf: Floats = np.log((float(counts.sum()) + GENERAL + 1) / (held + 0.5))
+    return idf
+
+
+def core_of(examples: sp.csr_matrix) -> Floats:
+    """The geometric mean of the examples' weights, its CORE heaviest words; of length 1. Each example alone has much
+    that is beside the topic."""
+    lifted = examples.copy()
+    lifted.data = np.log1p(lifted.data / UNSHARED)
+    mean = np.expm1(np.asarray(lifted.mean(axis=0)).ravel())
+    if len(mean) > CORE:
+        mean[np.argpartition(-mean, CORE)[CORE:]] = 0.0
+    return unit_or_zero(mean)
 
 
 def latent(weights: sp.csr_matrix, size: int) -> tuple[Floats, Floats]:
@@ -93,7 +121,7 @@ def page_matrix(memory: Memory, place: Ints, idf: Floats, width: int) -> sp.csr_
 
 @dataclass(frozen=True)
 class Folded:
-    """A page that came after the space was made: its place in it, and its cosine with each example by tf.idf."""
+    """A page that came after the space was made: its place in it, and its cosines by tf.idf (`Space.cosines`)."""
 
     latent: Floats
     cosines: Floats
@@ -108,7 +136,7 @@ def folded(space: Space, bag: tuple[Ints, Floats]) -> Folded:
     places, weights = space.place[ids[shown]], counts[shown] * space.idf[ids[shown]]
     row = np.zeros(len(space.columns))
     row[places] = unit_or_zero(weights)
-    return Folded(unit_or_zero(weights @ space.words.take(places, axis=0)), space.examples @ row)
+    return Folded(unit_or_zero(weights @ space.words.take(places, axis=0)), row @ space.examples)
 
 
 def judge(space: Space, examples: Ints, name: Floats) -> Verdict:
@@ -125,14 +153,10 @@ def judge(space: Space, examples: Ints, name: Floats) -> Verdict:
 
 
 def query_of(space: Space, examples: Ints, name: Floats) -> Floats:
-    """The mean of the examples, with the words of the name to a half."""
-    query: Floats = space.pages[examples].mean(axis=0)
-    weights = (name * space.idf)[space.columns]
-    named = weights @ space.words
-    length = float(np.linalg.norm(named))
-    if length > 0:
-        query = query + NAME_SHARE * float(np.linalg.norm(query)) * named / length
-    return query
+    """The core, with the words of the name to a half; the examples' mean where they hold no word."""
+    core, named = space.core @ space.words, (name * space.idf)[space.columns] @ space.words
+    query: Floats = unit_or_zero(core) + NAME_SHARE * unit_or_zero(named)
+    return query if query.any() else space.pages[examples].mean(axis=0)
 
 
 def verdict_of(space: Space, direction: Floats, examples: Ints) -> tuple[Verdict, Floats]:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, repeat
+from itertools import count, islice, repeat
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -18,10 +18,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from crawler.strategies.focus import LinkWords, PageWords
+from semantics.general_language import of_pages
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+SLUG = "/"  # marks the words of an address
 _PARTS = re.compile(r"[-_+%]+")
 MOST_WORDS = 400_000  # of the vocabulary: words first met later are not told apart
 MOST_LINK_WORDS = 40  # of a link's context
@@ -96,6 +98,7 @@ class Memory:
     target: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the links: node
     anchors: WordRows = field(default_factory=WordRows)
     contexts: WordRows = field(default_factory=WordRows)
+    _general: Column[np.float64] = field(default_factory=partial(Column, np.float64))  # of the words
 
     def bag(self, page: PageWords) -> tuple[Ints, Floats]:
         """The numbers of a page's words, its address' among them, and 1 + ln of their counts."""
@@ -171,10 +174,17 @@ class Memory:
         found: list[int] = np.flatnonzero(self.page_of.values < 0).tolist()
         return found
 
-    def document_frequency(self) -> Floats:
-        """In how many pages each word stands."""
+    def general_pages(self) -> Floats:
+        """What share of pages of general language hold each word."""
+        new = islice(self.words, len(self._general.values), None)
+        self._general.add([of_pages(word.removeprefix(SLUG)) for word in new])
+        return self._general.values
+
+    def document_frequency(self, counts: Floats) -> Floats:
+        """In how many pages each word stands, each page counting so much."""
         ids = np.concatenate([ids for ids, _ in self.page_words])
-        return np.bincount(ids, minlength=len(self.words)).astype(np.float64)
+        sizes = [len(ids) for ids, _ in self.page_words]
+        return summed(ids, np.repeat(counts, sizes), len(self.words))
 
 
 def summed(owner: Ints, values: Floats, count: int) -> Floats:
@@ -187,5 +197,5 @@ def path_and_slug(url: str) -> tuple[str, list[str]]:
     `/up`."""
     parts = urlsplit(url)
     name = parts.path.rstrip("/").rpartition("/")[2].partition(".")[0]
-    words = [f"/{word}" for word in _PARTS.split(name.lower()) if len(word) > 1 and not word.isdigit()]
+    words = [f"{SLUG}{word}" for word in _PARTS.split(name.lower()) if len(word) > 1 and not word.isdigit()]
     return parts.netloc + parts.path.rpartition("/")[0], words

@@ -2,6 +2,7 @@
 
     feedback                          how far it lies between the middle page and the examples (`fused_judge.py`)
     least_example, terms              cosine with the examples: the least in latent space, the mean by tf.idf
+    core                              cosine with the words that the examples have in common
     name_title, name_text             the words of the topic's name in its title, in its text
     length, sources, depth            distinct words, pages that link to it, steps from a seed
     degree, targets                   links that it has, to pages that were fetched
@@ -32,6 +33,7 @@ OWN = (
     "feedback",
     "least_example",
     "terms",
+    "core",
     "name_title",
     "name_text",
     "length",
@@ -71,9 +73,9 @@ def bearings_of(memory: Memory, space: Space, verdict: Verdict, examples: Ints, 
 
 @dataclass(frozen=True)
 class Subjects:
-    """The pages to be judged: their latent rows, cosines by tf.idf with each example, words, and the pages most like
-    each; `into` are the links that lead to each, `out` those that it has as far as that is known, `nodes` their
-    addresses (past the last: new), `numbers` which pages of the look they are (-1: none)."""
+    """The pages to be judged: their latent rows, cosines by tf.idf with each example and with their core, words, titles,
+    and the pages most like each; `into` are the links that lead to each, `out` those that it has as far as that is
+    known, `nodes` their addresses (past the last: new), `numbers` which pages of the look they are (-1: none)."""
 
     latent: Floats
     by_terms: Floats
@@ -95,7 +97,8 @@ def own_rows(memory: Memory, bearings: Bearings, pages: Subjects) -> Floats:
     columns = (
         scaled(pages.latent @ bearings.verdict.direction, bearings.verdict.low, bearings.verdict.high),
         like_examples.min(axis=1),
-        pages.by_terms.mean(axis=1),
+        pages.by_terms[:, :-1].mean(axis=1),
+        pages.by_terms[:, -1],
         *named(bearings.name, pages),
         np.log1p([len(ids) for ids, _ in pages.words]),
         np.log1p(pages.into.sizes),
