@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from crawler.strategies.focus import CONTENT, TITLE, LinkWords, PageWords, Topic, WordBlock
+from crawler.strategies.focus import CONTENT, NAVIGATION, OTHER, TITLE, LinkWords, PageWords, Topic, WordBlock
 from crawler.strategies.fused import Fused
 from crawler.strategies.fused_company import Company, company_of, of_known, step_of
 from crawler.strategies.fused_judge import CORE, core_of, latent, space_of
@@ -190,8 +190,7 @@ def test_a_page_counts_once_however_many_links_lead_to_it() -> None:
 
 
 def test_the_core_is_what_the_examples_have_in_common() -> None:
-    """Weights .8 and .2 of a word that both have: a mean of 1000 * (1e-3 + .4), the root of .8 * .2; .9 of one alone has
-    the root of .9 * 1e-3, .03."""
+    """A word that both have, .8 and .2: the root of .8 * .2, .4. One that one of them has, .9: of .9 * 1e-3, .03."""
     shared = core_of(sp.csr_matrix(np.array([[0.8, 0.9, 0.0, 0.0], [0.2, 0.0, 0.9, 0.0]])))
     assert np.linalg.norm(shared) == pytest.approx(1.0)
     assert shared[1] == shared[2] == pytest.approx(shared[0] * 0.03 / 0.4, rel=0.05)
@@ -199,6 +198,17 @@ def test_the_core_is_what_the_examples_have_in_common() -> None:
     many = np.linspace(0.1, 0.9, 3 * CORE)
     kept = core_of(sp.csr_matrix(np.stack((many, many))))
     assert np.flatnonzero(kept).tolist() == list(range(2 * CORE, 3 * CORE))
+
+
+def test_a_page_is_judged_by_what_it_says_itself() -> None:
+    """Navigation never counts; other blocks do where they hold more words than the content."""
+    title, menu = WordBlock(TITLE, ("stone",)), WordBlock(NAVIGATION, ("home", "home", "home"))
+    content, other = WordBlock(CONTENT, ("basalt", "stone")), WordBlock(OTHER, ("lava", "lava"))
+    assert PageWords("a", (), (), (title, content, menu, other)).own_counts == {"stone": 2, "basalt": 1}
+    assert PageWords("a", (), (), (title, menu, other)).own_counts == {"stone": 1, "lava": 2}
+    page = PageWords("a", (), (), (title, content))
+    assert page.own_counts is page.counts
+    assert PageWords("a").own_counts == {}
 
 
 def test_words_of_general_language_say_little_however_seldom_they_were_met() -> None:

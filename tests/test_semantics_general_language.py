@@ -14,7 +14,9 @@ def test_a_page_holds_a_word_as_if_words_came_one_by_one() -> None:
     assert found["a"] == pytest.approx(1 - math.exp(-PAGE / 1000), rel=1e-6)
 
 
-@pytest.mark.parametrize(("common", "special"), [("的", "岩石"), ("可以", "服务器"), ("the", "storm"), ("about", "rock")])
+@pytest.mark.parametrize(
+    ("common", "special"), [("的", "岩石"), ("可以", "服务器"), ("the", "storm"), ("about", "rock")]
+)
 def test_chinese_and_english_words_are_known(common: str, special: str) -> None:
     assert of_pages(common) > 0.5 > of_pages(special) > 0.005
 

@@ -54,9 +54,18 @@ class PageWords:
         """How often each word stands in the page's blocks."""
         return Counter(chain.from_iterable(block.words for block in self.blocks))
 
+    @cached_property
+    def own_counts(self) -> Counter[str]:
+        """The same for what the page says itself: navigation left out, and other blocks where its content says more."""
+        sizes = {kind: counts.total() for kind, counts in self.by_kind.items()}
+        left_out = {NAVIGATION} if sizes.get(OTHER, 0) > sizes.get(CONTENT, 0) else {NAVIGATION, OTHER}
+        if left_out.isdisjoint(sizes):
+            return self.counts
+        return Counter(chain.from_iterable(block.words for block in self.blocks if block.kind not in left_out))
+
     def counted(self) -> "PageWords":
         """The page, its words counted: for a thread that reads pages, so that the one that decides need not."""
-        self.counts, self.by_kind  # noqa: B018  # are kept
+        self.counts, self.by_kind, self.own_counts  # noqa: B018  # are kept
         return self
 
 

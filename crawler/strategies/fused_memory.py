@@ -101,11 +101,12 @@ class Memory:
     _general: Column[np.float64] = field(default_factory=partial(Column, np.float64))  # of the words
 
     def bag(self, page: PageWords) -> tuple[Ints, Floats]:
-        """The numbers of a page's words, its address' among them, and 1 + ln of their counts."""
-        slug = [word for word in path_and_slug(page.url)[1] if word not in page.counts]
-        ids = self.numbers([*page.counts, *slug])
+        """The numbers of a page's own words, its address' among them, and 1 + ln of their counts."""
+        own = page.own_counts
+        slug = [word for word in path_and_slug(page.url)[1] if word not in own]
+        ids = self.numbers([*own, *slug])
         counts = np.ones(len(ids))
-        counts[: len(page.counts)] += np.log(np.fromiter(page.counts.values(), np.float64, len(page.counts)))
+        counts[: len(own)] += np.log(np.fromiter(own.values(), np.float64, len(own)))
         known = ids >= 0
         return ids[known], counts[known]
 
