@@ -74,8 +74,8 @@ def bearings_of(memory: Memory, space: Space, verdict: Verdict, examples: Ints, 
 @dataclass(frozen=True)
 class Subjects:
     """The pages to be judged: their latent rows, cosines by tf.idf with each example and with their core, words,
-    titles, and the pages most like each; `into` are the links that lead to each, `out` those that it has as far as that is
-    known, `nodes` their addresses (past the last: new), `numbers` which pages of the look they are (-1: none)."""
+    titles, and the pages most like each; `into` are the links that lead to each, `out` those that it has as far as that
+    is known, `nodes` their addresses (past the last: new), `numbers` which pages of the look they are (-1: none)."""
 
     latent: Floats
     by_terms: Floats
