@@ -28,8 +28,8 @@ class Space:
     """The pages of a moment in a latent space, rows of unit length, and the words that span it.
 
     `columns` are the words that stand in two pages at least, `place` their place in `words` (-1 for others), `words`
-    their vectors, `idf` of all words; `weights` pages x columns, rows of unit length; `examples` columns x the examples
-    and their core, `cosines` of each page with them.
+    their vectors, `idf` of all words; `weights` pages x columns, rows of unit length, `examples` those of the examples,
+    `core` what these have in common, `cosines` of each page with each example and, last, with the core.
     """
 
     pages: Floats
@@ -39,13 +39,9 @@ class Space:
     idf: Floats
     frequency: Floats
     weights: sp.csr_matrix
-    examples: Floats
+    examples: sp.csr_matrix
+    core: Floats
     cosines: Floats
-
-    @property
-    def core(self) -> Floats:
-        """What the core has of each column; of length 1."""
-        return self.examples[:, -1]
 
 
 @dataclass(frozen=True)
@@ -71,10 +67,11 @@ def space_of(memory: Memory, examples: Ints, relevance: Floats) -> Space:
     place[columns] = np.arange(len(columns))
     weights = unit_rows(page_matrix(memory, place, idf, len(columns)))
     vectors, scale = latent(weights, min(DIMENSIONS, max(count - 1, 1)))
-    of_examples = np.column_stack((weights[examples].T.toarray(), core_of(weights[examples])))
-    cosines = weights @ of_examples
+    of_examples = weights[examples]
+    core = core_of(of_examples)
+    cosines = np.column_stack(((weights @ of_examples.T).toarray(), weights @ core))
     rows, words = unit(vectors * scale), weights.T @ (vectors / scale)
-    return Space(rows, words, columns, place, idf, frequency, weights, of_examples, cosines)
+    return Space(rows, words, columns, place, idf, frequency, weights, of_examples, core, cosines)
 
 
 def idf_of(memory: Memory, counts: Floats) -> Floats:
@@ -136,7 +133,9 @@ def folded(space: Space, bag: tuple[Ints, Floats]) -> Folded:
     places, weights = space.place[ids[shown]], counts[shown] * space.idf[ids[shown]]
     row = np.zeros(len(space.columns))
     row[places] = unit_or_zero(weights)
-    return Folded(unit_or_zero(weights @ space.words.take(places, axis=0)), row @ space.examples)
+    return Folded(
+        unit_or_zero(weights @ space.words.take(places, axis=0)), np.append(space.examples @ row, space.core @ row)
+    )
 
 
 def judge(space: Space, examples: Ints, name: Floats) -> Verdict:
