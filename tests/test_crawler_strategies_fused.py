@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from crawler.strategies.focus import CONTENT, NAVIGATION, OTHER, TITLE, LinkWords, PageWords, Topic, WordBlock
 from crawler.strategies.fused import Fused
 from crawler.strategies.fused_company import Company, company_of, of_known, step_of
-from crawler.strategies.fused_judge import CORE, core_of, latent, space_of
+from crawler.strategies.fused_judge import CORE, core_of, idf_of, latent, space_of
 from crawler.strategies.fused_links import FEATURES, of_words
 from crawler.strategies.fused_memory import Column, Memory, WordRows, path_and_slug
 from crawler.strategies.fused_pages import gathered, joined, like
@@ -219,6 +219,15 @@ def test_words_of_general_language_say_little_however_seldom_they_were_met() -> 
     memory = linked_to(["basalt", "basalt", "basalt", "的"])
     idf = space_of(memory, np.array([1]), np.zeros(len(memory.pages))).idf
     assert idf[memory.words["basalt"]] > 2.5 > 0.1 > idf[memory.words["的"]]  # three pages in four, and one
+
+
+def test_the_topics_words_say_no_less_for_being_found() -> None:
+    """Twenty pages of basalt and one of gneiss: those of basalt are of the topic, or count like all others."""
+    memory = linked_to([*["basalt"] * 20, "gneiss"])
+    basalt, gneiss = memory.words["basalt"], memory.words["gneiss"]
+    on_topic = np.array([0.0, *[1.0] * 20, 0.0])
+    assert idf_of(memory, 1 - on_topic)[basalt] > idf_of(memory, 1 - on_topic)[gneiss]
+    assert idf_of(memory, np.ones(22))[basalt] < idf_of(memory, np.ones(22))[gneiss] - 1
 
 
 def test_a_prior_is_a_logistic_regression() -> None:
