@@ -226,8 +226,10 @@ def test_the_topics_words_say_no_less_for_being_found() -> None:
     memory = linked_to([*["basalt"] * 20, "gneiss"])
     basalt, gneiss = memory.words["basalt"], memory.words["gneiss"]
     on_topic = np.array([0.0, *[1.0] * 20, 0.0])
-    assert idf_of(memory, 1 - on_topic)[basalt] > idf_of(memory, 1 - on_topic)[gneiss]
-    assert idf_of(memory, np.ones(22))[basalt] < idf_of(memory, np.ones(22))[gneiss] - 1
+    idf, counted_alike = (space_of(memory, np.array([1]), relevance).idf for relevance in (on_topic, np.zeros(22)))
+    assert idf[basalt] > idf[gneiss]
+    assert counted_alike[basalt] < counted_alike[gneiss] - 1
+    assert idf_of(np.array([1.0]), 2.0, np.array([0.5]))[0] == pytest.approx(np.log((2 + 100 + 1) / (1 + 50 + 0.5)))
 
 
 def test_a_prior_is_a_logistic_regression() -> None:

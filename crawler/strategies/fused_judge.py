@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
-from crawler.strategies.fused_memory import Floats, Ints, Memory
+from crawler.strategies.fused_memory import Floats, Ints, Memory, summed
 
 DIMENSIONS = 100
 MOST_AT_ONCE = 800  # pages whose singular vectors are all computed
@@ -60,12 +60,16 @@ class Verdict:
 def space_of(memory: Memory, examples: Ints, relevance: Floats) -> Space:
     """The latent space of the pages fetched so far, `examples` among them. `relevance` is what was thought of each."""
     count = len(memory.pages)
-    frequency = memory.document_frequency(np.ones(count))
-    idf = idf_of(memory, 1 - relevance)
+    pages, ids, counts = memory.held()
+    off_topic, size = 1 - relevance, len(memory.words)
+    frequency = summed(ids, np.ones(len(ids)), size)
+    idf = idf_of(summed(ids, off_topic[pages], size), float(off_topic.sum()), memory.general_pages())
     columns = np.flatnonzero(frequency >= 2)
     place = np.full(len(frequency), -1)
     place[columns] = np.arange(len(columns))
-    weights = unit_rows(page_matrix(memory, place, idf, len(columns)))
+    shown = place[ids] >= 0
+    values = counts[shown] * idf[ids[shown]]
+    weights = unit_rows(sp.csr_matrix((values, (pages[shown], place[ids[shown]])), shape=(count, len(columns))))
     vectors, scale = latent(weights, min(DIMENSIONS, max(count - 1, 1)))
     of_examples = weights[examples]
     core = core_of(of_examples)
@@ -74,11 +78,10 @@ def space_of(memory: Memory, examples: Ints, relevance: Floats) -> Space:
     return Space(rows, words, columns, place, idf, frequency, weights, of_examples, core, cosines)
 
 
-def idf_of(memory: Memory, counts: Floats) -> Floats:
-    """Of all words, each page counting so much, beside GENERAL pages of general language. What is fetched is mostly of
-    the topic: counted alike, its words would say less the more of them are found."""
-    held = memory.document_frequency(counts) + GENERAL * memory.general_pages()
-    idf: Floats = np.log((float(counts.sum()) + GENERAL + 1) / (held + 0.5))
+def idf_of(frequency: Floats, pages: float, general: Floats) -> Floats:
+    """Of words that so many of so many pages off the topic hold, and such a share of the GENERAL pages beside them.
+    What is fetched is mostly of the topic: counted alike, its words would say less the more of them are found."""
+    idf: Floats = np.log((pages + GENERAL + 1) / (frequency + GENERAL * general + 0.5))
     return idf
 
 
@@ -104,16 +107,6 @@ def latent(weights: sp.csr_matrix, size: int) -> tuple[Floats, Floats]:
         return vectors[:, ::-1], np.maximum(scale[::-1], 1e-5)
     values, vectors = np.linalg.eigh((weights @ weights.T).toarray())
     return vectors[:, : -1 - size : -1], np.sqrt(np.maximum(values[: -1 - size : -1], 1e-9))
-
-
-def page_matrix(memory: Memory, place: Ints, idf: Floats, width: int) -> sp.csr_matrix:
-    """Pages x columns, (1 + ln count) * idf."""
-    ids = np.concatenate([ids for ids, _ in memory.page_words])
-    counts = np.concatenate([counts for _, counts in memory.page_words])
-    rows = np.repeat(np.arange(len(memory.page_words)), [len(ids) for ids, _ in memory.page_words])
-    shown = place[ids] >= 0
-    values = counts[shown] * idf[ids[shown]]
-    return sp.csr_matrix((values, (rows[shown], place[ids[shown]])), shape=(len(memory.page_words), width))
 
 
 @dataclass(frozen=True)

@@ -181,11 +181,14 @@ class Memory:
         self._general.add([of_pages(word.removeprefix(SLUG)) for word in new])
         return self._general.values
 
-    def document_frequency(self, counts: Floats) -> Floats:
-        """In how many pages each word stands, each page counting so much."""
-        ids = np.concatenate([ids for ids, _ in self.page_words])
+    def held(self) -> tuple[Ints, Ints, Floats]:
+        """Every word that a page holds: the page, the word, 1 + ln of its count there."""
         sizes = [len(ids) for ids, _ in self.page_words]
-        return summed(ids, np.repeat(counts, sizes), len(self.words))
+        return (
+            np.repeat(np.arange(len(sizes)), sizes),
+            np.concatenate([ids for ids, _ in self.page_words]),
+            np.concatenate([counts for _, counts in self.page_words]),
+        )
 
 
 def summed(owner: Ints, values: Floats, count: int) -> Floats:

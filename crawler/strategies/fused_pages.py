@@ -51,7 +51,8 @@ SELDOM = 1e-3  # visits that make no difference
 
 @dataclass(frozen=True)
 class Bearings:
-    """What the words of pages are measured by, as of a look: `examples` are pages, `name` words."""
+    """What the words of pages are measured by, as of a look: `examples` are pages, `name` says what part of the topic's
+    terms each word is."""
 
     space: Space
     verdict: Verdict
