@@ -55,6 +55,7 @@ class Connections:
         self._places: dict[str, str] = {}  # host -> IP address last connected to
         self._addresses = addresses
         tls = create_urllib3_context()
+        tls.load_default_certs()  # urllib3 does so for a context of its own alone
         tls.sslsocket_class = _TimedTlsSocket
         self._options: dict[str, Any] = {"maxsize": per_host, "ssl_context": tls, "retries": _ONE_TRY}
         self._manager = PoolManager(_HOSTS_KEPT_OPEN, **self._options)

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import resource
 import socket
+import ssl
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import brotli
 import pytest
+import trustme
 import zstandard
 
 from crawler.addresses import InsideAddressError, PublicAddresses
@@ -354,6 +356,21 @@ def test_tls_certificates_are_checked_and_handshakes_end(tmp_path: Path) -> None
     with raw_server(say(hang=True)) as host:
         result = fetcher(host, connect_timeout=0.3).fetch(entry(f"https://{host}/"))
     assert result.outcome.reason in (Reason.TIMED_OUT, Reason.UNREACHABLE)
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_https_pages_come_from_whom_this_machine_trusts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_trusted: bool
+) -> None:
+    """The authorities are those of the machine; a certificate of any other is refused."""
+    ours, trusted = trustme.CA(), tmp_path / "authorities.pem"
+    (ours if is_trusted else trustme.CA()).cert_pem.write_to_path(str(trusted))
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    ours.issue_cert("127.0.0.1").configure_cert(tls)
+    with Site({"/": page()}, tls) as site:
+        result = fetcher(site.host).fetch(entry(f"https://{site.host}/"))
+    assert result.outcome.reason is (Reason.FETCHED if is_trusted else Reason.UNREACHABLE)
 
 
 def test_an_idle_connection_closed_by_the_server_is_not_a_failure() -> None:
