@@ -158,7 +158,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers by the Host header; `secure` hosts are redirected to https."""
 
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body leave together
+    disable_nagle_algorithm = True  # else a body waits 40 ms for the receipt of its head
 
     def __init__(
         self,
