@@ -1,8 +1,8 @@
 """Real sites to judge on: a recipe of where their pages come from, and the trees that it brings.
 
-The recipe (`real_sites.toml`) names published sites by package and version, or by repository and commit, and the SHA-256
-of what is taken from each. What it brings lies outside the project, in the user's cache. Pictures, styles and scripts
-are left out: a tree holds what a crawler reads.
+The recipe (`real_sites.toml`) names published sites by package and version, or by repository and commit, and the
+SHA-256 of what is taken from each. What it brings lies outside the project, in the user's cache. Pictures, styles and
+scripts are left out: a tree holds what a crawler reads.
 
     python -m benchmarks.real_recipe [--part dev] [--hosts a,b] [--to DIR]
 """
@@ -127,7 +127,12 @@ def _take(site: Site, source: Source, work: Path, made: Path) -> None:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError) and not error.filename2 and error.strerror and "/" not in str(error.filename):
+    if (
+        isinstance(error, FileNotFoundError)
+        and not error.filename2
+        and error.strerror
+        and "/" not in str(error.filename)
+    ):
         return f"{error.filename} is not installed"
     if isinstance(error, subprocess.CalledProcessError):
         lines = (error.stderr or error.stdout or "").strip().splitlines()
@@ -142,7 +147,7 @@ def _check(site: Site, made: Path) -> None:
 
 
 def kept_files(folder: Path, without: Sequence[str] = ()) -> list[Path]:
-    """The files of a tree that a crawler may read, by their paths below `folder`, in order; no links, no hidden ones."""
+    """The files of a tree that a crawler may read, by their paths below `folder`, in order: no links, nothing hidden."""
     found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return sorted(
         path
@@ -183,7 +188,7 @@ def _run(command: Sequence[str], folder: Path) -> None:
 
 
 def _git(source: Source, work: Path) -> Path:
-    """One commit of a repository: only the files that are kept are transferred, byte for byte as they were committed."""
+    """One commit of a repository. Only files that are kept are transferred, and they stay as they were committed."""
     patterns = [f"*{suffix}" for suffix in KEPT_SUFFIXES] + [f"!/{path}" for path in source.without]
     _run(["git", "init", "--quiet"], work)
     (work / ".git" / "info" / "attributes").write_text("* -text -filter -ident\n")

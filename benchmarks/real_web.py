@@ -1,9 +1,9 @@
 """A web of published sites on loopback: trees of files, each under the name it is published by.
 
 Files are answered as static hosts do: `index.html` for a folder, a redirect to the slash, `/a` for `a.html`, the site's
-own 404 page. robots.txt and sitemaps are those of the site, or 404. A site of https is served over TLS, by a certificate
-authority made for the run; plain http redirects there. The server is a process of its own, so that the crawler's time is
-its own.
+own 404 page. robots.txt and sitemaps are those of the site, or 404. A site of https is served over TLS, by a
+certificate authority made for the run; plain http redirects there. The server is a process of its own, so that the
+crawler's time is its own.
 """
 
 import hashlib

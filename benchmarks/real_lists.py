@@ -1,0 +1,108 @@
+"""The set `lists`: list pages that were kept as articles, and articles that were lost."""
+
+import hashlib
+import html
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.real_recipe import Site
+from benchmarks.real_vertical import Vertical, path_of
+from benchmarks.results import OUT, Figure
+from crawler.urls import canonical
+from docstore.model import Stage
+
+SAMPLE = 300
+_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_REFRESH = re.compile(r"<meta\b[^>]*http-equiv=[\"']?refresh", re.IGNORECASE)
+_CANONICAL = re.compile(r"<link\b(?=[^>]*\brel=[\"']?canonical\b)[^>]*\bhref=[\"']?([^\"' >]+)", re.IGNORECASE)
+
+
+def list_figures(vertical: Vertical) -> Iterator[Figure]:
+    """The shares, and what became of the lost articles; each URL in question is a line of `out/real-lists.tsv`."""
+    kept = [stored.article.url for stored in vertical.engine.store.articles.all()]
+    wrong = [url for url in kept if (site := vertical.site_of(url)) and is_list(site, path_of(url))]
+    yield Figure("lists", "plumbline", "kept_as_articles", len(wrong) / max(len(kept), 1))
+    yield Figure("lists", "plumbline", "articles", len(kept))
+    fates = sampled_fates(vertical)
+    lost = {url: fate for url, fate in fates.items() if fate}
+    yield Figure("lists", "plumbline", "articles_lost", len(lost))
+    yield Figure("lists", "plumbline", "articles_sampled", len(fates))
+    for fate, count in sorted(Counter(fate.partition(" ")[0] for fate in lost.values()).items()):
+        yield Figure("lists", "plumbline", f"articles_lost {fate}", count)
+    hosts = Counter(site.host for url in wrong if (site := vertical.site_of(url)))
+    for host, count in sorted(hosts.items()):
+        yield Figure(f"lists {host}", "plumbline", "lists_kept", count)
+    tell(wrong, lost)
+
+
+def is_article(site: Site, path: str) -> bool:
+    """Is the page at `path` an article for certain?"""
+    return bool(site.articles and re.match(site.articles, path)) and not is_list(site, path)
+
+
+def is_list(site: Site, path: str) -> bool:
+    """Is it a list for certain?"""
+    return bool(site.lists and re.match(site.lists, path))
+
+
+def sampled_fates(vertical: Vertical) -> dict[str, str]:
+    """The same articles each time, of those that were fetched: URL -> `fate_of`."""
+    fates: dict[str, str] = {}
+    certain = (spelled for site in vertical.sites for spelled in certain_articles(vertical, site))
+    for spelled in sorted(certain, key=lambda urls: hashlib.sha256(urls[0].encode()).digest()):
+        fetched = next((url for url in spelled if vertical.engine.store.status.explain(url).get("pages")), "")
+        if fetched:
+            fates[fetched] = fate_of(vertical, fetched)
+        if len(fates) == SAMPLE:
+            break
+    return fates
+
+
+def certain_articles(vertical: Vertical, site: Site) -> Iterator[list[str]]:
+    """The spellings of each page that is an article of its own: by its path, by a title that no other page of the site
+    has, and since it neither leads elsewhere nor names another page as its original."""
+    titles: Counter[str] = Counter()
+    found: list[tuple[str, list[str]]] = []
+    for path, file in vertical.pages_of(site) if site.articles else ():
+        text = file.read_text(encoding="utf-8", errors="replace")
+        if _REFRESH.search(text):
+            continue
+        title = title_of(text)
+        titles[title] += 1
+        spelled = vertical.spellings(site, path)
+        named = _CANONICAL.search(text)
+        if is_article(site, path) and spelled and (not named or canonical(html.unescape(named[1])) in spelled):
+            found.append((title, spelled))
+    yield from (spelled for title, spelled in found if title and titles[title] == 1)
+
+
+def title_of(text: str) -> str:
+    """The title element of a page."""
+    found = _TITLE.search(text)
+    return " ".join(html.unescape(found[1]).split()) if found else ""
+
+
+def fate_of(vertical: Vertical, url: str) -> str:
+    """ "" for an article in its own right; else why it is none, and of what it is taken for a copy."""
+    rows = vertical.engine.store.status.explain(url)
+    if rows["articles"]:
+        head = str(rows["articles"][0]["duplicate_of"])
+        return f"near_duplicate {url_of(vertical, head)}" if head else ""
+    said = next((row for row in rows["outcomes"] if row["stage"] == Stage.EXTRACT), None)
+    return f"{said['reason']} {said['detail']}".strip() if said else "not_extracted"
+
+
+def url_of(vertical: Vertical, doc_id: str) -> str:
+    """The URL of the article with this id."""
+    found = vertical.engine.store.articles.get(vertical.engine.store.articles.url_ids([doc_id]))
+    return next((stored.article.url for stored in found.values()), doc_id)
+
+
+def tell(wrong: Sequence[str], lost: Mapping[str, str], path: Path = OUT / "real-lists.tsv") -> None:
+    """Write the list pages that were kept and the articles that were lost, for a person to look at."""
+    path.parent.mkdir(exist_ok=True)
+    lines = [f"kept\t{url}\n" for url in sorted(wrong)]
+    lines += [f"lost\t{url}\t{fate}\n" for url, fate in sorted(lost.items())]
+    path.write_text("".join(lines), encoding="utf-8")
