@@ -147,7 +147,7 @@ def _check(site: Site, made: Path) -> None:
 
 
 def kept_files(folder: Path, without: Sequence[str] = ()) -> list[Path]:
-    """The files of a tree that a crawler may read, by their paths below `folder`, in order: no links, nothing hidden."""
+    """The files of a tree that a crawler may read, by their paths below `folder`, in order: no link, nothing hidden."""
     found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return sorted(
         path
