@@ -1,7 +1,7 @@
 """Real sites: `make bench-real [DATA=DIR] [ARGS='--sets sites,lists --keep DIR']`. Figures: `docs/benchmarks.md`.
 
 The sites of the recipe (or of DIR/real) are served from loopback under their own names, crawled once with the default
-settings but for pauses and time, extracted and indexed; each set measures the vertical that this made.
+settings but for pauses and time, and extracted; each set measures the vertical that this made.
 """
 
 import tempfile

@@ -5,7 +5,6 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from benchmarks.real_recipe import Site
 from benchmarks.real_vertical import Vertical, path_of
@@ -100,9 +99,9 @@ def url_of(vertical: Vertical, doc_id: str) -> str:
     return next((stored.article.url for stored in found.values()), doc_id)
 
 
-def tell(wrong: Sequence[str], lost: Mapping[str, str], path: Path = OUT / "real-lists.tsv") -> None:
+def tell(wrong: Sequence[str], lost: Mapping[str, str]) -> None:
     """Write the list pages that were kept and the articles that were lost, for a person to look at."""
-    path.parent.mkdir(exist_ok=True)
+    OUT.mkdir(exist_ok=True)
     lines = [f"kept\t{url}\n" for url in sorted(wrong)]
     lines += [f"lost\t{url}\t{fate}\n" for url, fate in sorted(lost.items())]
-    path.write_text("".join(lines), encoding="utf-8")
+    (OUT / "real-lists.tsv").write_text("".join(lines), encoding="utf-8")

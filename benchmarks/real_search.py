@@ -11,6 +11,7 @@ from benchmarks.real_lists import is_article
 from benchmarks.real_vertical import Vertical, path_of
 from benchmarks.results import OUT, Figure
 from docstore.errors import PlumblineError
+from pipeline import stages
 from pipeline.serve import search_app
 
 QUERIES = Path(__file__).parent / "real_queries.tsv"
@@ -43,6 +44,7 @@ def load_items(path: Path) -> list[KnownItem]:
 
 def search_figures(vertical: Vertical, path: Path = QUERIES) -> Iterator[Figure]:
     """Known items of the sites that are there, together and by language; then titles."""
+    stages.index(vertical.engine)
     ask = asker(vertical)
     items = [item for item in load_items(path) if vertical.site_of(item.url)]
     places = {item: place_of(item.url, ask(item.query)) for item in items}
@@ -102,9 +104,9 @@ def is_first(title: str, hits: Sequence[dict[str, Any]]) -> bool:
     return bool(hits) and " ".join(hits[0]["title"].split()) == " ".join(title.split())
 
 
-def tell(places: dict[KnownItem, int], missed: Sequence[str], path: Path = OUT / "real-search.tsv") -> None:
+def tell(places: dict[KnownItem, int], missed: Sequence[str]) -> None:
     """Write the place of each known item, and the titles that were not first."""
-    path.parent.mkdir(exist_ok=True)
+    OUT.mkdir(exist_ok=True)
     lines = [f"{place}\t{item.query}\t{item.url}\n" for item, place in places.items()]
     lines += [f"title\t{title}\n" for title in missed]
-    path.write_text("".join(lines), encoding="utf-8")
+    (OUT / "real-search.tsv").write_text("".join(lines), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The vertical that all sets of `make bench-real` share: real sites, crawled once, extracted and indexed."""
+"""The vertical that all sets of `make bench-real` share: real sites, crawled once and extracted."""
 
 import json
 import resource
@@ -35,7 +35,7 @@ class StageCost:
 
 @dataclass(frozen=True)
 class Vertical:
-    """Sites on a running web, and the open engine that has crawled, extracted and indexed them."""
+    """Sites on a running web, and the open engine that has crawled and extracted them, at these `costs` a stage."""
 
     sites: Sequence[Site]
     web: RealWeb
@@ -77,7 +77,6 @@ def open_vertical(
             made = Made(folder / _RECORD, [site.host for site in sites], web)
             made.once("crawl", engine)
             made.once("extract", engine)
-            made.once("index", engine)
             yield Vertical(sites, web, engine, made.costs)
 
 
