@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.real_recipe import Site
-from benchmarks.real_vertical import Vertical, path_of
+from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
 from benchmarks.results import OUT, Figure
 from crawler.urls import canonical
 from docstore.model import Stage
@@ -34,16 +34,6 @@ def list_figures(vertical: Vertical) -> Iterator[Figure]:
     for host, count in sorted(hosts.items()):
         yield Figure(f"lists {host}", "plumbline", "lists_kept", count)
     tell(wrong, lost)
-
-
-def is_article(site: Site, path: str) -> bool:
-    """Is the page at `path` an article for certain?"""
-    return bool(site.articles and re.match(site.articles, path)) and not is_list(site, path)
-
-
-def is_list(site: Site, path: str) -> bool:
-    """Is it a list for certain?"""
-    return bool(site.lists and re.match(site.lists, path))
 
 
 def sampled_fates(vertical: Vertical) -> dict[str, str]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.real_lists import is_article
-from benchmarks.real_vertical import Vertical, path_of
+from benchmarks.real_vertical import Vertical, is_article, path_of
 from benchmarks.results import OUT, Figure
 from docstore.errors import PlumblineError
 from pipeline import stages

@@ -1,33 +1,43 @@
 """The set `sites`: how much of what the sites have is known after one run, and what that cost."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
 
 from benchmarks.real_recipe import Site
-from benchmarks.real_vertical import Vertical
+from benchmarks.real_vertical import Vertical, is_article
 from benchmarks.real_web import reply_of
-from benchmarks.results import Figure
+from benchmarks.results import OUT, Figure
 from crawler.urls import canonical
 from docstore.model import Reason
 
 MAX_SITEMAPS = 1000
+Coverage = Mapping[str, bool]
+"""URL -> does the store know it?"""
 
 
 def site_figures(vertical: Vertical) -> Iterator[Figure]:
-    """Of all sites, then of each that has a sitemap."""
-    found = {site.host: known_share(vertical, site) for site in vertical.sites}
-    told = {host: counts for host, counts in found.items() if counts[1]}
-    if told:
-        known, all_ = (sum(counts[part] for counts in told.values()) for part in (0, 1))
-        yield Figure("sites", "plumbline", "sitemap_known", known / all_)
+    """Of all sites, then of each; the URLs that are not known are lines of `out/real-sites.tsv`."""
+    listed = {site.host: sitemap_coverage(vertical, site) for site in vertical.sites}
+    own = {site.host: pages_coverage(vertical, site, lambda site, path: True) for site in vertical.sites}
+    certain = {site.host: pages_coverage(vertical, site, is_article) for site in vertical.sites}
+    for metric, found in (("sitemap_known", listed), ("articles_known", certain), ("pages_known", own)):
+        if any(found.values()):
+            yield Figure("sites", "plumbline", metric, known_share(found.values()))
     yield from cost_figures(vertical)
-    for host, (known, all_) in told.items():
-        yield Figure(f"sites {host}", "plumbline", "sitemap_known", known / all_)
-    for site in vertical.sites:
-        yield Figure(f"sites {site.host}", "plumbline", "pages_known", pages_known(vertical, site))
+    for metric, found in (("sitemap_known", listed), ("articles_known", certain), ("pages_known", own)):
+        for host, coverage in found.items():
+            if coverage:
+                yield Figure(f"sites {host}", "plumbline", metric, known_share([coverage]))
+    tell([*listed.values(), *certain.values()])
+
+
+def known_share(coverages: Iterable[Coverage]) -> float:
+    """Share of the URLs of all of them that are known."""
+    found = [is_known for coverage in coverages for is_known in coverage.values()]
+    return sum(found) / max(len(found), 1)
 
 
 def cost_figures(vertical: Vertical) -> Iterator[Figure]:
@@ -41,22 +51,18 @@ def cost_figures(vertical: Vertical) -> Iterator[Figure]:
             yield Figure("sites", "plumbline", f"{stage} {reason}", count)
 
 
-def known_share(vertical: Vertical, site: Site) -> tuple[int, int]:
-    """How many of the URLs of the site's sitemaps the store knows, and how many there are."""
+def sitemap_coverage(vertical: Vertical, site: Site) -> Coverage:
+    """Which of the URLs of the site's sitemaps the store knows."""
     listed = {url for url in map(canonical, sitemap_urls(vertical, site)) if not isinstance(url, Reason)}
-    return len(known_urls(vertical, sorted(listed))), len(listed)
+    known = vertical.engine.store.frontier.known(sorted(listed))
+    return {url: url in known for url in listed}
 
 
-def known_urls(vertical: Vertical, urls: list[str]) -> set[str]:
-    """Those of `urls` that the store has a row for."""
-    return vertical.engine.store.frontier.known(urls)
-
-
-def pages_known(vertical: Vertical, site: Site) -> float:
-    """Share of the pages of the site's tree that the store knows, whether anything leads to them or not."""
-    pages = [vertical.spellings(site, path) for path, _file in vertical.pages_of(site)]
-    known = known_urls(vertical, [url for urls in pages for url in urls])
-    return sum(any(url in known for url in urls) for urls in pages) / max(len(pages), 1)
+def pages_coverage(vertical: Vertical, site: Site, wanted: Callable[[Site, str], bool]) -> Coverage:
+    """Which pages of the site's tree the store knows, by any of their spellings; of those that are `wanted`."""
+    pages = [vertical.spellings(site, path) for path, _file in vertical.pages_of(site) if wanted(site, path)]
+    known = vertical.engine.store.frontier.known([url for urls in pages for url in urls])
+    return {urls[0]: any(url in known for url in urls) for urls in pages if urls}
 
 
 def sitemap_urls(vertical: Vertical, site: Site) -> Iterator[str]:
@@ -88,3 +94,10 @@ def locations(tree: Path, url: str) -> tuple[list[str], list[str]]:
         return [], []
     found = [urljoin(url, (loc.text or "").strip()) for loc in root.iterfind("{*}*/{*}loc")]
     return (found, []) if etree.QName(root).localname == "sitemapindex" else ([], found)
+
+
+def tell(coverages: Iterable[Coverage]) -> None:
+    """Write the URLs that are not known, for a person to look at."""
+    OUT.mkdir(exist_ok=True)
+    unknown = {url for coverage in coverages for url, is_known in coverage.items() if not is_known}
+    (OUT / "real-sites.tsv").write_text("".join(f"unknown\t{url}\n" for url in sorted(unknown)), encoding="utf-8")

@@ -1,6 +1,7 @@
 """The vertical that all sets of `make bench-real` share: real sites, crawled once and extracted."""
 
 import json
+import re
 import resource
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -64,6 +65,16 @@ class Vertical:
 def path_of(url: str) -> str:
     """The path of a URL as the patterns of a recipe are matched with: escapes undone, no query."""
     return unquote(urlsplit(url).path).removesuffix("index.html")
+
+
+def is_article(site: Site, path: str) -> bool:
+    """Is the page at `path` an article for certain?"""
+    return bool(site.articles and re.match(site.articles, path)) and not is_list(site, path)
+
+
+def is_list(site: Site, path: str) -> bool:
+    """Is it a list for certain?"""
+    return bool(site.lists and re.match(site.lists, path))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from benchmarks import real, real_lists
+from benchmarks import real, real_lists, real_sites
 from benchmarks.real_recipe import RECIPE, RecipeError, Site, Source, bring, bring_all, load_sites, tree_hash
 from benchmarks.real_search import QUERIES, load_items, place_of
 from benchmarks.real_web import reply_of
@@ -71,12 +71,15 @@ def values(figures: Sequence[Figure]) -> dict[tuple[str, str], float]:
 def test_sites_and_lists_are_measured_on_a_vertical_that_can_be_kept(
     trees: dict[Site, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(real_lists, "OUT", tmp_path / "out")
+    for module in (real_lists, real_sites):
+        monkeypatch.setattr(module, "OUT", tmp_path / "out")
     found = values(real.measure(trees, tmp_path / "kept", ["sites", "lists"], Quiet()))
     assert found["sites", "sitemap_known"] == found["sites blog.test", "sitemap_known"] == 1.0  # gone, but known
     assert ("sites manual.test", "sitemap_known") not in found
     assert found["sites manual.test", "pages_known"] == pytest.approx(2 / 3)
     assert found["sites", "crawl gone"] >= 1
+    assert found["sites", "articles_known"] == pytest.approx(5 / 6), "nothing leads to the one that moved"
+    assert (tmp_path / "out" / "real-sites.tsv").read_text() == "unknown\thttps://blog.test/2024/moved/\n"
     assert found["lists", "articles"] == 8
     assert found["lists", "kept_as_articles"] == pytest.approx(1 / 8)  # the article below /tags/
     assert found["lists blog.test", "lists_kept"] == 1
