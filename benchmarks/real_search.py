@@ -22,22 +22,22 @@ Ask = Callable[[str], list[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class KnownItem:
-    """A query that looks for one page."""
+    """A query that looks for one article; more than one of `urls` where a site has it, or its subject, twice."""
 
     query: str
-    url: str
+    urls: tuple[str, ...]
     language: str
 
 
 def load_items(path: Path) -> list[KnownItem]:
-    """The lines `query<TAB>url<TAB>language` of a file. Raises PlumblineError for a line of another form."""
+    """The lines `query<TAB>url url ...<TAB>language` of a file. Raises PlumblineError for a line of another form."""
     items = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line and not line.startswith("#"):
             parts = line.split("\t")
             if len(parts) != 3:
-                raise PlumblineError(f"{path}, line {number}: a query, a URL and a language, with tabs between them")
-            items.append(KnownItem(*parts))
+                raise PlumblineError(f"{path}, line {number}: a query, URLs and a language, with tabs between them")
+            items.append(KnownItem(parts[0], tuple(parts[1].split()), parts[2]))
     return items
 
 
@@ -45,8 +45,8 @@ def search_figures(vertical: Vertical, path: Path = QUERIES) -> Iterator[Figure]
     """Known items of the sites that are there, together and by language; then titles."""
     stages.index(vertical.engine)
     ask = asker(vertical)
-    items = [item for item in load_items(path) if vertical.site_of(item.url)]
-    places = {item: place_of(item.url, ask(item.query)) for item in items}
+    items = [item for item in load_items(path) if vertical.site_of(item.urls[0])]
+    places = {item: place_of(item.urls, ask(item.query)) for item in items}
     for language in ("", *sorted({item.language for item in items})):
         chosen = [place for item, place in places.items() if language in ("", item.language)]
         name = f"search {language}".strip()
@@ -73,9 +73,10 @@ def asker(vertical: Vertical) -> Ask:
     return ask
 
 
-def place_of(url: str, hits: Sequence[dict[str, Any]]) -> int:
-    """At which place the page at `url` is, counted from 1; 0 where it is not there."""
-    return next((place for place, hit in enumerate(hits, 1) if bare(hit["url"]) == bare(url)), 0)
+def place_of(urls: Sequence[str], hits: Sequence[dict[str, Any]]) -> int:
+    """At which place the first of the pages at `urls` is, counted from 1; 0 where none is there."""
+    wanted = set(map(bare, urls))
+    return next((place for place, hit in enumerate(hits, 1) if bare(hit["url"]) in wanted), 0)
 
 
 def bare(url: str) -> str:
@@ -106,6 +107,6 @@ def is_first(title: str, hits: Sequence[dict[str, Any]]) -> bool:
 def tell(places: dict[KnownItem, int], missed: Sequence[str]) -> None:
     """Write the place of each known item, and the titles that were not first."""
     OUT.mkdir(exist_ok=True)
-    lines = [f"{place}\t{item.query}\t{item.url}\n" for item, place in places.items()]
+    lines = [f"{place}\t{item.query}\t{' '.join(item.urls)}\n" for item, place in places.items()]
     lines += [f"title\t{title}\n" for title in missed]
     (OUT / "real-search.tsv").write_text("".join(lines), encoding="utf-8")

@@ -101,7 +101,8 @@ def settings_for(sites: Sequence[Site], web: RealWeb, folder: Path) -> Settings:
         "per_ip": 0,
         "minutes": MAX_CRAWL_MINUTES,
     }
-    return build({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
+    search = {"timeout": 60.0}  # quality is measured, not a busy machine
+    return build({"vertical": {"data_dir": "data"}, "crawl": crawl, "search": search}, folder)
 
 
 @dataclass

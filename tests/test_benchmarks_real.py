@@ -159,14 +159,14 @@ def test_the_recipe_and_the_queries_are_of_one_piece() -> None:
     items = load_items(QUERIES)
     hosts = {site.host for site in dev}
     assert sorted(item.language for item in items) == ["en"] * 30 + ["zh"] * 30
-    assert all(item.url.split("/")[2] in hosts for item in items)
+    assert all(url.split("/")[2] in hosts for item in items for url in item.urls)
 
 
 def test_places_are_those_of_the_page_however_it_is_spelled() -> None:
     hits = [{"url": "https://a.test/x/index.html"}, {"url": "http://a.test/y.html"}]
-    assert place_of("http://a.test/x/", hits) == 1
-    assert place_of("https://a.test/y", hits) == 2
-    assert place_of("https://a.test/z", hits) == 0
+    assert place_of(["http://a.test/x/"], hits) == 1
+    assert place_of(["https://a.test/z", "https://a.test/y"], hits) == 2
+    assert place_of(["https://a.test/z"], hits) == 0
 
 
 def test_what_cannot_be_measured_is_said_in_a_line(tmp_path: Path) -> None:
