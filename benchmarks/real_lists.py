@@ -13,7 +13,9 @@ from crawler.urls import canonical
 from docstore.model import Stage
 
 SAMPLE = 300
+MIN_TEXT = 100  # characters that an article has more than the barest page of its kind
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_UNSEEN = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _REFRESH = re.compile(r"<meta\b[^>]*http-equiv=[\"']?refresh", re.IGNORECASE)
 _CANONICAL = re.compile(r"<link\b(?=[^>]*\brel=[\"']?canonical\b)[^>]*\bhref=[\"']?([^\"' >]+)", re.IGNORECASE)
 
@@ -51,9 +53,9 @@ def sampled_fates(vertical: Vertical) -> dict[str, str]:
 
 def certain_articles(vertical: Vertical, site: Site) -> Iterator[list[str]]:
     """The spellings of each page that is an article of its own: by its path, by a title that no other page of the site
-    has, and since it neither leads elsewhere nor names another page as its original."""
+    has, since it neither leads elsewhere nor names another page as its original, and has a text to speak of."""
     titles: Counter[str] = Counter()
-    found: list[tuple[str, list[str]]] = []
+    found: list[tuple[str, int, list[str]]] = []
     for path, file in vertical.pages_of(site) if site.articles else ():
         text = file.read_text(encoding="utf-8", errors="replace")
         if _REFRESH.search(text):
@@ -63,8 +65,11 @@ def certain_articles(vertical: Vertical, site: Site) -> Iterator[list[str]]:
         spelled = vertical.spellings(site, path)
         named = _CANONICAL.search(text)
         if is_article(site, path) and spelled and (not named or canonical(html.unescape(named[1])) in spelled):
-            found.append((title, spelled))
-    yield from (spelled for title, spelled in found if title and titles[title] == 1)
+            found.append((title, len("".join(_UNSEEN.sub(" ", text).split())), spelled))
+    barest = min((length for _title, length, _spelled in found), default=0)
+    for title, length, spelled in found:
+        if title and titles[title] == 1 and length >= barest + MIN_TEXT:
+            yield spelled
 
 
 def title_of(text: str) -> str:

@@ -21,6 +21,7 @@ from pipeline.settings import Settings, build
 
 MAX_CRAWL_MINUTES = 600.0
 _RECORD = "built.json"
+_UNQUOTED = "/!$&'()*+,;=:@~"  # what RFC 3986 lets stand in a path, as most sites write it
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Vertical:
     def spellings(self, site: Site, path: str) -> list[str]:
         """The canonical URLs that a static host answers with the page at `path`, the shortest first."""
         written = {path, path.removesuffix(".html"), path + "index.html" if path.endswith("/") else path}
-        found = (canonical(self.web.url(site.host, quote(one))) for one in sorted(written, key=len))
+        found = (canonical(self.web.url(site.host, quote(one, safe=_UNQUOTED))) for one in sorted(written, key=len))
         return [url for url in found if not isinstance(url, Reason)]
 
 

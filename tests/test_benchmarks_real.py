@@ -22,9 +22,12 @@ BLOG = Site("blog.test", "dev", "en", "own", "blog", scheme="https", articles=r"
 MANUAL = Site("manual.test", "dev", "en", "own", "manual", scheme="http")
 
 
+DEMO = [made for made in generate() if len(made.text) > 240][:20:2]
+
+
 def article(number: int, links: Sequence[str] = ()) -> str:
     """A page with an article of the demo that no other number has."""
-    made = generate()[number * 3]
+    made = DEMO[number]
     inside = "".join(f"<p>{html.escape(text)}</p>" for text in made.paragraphs)
     around = "".join(f'<li><a href="{link}">{link}</a></li>' for link in links)
     return (
@@ -47,13 +50,19 @@ def sitemap(*paths: str) -> str:
 
 @pytest.fixture
 def trees(tmp_path: Path) -> dict[Site, Path]:
-    """A blog with a sitemap that names a page that nothing leads to, and one that is not there; an empty article; an
-    article at the place of a list. A manual with a page that is out of reach."""
+    """A blog with a sitemap that names a page that nothing leads to, and one that is not there; an empty article, and
+    a list at the place of one; an article at the place of a list. A manual with a page that is out of reach."""
     posts = [f"/2024/post-{number}/" for number in range(4)]
     blog = {f"{path.strip('/')}/index.html": article(number) for number, path in enumerate(posts)}
-    blog["index.html"] = article(4, [*posts[:3], "/tags/one/", "/2024/empty/"])
+    blog["index.html"] = article(4, [*posts[:3], "/tags/one/", "/2024/empty/", "/2024/lost/"])
     blog["tags/one/index.html"] = article(5)
     blog["2024/empty/index.html"] = "<html><head><title>Empty</title></head><body></body></html>"
+    shell = '<nav><a href="/">the front page</a></nav>'
+    blog["2024/lost/index.html"] = (
+        f"<html><head><title>Lost</title></head><body>{shell}<ul>"
+        + "".join(f'<li><a href="/x{n}">a link of some length to nowhere {n}</a></li>' for n in range(30))
+        + "</ul></body></html>"
+    )
     blog["2024/moved/index.html"] = (
         '<html><head><title>Moved</title><meta http-equiv="refresh" content="0; url=/"></head></html>'
     )
@@ -78,15 +87,15 @@ def test_sites_and_lists_are_measured_on_a_vertical_that_can_be_kept(
     assert ("sites manual.test", "sitemap_known") not in found
     assert found["sites manual.test", "pages_known"] == pytest.approx(2 / 3)
     assert found["sites", "crawl gone"] >= 1
-    assert found["sites", "articles_known"] == pytest.approx(5 / 6), "nothing leads to the one that moved"
+    assert found["sites", "articles_known"] == pytest.approx(6 / 7), "nothing leads to the one that moved"
     assert (tmp_path / "out" / "real-sites.tsv").read_text() == "unknown\thttps://blog.test/2024/moved/\n"
     assert found["lists", "articles"] == 8
     assert found["lists", "kept_as_articles"] == pytest.approx(1 / 8)  # the article below /tags/
     assert found["lists blog.test", "lists_kept"] == 1
-    assert found["lists", "articles_sampled"] == 5  # four posts and the empty one; what moved is none
+    assert found["lists", "articles_sampled"] == 5  # four posts and the lost one; what is empty or moved is none
     assert found["lists", "articles_lost"] == 1
     told = (tmp_path / "out" / "real-lists.tsv").read_text()
-    assert "kept\thttps://blog.test/tags/one/\n" in told and "lost\thttps://blog.test/2024/empty/\t" in told
+    assert "kept\thttps://blog.test/tags/one/\n" in told and "lost\thttps://blog.test/2024/lost/\t" in told
 
     write(trees[MANUAL], {"one.html": article(7, ["alone.html"])})
     again = values(real.measure(trees, tmp_path / "kept", ["sites"], Quiet()))
