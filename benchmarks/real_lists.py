@@ -4,7 +4,8 @@ import hashlib
 import html
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from benchmarks.real_recipe import Site
 from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
@@ -20,10 +21,19 @@ _REFRESH = re.compile(r"<meta\b[^>]*http-equiv=[\"']?refresh", re.IGNORECASE)
 _CANONICAL = re.compile(r"<link\b(?=[^>]*\brel=[\"']?canonical\b)[^>]*\bhref=[\"']?([^\"' >]+)", re.IGNORECASE)
 
 
+@dataclass(frozen=True)
+class Kept:
+    """An article of the store; see `docstore.model.StoredArticle`."""
+
+    url: str
+    doc_id: str
+    duplicate_of: str
+
+
 def list_figures(vertical: Vertical) -> Iterator[Figure]:
     """The shares, and what became of the lost articles; each URL in question is a line of `out/real-lists.tsv`."""
-    kept = [stored.article.url for stored in vertical.engine.store.articles.all()]
-    wrong = [url for url in kept if (site := vertical.site_of(url)) and is_list(site, path_of(url))]
+    kept = [Kept(one.article.url, one.doc_id, one.duplicate_of) for one in vertical.engine.store.articles.all()]
+    wrong = [one.url for one in kept if (site := vertical.site_of(one.url)) and is_list(site, path_of(one.url))]
     yield Figure("lists", "plumbline", "kept_as_articles", len(wrong) / max(len(kept), 1))
     yield Figure("lists", "plumbline", "articles", len(kept))
     fates = sampled_fates(vertical)
@@ -32,10 +42,25 @@ def list_figures(vertical: Vertical) -> Iterator[Figure]:
     yield Figure("lists", "plumbline", "articles_sampled", len(fates))
     for fate, count in sorted(Counter(fate.partition(" ")[0] for fate in lost.values()).items()):
         yield Figure("lists", "plumbline", f"articles_lost {fate}", count)
+    hidden = behind_lists(kept, vertical.site_of)
+    yield Figure("lists", "plumbline", "articles_behind_lists", len(hidden))
     hosts = Counter(site.host for url in wrong if (site := vertical.site_of(url)))
     for host, count in sorted(hosts.items()):
         yield Figure(f"lists {host}", "plumbline", "lists_kept", count)
-    tell(wrong, lost)
+    tell(wrong, lost, hidden)
+
+
+def behind_lists(kept: Sequence[Kept], site_of: Callable[[str], Site | None]) -> dict[str, str]:
+    """Articles that are taken for near-duplicates of a list page: URL -> that page."""
+    urls = {one.doc_id: one.url for one in kept}
+    return {
+        one.url: urls[one.duplicate_of]
+        for one in kept
+        if one.duplicate_of in urls
+        and (site := site_of(one.url))
+        and is_article(site, path_of(one.url))
+        and is_list(site, path_of(urls[one.duplicate_of]))
+    }
 
 
 def sampled_fates(vertical: Vertical) -> dict[str, str]:
@@ -94,9 +119,10 @@ def url_of(vertical: Vertical, doc_id: str) -> str:
     return next((stored.article.url for stored in found.values()), doc_id)
 
 
-def tell(wrong: Sequence[str], lost: Mapping[str, str]) -> None:
-    """Write the list pages that were kept and the articles that were lost, for a person to look at."""
+def tell(wrong: Sequence[str], lost: Mapping[str, str], hidden: Mapping[str, str]) -> None:
+    """Write the list pages that were kept, and the articles that were lost or are hidden, for a person to look at."""
     OUT.mkdir(exist_ok=True)
     lines = [f"kept\t{url}\n" for url in sorted(wrong)]
     lines += [f"lost\t{url}\t{fate}\n" for url, fate in sorted(lost.items())]
+    lines += [f"hidden\t{url}\t{page}\n" for url, page in sorted(hidden.items())]
     (OUT / "real-lists.tsv").write_text("".join(lines), encoding="utf-8")

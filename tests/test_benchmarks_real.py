@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from benchmarks import real, real_lists, real_sites
+from benchmarks.real_lists import Kept, behind_lists
 from benchmarks.real_recipe import RECIPE, RecipeError, Site, Source, bring, bring_all, load_sites, tree_hash
 from benchmarks.real_search import QUERIES, load_items, place_of
 from benchmarks.real_web import reply_of
@@ -102,6 +103,14 @@ def test_sites_and_lists_are_measured_on_a_vertical_that_can_be_kept(
     assert again["sites manual.test", "pages_known"] == pytest.approx(2 / 3), "a kept vertical is not crawled again"
     with pytest.raises(PlumblineError, match="made of other sites"):
         real.measure({MANUAL: trees[MANUAL]}, tmp_path / "kept", ["sites"], Quiet())
+
+
+def test_articles_behind_list_pages_are_named() -> None:
+    post, tag, other = (f"https://blog.test{path}" for path in ("/2024/a/", "/tags/a/", "/2024/b/"))
+    site_of = {post: BLOG, tag: BLOG, other: BLOG}.get
+    kept = [Kept(post, "1", "2"), Kept(tag, "2", ""), Kept(other, "3", "1"), Kept("http://x.test/", "4", "2")]
+    assert behind_lists(kept, site_of) == {post: tag}
+    assert behind_lists([Kept(post, "1", ""), Kept(tag, "2", "1")], site_of) == {}
 
 
 def test_a_second_night_on_what_stands_still_costs_less(trees: dict[Site, Path], tmp_path: Path) -> None:
