@@ -15,14 +15,24 @@ from docstore.article_rows import stored_of
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.model import Reason, SiteKnowledge, Stage, StoredArticle, WarcPointer
-from docstore.near_duplicates import abandoned, regroup
-from docstore.records import EXTRACTOR_VERSION, TEXT_VERSION, Op, number, write_changes, write_number
-from docstore.saving import NEAR_DUPLICATE, Batch, Extraction, PendingPage
+from docstore.near_duplicates import Grouping, abandoned, regroup
+from docstore.records import (
+    EXTRACTOR_VERSION,
+    GROUPED_TO,
+    GROUPING_VERSION,
+    TEXT_VERSION,
+    Op,
+    number,
+    write_changes,
+    write_number,
+)
+from docstore.saving import Batch, Extraction, PendingPage
 from docstore.sites import LEAST_PAGES, SAMPLE_PAGES, knowledge_of, learn
 from docstore.tables import articles, outcomes, pages, parts, site_pages, sites, ties, urls
 
 BATCH = 500
 FORGET = 100  # pages that are gone, in one transaction
+SAME_TEXTS = Grouping()
 
 
 class ArticleTable:
@@ -74,27 +84,27 @@ class ArticleTable:
         with self._database.write() as connection:
             learn(connection, [(e.page.url_id, e.page.host, e.learned) for e in extractions])
 
-    def save(self, extractions: Sequence[Extraction], near_duplicate: float = NEAR_DUPLICATE) -> list[Reason]:
+    def save(self, extractions: Sequence[Extraction], grouping: Grouping = SAME_TEXTS) -> list[Reason]:
         """Keep results, outcomes and change-log entries in one transaction.
 
         Returns what became of each page, then of those of other batches that are something else because of them. An
-        article equal to the one kept before is SAME_ARTICLE and makes no change-log entry. An article stands behind
-        another one from the likeness `near_duplicate` (estimated Jaccard index of their shingles) on.
+        article equal to the one kept before is SAME_ARTICLE and makes no change-log entry. A copy stands behind the
+        article that it is a copy of, as `grouping` tells.
         """
         with self._database.write() as connection:
-            return Batch(self._database, connection, self._clock(), near_duplicate).save(extractions)
+            return Batch(self._database, connection, self._clock(), grouping).save(extractions)
 
-    def forget_gone(self, near_duplicate: float = NEAR_DUPLICATE) -> list[Reason]:
+    def forget_gone(self, grouping: Grouping = SAME_TEXTS) -> list[Reason]:
         """Find another place for what hung on pages that the crawl found gone; returns what became of it."""
         with self._database.read() as connection:
             pages_gone, leaders_gone = list(connection.scalars(GONE)), abandoned(connection)
         reasons = []
         for batch in batched(pages_gone, FORGET):
             with self._database.write() as connection:
-                reasons += Batch(self._database, connection, self._clock(), near_duplicate).forget(batch)
+                reasons += Batch(self._database, connection, self._clock(), grouping).forget(batch)
         for doc_ids in batched(leaders_gone, FORGET):
             with self._database.write() as connection:
-                moved = regroup(connection, self._database, {}, doc_ids, near_duplicate)
+                moved = regroup(connection, self._database, [], doc_ids, grouping)
                 write_changes(connection, Op.UPSERT, moved, self._clock())
         return reasons
 
@@ -105,6 +115,32 @@ class ArticleTable:
                 return 0
             write_number(self._database, connection, EXTRACTOR_VERSION, version)
             return wait_again(connection)
+
+    def is_grouped(self, version: int) -> bool:
+        """Was it decided by these rules, or newer ones, whose copy each article is?"""
+        with self._database.read() as connection:
+            return number(connection, GROUPING_VERSION) >= version
+
+    def group_again(self, version: int, grouping: Grouping) -> Iterator[int]:
+        """Decide anew whose copy each article is, a batch at a time; yields how many were looked at.
+
+        What was begun and broken off goes on where it was.
+        """
+        while ids := self._group_next(grouping):
+            yield len(ids)
+        with self._database.write() as connection:
+            write_number(self._database, connection, GROUPED_TO, 0)
+            write_number(self._database, connection, GROUPING_VERSION, version)
+
+    def _group_next(self, grouping: Grouping) -> list[int]:
+        with self._database.write() as connection:
+            last = number(connection, GROUPED_TO)
+            query = select(articles.c.url_id).where(articles.c.url_id > last).order_by(articles.c.url_id).limit(FORGET)
+            ids = list(connection.scalars(query))
+            moved = regroup(connection, self._database, ids, [], grouping)
+            write_changes(connection, Op.UPSERT, moved, self._clock())
+            write_number(self._database, connection, GROUPED_TO, ids[-1] if ids else last)
+        return ids
 
     def text_version(self) -> int:
         """A number that grows whenever an article is new or changed."""

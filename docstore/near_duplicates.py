@@ -1,18 +1,26 @@
-"""Groups of near-duplicates: each article stands for itself, or behind the one that it is nearly the same as.
+"""Groups of copies: each article stands for itself, or behind the one that it is a copy of.
 
-An article that stands for itself leaves pieces of its signature (bands) in a table. A new article is compared with
-those alone that share a band with it, so finding its group costs what is alike, not what exists (locality-sensitive
-hashing: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, 3.4.1). With 21 bands of 6 places two texts of which
-a share s is the same are compared with probability 1 - (1 - s^6)^21: .998 at .8, .93 at .7, .28 at .5, .02 at .3.
+An article that stands for itself leaves keys in a table: pieces of its signature (bands), and keys of its text. A new
+article is compared with those alone that share a key with it, so finding its group costs what is alike, not what exists
+(locality-sensitive hashing: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, 3.4.1). With 21 bands of 6 places
+two texts of which a share s is the same are compared with probability 1 - (1 - s^6)^21: .998 at .8, .93 at .7, .28 at
+.5, .02 at .3.
+
+What is alike is not yet a copy: the texts themselves decide, as `Grouping.read` reads them. The members of a series (a
+price note a day, for years) are all alike, and each stands for itself; so a key that MAX_LEADERS articles have left
+already is a mark of a series, and takes no more of them. The keys of the text tell copies from the rest of a series.
 
 Who stands for a group stays so until it changes or goes; then those behind it find a new place, the oldest first.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from struct import pack
+from typing import Any, Protocol
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, Row, delete, func, select, update
 
 from docstore.article_rows import signature_of
 from docstore.batches import batched
@@ -20,8 +28,66 @@ from docstore.database import Database
 from docstore.joining import likeness
 from docstore.tables import articles, bands
 
+LIKENESS = 0.6
 BAND = 6  # places of a signature in a band
+MAX_LEADERS = 16  # that leave the same key
+MAX_READ = 32  # candidates whose signatures are read
+MAX_COMPARED = 4  # candidates whose texts are
 PARAMETERS = 10_000  # of one statement
+
+
+class Text(Protocol):
+    """An article's text as copies are told by it."""
+
+    @property
+    def keys(self) -> Sequence[int]:
+        """64-bit numbers (signed) of which copies share some, and what is merely alike few or none."""
+
+    def is_copy_of(self, other: Any) -> bool:
+        """Is one of the two the other one, published again?"""
+
+
+@dataclass(frozen=True)
+class SameText:
+    """A text whose copies have the same title and the same body."""
+
+    title: str
+    body: str
+    published: str = ""
+
+    @property
+    def keys(self) -> Sequence[int]:
+        """None: the same text has the same signature."""
+        return ()
+
+    def is_copy_of(self, other: "SameText") -> bool:
+        """Are title and body the same?"""
+        return (self.title, self.body) == (other.title, other.body)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How copies are told: texts are compared from the `least` likeness on (the estimated Jaccard index of their
+    shingles); `read` makes one of title, body and date of publication.
+    """
+
+    least: float = LIKENESS
+    read: Callable[[str, str, str], Text] = SameText
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An article that may be a copy of another: how many keys of the text they share, and how alike they are."""
+
+    url_id: int
+    doc_id: str
+    shared: int
+    likeness: float
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """The likeliest comes first; of equals, the oldest."""
+        return -self.shared, -self.likeness, self.url_id
 
 
 def bands_of(signature: Sequence[int]) -> list[int]:
@@ -37,65 +103,84 @@ def band_key(start: int, places: Sequence[int]) -> int:
 
 
 def regroup(
-    connection: Connection,
-    database: Database,
-    changed: Mapping[int, Sequence[int]],
-    gone: Sequence[str],
-    threshold: float,
+    connection: Connection, database: Database, changed: Iterable[int], gone: Sequence[str], grouping: Grouping
 ) -> list[int]:
-    """Find the groups of new or changed articles (url_id -> signature), and of those that stood behind them or behind
-    articles that are gone (`doc_id`). Returns whose place is another now (url_id).
+    """Find the groups of new or changed articles (url_id), and of those that stood behind them or behind articles that
+    are gone (`doc_id`). Returns whose place is another now (url_id).
     """
-    leading = leaders(connection, list(changed))
+    ids = list(changed)
+    leading = leaders(connection, ids)
     behind = followers(connection, [*gone, *leading.values()])
-    first = [url_id for url_id in changed if url_id in leading]  # what led a group has the first claim to lead it
-    order = dict.fromkeys([*sorted(first), *sorted({*changed, *behind})])
+    first = [url_id for url_id in ids if url_id in leading]  # what led a group has the first claim to lead it
+    order = dict.fromkeys([*sorted(first), *sorted({*ids, *behind})])
     before = places(connection, list(order))
-    connection.execute(delete(bands).where(bands.c.url_id.in_(list(changed))))
-    signatures = {**behind, **changed}
+    connection.execute(delete(bands).where(bands.c.url_id.in_(ids)))
     moved = []
     for url_id in order:
-        leader = place(connection, database, url_id, signatures[url_id], threshold)
+        leader = place(connection, database, url_id, grouping)
         if leader != before[url_id]:
             connection.execute(update(articles).where(articles.c.url_id == url_id).values(duplicate_of=leader))
             moved.append(url_id)
     return moved
 
 
-def place(connection: Connection, database: Database, url_id: int, signature: Sequence[int], threshold: float) -> str:
+def place(connection: Connection, database: Database, url_id: int, grouping: Grouping) -> str:
     """The `doc_id` of the leader that an article stands behind; "" where it leads from now on itself."""
-    keys = bands_of(signature)
-    leader = most_alike(connection, url_id, signature, keys, threshold)
-    if not leader:
-        database.upsert(connection, bands, [{"band": key, "url_id": url_id} for key in set(keys)])
-    return leader
+    row = row_of(connection, url_id)
+    signature, text = signature_of(row.signature), grouping.read(row.title, row.body, row.published)
+    if not signature:
+        return ""
+    keys = {*bands_of(signature), *text.keys}
+    for candidate in candidates(connection, url_id, signature, text, grouping.least)[:MAX_COMPARED]:
+        other = row_of(connection, candidate.url_id)
+        if text.is_copy_of(grouping.read(other.title, other.body, other.published)):
+            return candidate.doc_id
+    free = keys - full(connection, keys)
+    database.upsert(connection, bands, [{"band": key, "url_id": url_id} for key in sorted(free)])
+    return ""
 
 
-def most_alike(
-    connection: Connection, url_id: int, signature: Sequence[int], keys: Sequence[int], threshold: float
-) -> str:
-    """The `doc_id` of the leader that is most alike, the oldest of equals; "" where none reaches `threshold`."""
-    near = select(bands.c.url_id).where(bands.c.band.in_(keys), bands.c.url_id != url_id)
+def candidates(
+    connection: Connection, url_id: int, signature: Sequence[int], text: Text, least: float
+) -> list[Candidate]:
+    """The leaders that are alike and share a key with an article, the likeliest first."""
+    of_text = set(text.keys)
+    wanted = {*bands_of(signature), *of_text}
+    shared, in_text = Counter[int](), Counter[int]()
+    for row in connection.execute(select(bands).where(bands.c.band.in_(wanted), bands.c.url_id != url_id)):
+        shared[row.url_id] += 1
+        in_text[row.url_id] += row.band in of_text
+    near = sorted(shared, key=lambda other: (-in_text[other], -shared[other], other))[:MAX_READ]
     query = select(articles.c.url_id, articles.c.doc_id, articles.c.signature).where(articles.c.url_id.in_(near))
     found = [
-        (likeness(signature, signature_of(row.signature)), -row.url_id, row.doc_id)
-        for row in (connection.execute(query) if keys else ())
+        Candidate(row.url_id, row.doc_id, in_text[row.url_id], likeness(signature, signature_of(row.signature)))
+        for row in connection.execute(query)
     ]
-    best = max(found, default=(0.0, 0, ""))
-    return best[2] if best[0] >= threshold else ""
+    return sorted((one for one in found if one.likeness >= least), key=lambda one: one.rank)
+
+
+def full(connection: Connection, keys: Iterable[int]) -> set[int]:
+    """Those of `keys` that enough articles have left."""
+    counted = select(bands.c.band).where(bands.c.band.in_(list(keys))).group_by(bands.c.band)
+    return set(connection.scalars(counted.having(func.count() >= MAX_LEADERS)))
+
+
+def row_of(connection: Connection, url_id: int) -> Row[Any]:
+    """What an article is compared by."""
+    columns = [articles.c[name] for name in ("title", "body", "published", "signature")]
+    return connection.execute(select(*columns).where(articles.c.url_id == url_id)).one()
 
 
 def leaders(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """Those of `url_ids` that stand for themselves and left bands: url_id -> doc_id."""
+    """Those of `url_ids` that stand for themselves and left keys: url_id -> doc_id."""
     known = select(bands.c.url_id).where(bands.c.url_id.in_(url_ids))
     query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(known))
     return {row.url_id: row.doc_id for row in connection.execute(query)}
 
 
-def followers(connection: Connection, doc_ids: Sequence[str]) -> dict[int, tuple[int, ...]]:
-    """The signatures of the articles that stand behind `doc_ids`."""
-    query = select(articles.c.url_id, articles.c.signature).where(articles.c.duplicate_of.in_(doc_ids))
-    return {row.url_id: signature_of(row.signature) for row in connection.execute(query)}
+def followers(connection: Connection, doc_ids: Sequence[str]) -> list[int]:
+    """The articles that stand behind `doc_ids`."""
+    return list(connection.scalars(select(articles.c.url_id).where(articles.c.duplicate_of.in_(doc_ids))))
 
 
 def places(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:

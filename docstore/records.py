@@ -13,6 +13,8 @@ from docstore.tables import changes, meta, outcomes
 
 TEXT_VERSION = "text_version"  # key of a number that grows whenever an article is new or changed
 EXTRACTOR_VERSION = "extractor_version"  # of the extractor that every page was extracted with, or waits for
+GROUPING_VERSION = "grouping_version"  # of the rules by which it was decided whose copy each article is
+GROUPED_TO = "grouped_to"  # the last article (url_id) that newer rules were applied to; 0 when they were to all
 MINED_VERSION = "mined_version"  # the text version that the candidate terms were mined from
 # PostgreSQL refuses NUL in text, and neither database can encode a lone surrogate.
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -14,14 +14,13 @@ from sqlalchemy import Connection, Row, and_, case, delete, func, select, update
 from docstore.article_rows import article_json, article_row
 from docstore.database import Database
 from docstore.model import Article, Kind, Outcome, PageTraits, Reason, Stage, WarcPointer
-from docstore.near_duplicates import regroup
+from docstore.near_duplicates import Grouping, regroup
 from docstore.page_graph import Own, renew_ties
 from docstore.records import TEXT_VERSION, Op, OutcomeRow, number, write_changes, write_number, write_outcomes
 from docstore.settling import Place, settle
 from docstore.sites import learn
 from docstore.tables import articles, outcomes, parts, urls
 
-NEAR_DUPLICATE = 0.8
 # Pages whose worth lies in their links: the crawl asks them again in every run.
 HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY})
 ARTICLE_REASONS = frozenset({Reason.EXTRACTED, Reason.SAME_ARTICLE, Reason.CONTINUATION, Reason.DOUBLE})
@@ -52,12 +51,12 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Batch:
-    """The transaction that a batch is kept in, when, and from which likeness on articles are near-duplicates."""
+    """The transaction that a batch is kept in, when, and how copies are told."""
 
     database: Database
     connection: Connection
     now: float
-    near_duplicate: float = NEAR_DUPLICATE
+    grouping: Grouping = field(default_factory=Grouping)
 
     def save(self, extractions: Sequence[Extraction]) -> list[Reason]:
         """What became of each page, then of those of other batches that are something else because of them."""
@@ -119,7 +118,7 @@ class Batch:
         self.database.upsert(self.connection, parts, rows, update=("whole_id", "article"))
 
     def keep_articles(self, places: Mapping[int, Place], before: Mapping[int, Row[Any]], gone: Sequence[str]) -> None:
-        """Write the articles, log those that a reader sees changed, and find the near-duplicates of new texts."""
+        """Write the articles, log those that a reader sees changed, and find whose copies they are."""
         wholes = {url_id: place for url_id, place in places.items() if place.article is not None}
         rows = [row_of(place, before.get(url_id), self.now) for url_id, place in wholes.items()]
         self.database.upsert(self.connection, articles, rows, update=RENEWED)
@@ -127,12 +126,8 @@ class Batch:
         if texts:
             version = number(self.connection, TEXT_VERSION) + 1
             write_number(self.database, self.connection, TEXT_VERSION, version)
-        changed = {
-            row["url_id"]: wholes[row["url_id"]].article.signature  # type: ignore[union-attr]
-            for row in rows
-            if differs(row, before.get(row["url_id"]), "signature")
-        }
-        moved = regroup(self.connection, self.database, changed, gone, self.near_duplicate)
+        changed = [row["url_id"] for row in rows if differs(row, before.get(row["url_id"]), "digest", "signature")]
+        moved = regroup(self.connection, self.database, changed, gone, self.grouping)
         write_changes(self.connection, Op.UPSERT, dict.fromkeys([*texts, *moved]), self.now)
 
 
@@ -156,9 +151,9 @@ def row_of(place: Place, before: Row[Any] | None, now: float) -> dict[str, Any]:
     return row
 
 
-def differs(row: Mapping[str, Any], before: Row[Any] | None, name: str) -> bool:
-    """Is the row new, or another than before in this column?"""
-    return before is None or getattr(before, name) != row[name]
+def differs(row: Mapping[str, Any], before: Row[Any] | None, *names: str) -> bool:
+    """Is the row new, or another than before in one of these columns?"""
+    return before is None or any(getattr(before, name) != row[name] for name in names)
 
 
 def end_of(place: Place, before: Row[Any] | None) -> Outcome:

@@ -39,8 +39,9 @@ class ExtractSettings:
         metadata={"help": "a page whose body is longer than this is never a list for its links, same unit as above"},
     )
     near_duplicate: float = field(
-        default=0.8,
+        default=0.6,
         metadata={
-            "help": "articles are near-duplicates from this share of their shingles on, 0.5 to 1; 1 for equal ones"
+            "help": "articles are compared, whether one is a copy, from this share of equal shingles on, 0.5 to 1; "
+            "1 for equal ones"
         },
     )

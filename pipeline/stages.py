@@ -26,6 +26,7 @@ from docstore.articles import ArticleTable
 from docstore.batches import batched
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Reason, Stage, StageReport
+from docstore.near_duplicates import Grouping
 from extractor.settings import EXTRACTOR_VERSION
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
@@ -33,6 +34,7 @@ from lexicon.build import mine_terms
 from pipeline.engine import Engine
 from pipeline.extraction import extract_pages
 from pipeline.review_desk import StoreDesk
+from semantics.copies import VERSION, Text
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
 INDEX_WAIT = 120.0  # seconds to wait while another process indexes
@@ -69,17 +71,29 @@ def extract(engine: Engine) -> StageReport:
     articles, settings = engine.store.articles, engine.settings.extract
     with engine.lock("extract"):
         articles.use_extractor(EXTRACTOR_VERSION)
-        counts.update(articles.forget_gone(settings.near_duplicate))
+        grouping = Grouping(settings.near_duplicate, Text)
+        group_again(engine, grouping)
+        counts.update(articles.forget_gone(grouping))
         learn_sites(engine)
         waiting = articles.pending_count()
         with engine.progress.task("extract", waiting) as advance:
             pages = articles.pending()
             done = extract_pages(pages, articles.read_page, settings, waiting, ask_site=articles.site)
             for batch in batched(done, SAVE_EVERY):
-                counts.update(articles.save(batch, settings.near_duplicate))
+                counts.update(articles.save(batch, grouping))
                 stop_if_hopeless(Stage.EXTRACT, counts)
                 advance(len(batch))
     return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
+
+
+def group_again(engine: Engine, grouping: Grouping) -> None:
+    """Decide anew which articles are copies, where older rules did."""
+    articles = engine.store.articles
+    if articles.is_grouped(VERSION):
+        return
+    with engine.progress.task("copies", articles.count()) as advance:
+        for done in articles.group_again(VERSION, grouping):
+            advance(done)
 
 
 def learn_sites(engine: Engine) -> None:
