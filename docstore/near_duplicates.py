@@ -15,12 +15,12 @@ Who stands for a group stays so until it changes or goes; then those behind it f
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from struct import pack
 from typing import Any, Protocol
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import Connection, Row, delete, select, update
 
 from docstore.article_rows import signature_of
 from docstore.batches import batched
@@ -31,7 +31,7 @@ from docstore.tables import articles, bands
 LIKENESS = 0.6
 BAND = 6  # places of a signature in a band
 MAX_LEADERS = 16  # that leave the same key
-MAX_READ = 32  # candidates whose signatures are read
+MAX_READ = 16  # candidates whose signatures are read
 MAX_COMPARED = 4  # candidates whose texts are
 PARAMETERS = 10_000  # of one statement
 
@@ -73,6 +73,10 @@ class Grouping:
 
     least: float = LIKENESS
     read: Callable[[str, str, str], Text] = SameText
+
+    def text(self, row: Row[Any]) -> Text:
+        """The text of a row with these columns."""
+        return self.read(row.title, row.body, row.published)
 
 
 @dataclass(frozen=True)
@@ -126,49 +130,50 @@ def regroup(
 
 def place(connection: Connection, database: Database, url_id: int, grouping: Grouping) -> str:
     """The `doc_id` of the leader that an article stands behind; "" where it leads from now on itself."""
-    row = row_of(connection, url_id)
-    signature, text = signature_of(row.signature), grouping.read(row.title, row.body, row.published)
+    row = rows_of(connection, [url_id])[url_id]
+    signature, text = signature_of(row.signature), grouping.text(row)
     if not signature:
         return ""
     keys = {*bands_of(signature), *text.keys}
-    for candidate in candidates(connection, url_id, signature, text, grouping.least)[:MAX_COMPARED]:
-        other = row_of(connection, candidate.url_id)
-        if text.is_copy_of(grouping.read(other.title, other.body, other.published)):
+    shared = sharing(connection, url_id, keys)
+    near = candidates(connection, signature, shared, text, grouping.least)[:MAX_COMPARED]
+    others = rows_of(connection, [candidate.url_id for candidate in near])
+    for candidate in near:
+        if text.is_copy_of(grouping.text(others[candidate.url_id])):
             return candidate.doc_id
-    free = keys - full(connection, keys)
-    database.upsert(connection, bands, [{"band": key, "url_id": url_id} for key in sorted(free)])
+    leaders_of = Counter(key for keys_shared in shared.values() for key in keys_shared)
+    free = sorted(key for key in keys if leaders_of[key] < MAX_LEADERS)
+    database.upsert(connection, bands, [{"band": key, "url_id": url_id} for key in free])
     return ""
 
 
+def sharing(connection: Connection, url_id: int, keys: Collection[int]) -> dict[int, list[int]]:
+    """The leaders, but for `url_id`, that have left some of `keys`: url_id -> which."""
+    found: dict[int, list[int]] = {}
+    for row in connection.execute(select(bands).where(bands.c.band.in_(keys), bands.c.url_id != url_id)):
+        found.setdefault(row.url_id, []).append(row.band)
+    return found
+
+
 def candidates(
-    connection: Connection, url_id: int, signature: Sequence[int], text: Text, least: float
+    connection: Connection, signature: Sequence[int], shared: Mapping[int, Sequence[int]], text: Text, least: float
 ) -> list[Candidate]:
-    """The leaders that are alike and share a key with an article, the likeliest first."""
-    of_text = set(text.keys)
-    wanted = {*bands_of(signature), *of_text}
-    shared, in_text = Counter[int](), Counter[int]()
-    for row in connection.execute(select(bands).where(bands.c.band.in_(wanted), bands.c.url_id != url_id)):
-        shared[row.url_id] += 1
-        in_text[row.url_id] += row.band in of_text
-    near = sorted(shared, key=lambda other: (-in_text[other], -shared[other], other))[:MAX_READ]
+    """Those of the leaders that share keys that are alike, the likeliest first."""
+    in_text = {url_id: len(set(text.keys).intersection(keys)) for url_id, keys in shared.items()}
+    near = sorted(shared, key=lambda url_id: (-in_text[url_id], -len(shared[url_id]), url_id))[:MAX_READ]
     query = select(articles.c.url_id, articles.c.doc_id, articles.c.signature).where(articles.c.url_id.in_(near))
     found = [
         Candidate(row.url_id, row.doc_id, in_text[row.url_id], likeness(signature, signature_of(row.signature)))
-        for row in connection.execute(query)
+        for row in (connection.execute(query) if near else ())
     ]
     return sorted((one for one in found if one.likeness >= least), key=lambda one: one.rank)
 
 
-def full(connection: Connection, keys: Iterable[int]) -> set[int]:
-    """Those of `keys` that enough articles have left."""
-    counted = select(bands.c.band).where(bands.c.band.in_(list(keys))).group_by(bands.c.band)
-    return set(connection.scalars(counted.having(func.count() >= MAX_LEADERS)))
-
-
-def row_of(connection: Connection, url_id: int) -> Row[Any]:
-    """What an article is compared by."""
-    columns = [articles.c[name] for name in ("title", "body", "published", "signature")]
-    return connection.execute(select(*columns).where(articles.c.url_id == url_id)).one()
+def rows_of(connection: Connection, url_ids: Sequence[int]) -> dict[int, Row[Any]]:
+    """What articles are compared by."""
+    columns = [articles.c[name] for name in ("url_id", "title", "body", "published", "signature")]
+    query = select(*columns).where(articles.c.url_id.in_(url_ids))
+    return {row.url_id: row for row in connection.execute(query)} if url_ids else {}
 
 
 def leaders(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:

@@ -15,7 +15,7 @@ Texts are seen as tokens (semantics/shingles.py). Pure, and the same for (a, b) 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
@@ -38,12 +38,14 @@ MAX_EDITS = 3
 LONG_WORDING = 8  # tokens
 MIN_RETITLED = 150  # tokens: under another title, a shorter text may be what a site says on many pages
 SAME_MOULD = 0.5  # titles of which at least so much is shared are made in one mould
-MAX_FRAME = 100  # tokens that are only in one of two texts of different days
+MAX_FRAME = 150  # tokens that a site puts around a text
 STAMP_LINES = 3  # from the first or last on
+MAX_STAMP = 24  # tokens
 STAMP_WORDS = 4  # tokens beside the date itself, as in 发布时间
 MIN_SPELLING = 5  # letters
 WINDOWS = 8
 WINDOW = 16  # tokens on each side of a shingle
+DIFFERENT_NUMBERS = "numbers or dates differ"
 CONTEXT = 3  # tokens that are told before a difference
 
 
@@ -110,19 +112,30 @@ class Text:
         return compare(self, other).is_copy
 
 
-def compare(one: Text, other: Text) -> Verdict:
-    """Judge two texts."""
+def compare(one: Text, other: Text, told: int = 1) -> Verdict:
+    """Judge two texts. Where they are no copies, no more than `told` differences are looked for that each say so."""
     if (other.words.tokens, other.title) < (one.words.tokens, one.title):  # whoever asks, the alignment is the same
-        mirrored = compare(other, one)
+        mirrored = compare(other, one, told)
         turned = tuple(replace(d, one=d.other, other=d.one, size=d.size2, size2=d.size) for d in mirrored.differences)
         return Verdict(mirrored.is_copy, mirrored.why, turned)
+    titles = tuple(title_differences(words_of(one.title), words_of(other.title)))
+    if told == 1 and any(difference.kind is Kind.NUMBERS for difference in titles):
+        return Verdict(False, DIFFERENT_NUMBERS, titles)
     pair = laid_beside(one.words, other.words)
     if pair is None or pair.shared < MIN_SHARED * pair.all:
-        return Verdict(False, "too little is the same")
-    titles = tuple(title_differences(words_of(one.title), words_of(other.title)))
-    bodies = tuple(body_differences(pair))
+        return Verdict(False, "too little is the same", titles)
+    bodies = tuple(until_decided(body_differences(pair), told))
     against = objection(titles, bodies, pair.shared, are_near(one.published, other.published))
     return Verdict(not against, against or "the same text", titles + bodies)
+
+
+def until_decided(differences: Iterable[Difference], told: int) -> Iterator[Difference]:
+    """The differences up to the one with which so many say that the texts are no copies."""
+    for difference in differences:
+        yield difference
+        told -= difference.kind in (Kind.NUMBERS, Kind.NAMES)
+        if not told:
+            return
 
 
 def objection(titles: Sequence[Difference], bodies: Sequence[Difference], shared: int, is_near: bool) -> str:
@@ -130,7 +143,7 @@ def objection(titles: Sequence[Difference], bodies: Sequence[Difference], shared
     kinds = Counter(difference.kind for difference in bodies)
     exchanged = Counter((d.one, d.other) for d in bodies if d.kind is Kind.WORDING and d.one and d.other)
     if kinds[Kind.NUMBERS] or any(difference.kind is Kind.NUMBERS for difference in titles):
-        return "numbers or dates differ"
+        return DIFFERENT_NUMBERS
     if kinds[Kind.NAMES] or max(exchanged.values(), default=0) > 1:
         return "names differ"
     if titles and not may_be_retitled(titles, shared, is_near):
@@ -143,13 +156,12 @@ def objection(titles: Sequence[Difference], bodies: Sequence[Difference], shared
 
 
 def has_other_parts(bodies: Sequence[Difference], is_near: bool) -> bool:
-    """Is more around one text, or around each, than a frame? What only one has may be long where they are of the same
-    days: then the other was cut.
+    """Is there more around each text than a frame? Around one there may be where they are of the same days: then the
+    other was cut.
     """
     frames = [difference for difference in bodies if difference.kind is Kind.FRAME]
-    only = [max(difference.size, difference.size2) for difference in frames]
-    both = [min(difference.size, difference.size2) for difference in frames]
-    return max(both, default=0) > MAX_FRAME or (sum(only) > MAX_FRAME and not is_near)
+    sizes = sum(difference.size for difference in frames), sum(difference.size2 for difference in frames)
+    return min(sizes) > MAX_FRAME or (max(sizes) > MAX_FRAME and not is_near)
 
 
 def may_be_retitled(titles: Sequence[Difference], shared: int, is_near: bool) -> bool:
@@ -189,19 +201,25 @@ def difference(one: Words, other: Words, edit: Edit, kind: Kind) -> Difference:
 
 
 def frames(pair: Pair) -> tuple[bool, bool]:
-    """Are the beginnings, and the ends, lines of two sites' own that have little in common?"""
+    """Are the beginnings what two sites put before the text, and the ends what they put behind it?
+
+    They have little in common then. Both begin the text with a line; one may end it early, within a line.
+    """
     (head, head2), (tail, tail2) = pair.head, pair.tail
+    starts_line = pair.one.is_break(head) and pair.other.is_break(head2)
+    ends_line = pair.one.is_break(tail) or pair.other.is_break(tail2)
     ends = (len(pair.one.tokens), len(pair.other.tokens))
-    return is_frame(pair, (0, 0), (head, head2)), is_frame(pair, (tail, tail2), ends)
+    return (
+        starts_line and have_little_in_common(pair, (0, 0), (head, head2)),
+        ends_line and have_little_in_common(pair, (tail, tail2), ends),
+    )
 
 
-def is_frame(pair: Pair, start: tuple[int, int], end: tuple[int, int]) -> bool:
-    """Do the two have so little in common between these places, which are ends of lines in both?"""
+def have_little_in_common(pair: Pair, start: tuple[int, int], end: tuple[int, int]) -> bool:
+    """Has each text something between these places, and little of it from the other?"""
     length, length2 = end[0] - start[0], end[1] - start[1]
-    if not (length and length2 and pair.one.are_lines(start[0], end[0]) and pair.other.are_lines(start[1], end[1])):
-        return False
     changed = sum(edit.end - edit.start for edit in pair.edits if start[0] <= edit.start and edit.end <= end[0])
-    return 2 * (length - changed) < FRAME_SHARED * (length + length2)
+    return min(length, length2) > 0 and 2 * (length - changed) < FRAME_SHARED * (length + length2)
 
 
 def kind_of(pair: Pair, edit: Edit) -> Kind:
@@ -278,9 +296,9 @@ def is_stamp(words: Words, start: int, end: int) -> bool:
     """Do these tokens stand in a line at the beginning or end that is hardly more than a date, or is there none?"""
     first, last = words.line_at(start), words.line_at(max(start, end - 1))
     lines = len(words.breaks) - 1
-    if first != last or STAMP_LINES <= first < lines - STAMP_LINES:
-        return False
     line = words.tokens[words.breaks[first] : words.breaks[first + 1]]
+    if first != last or STAMP_LINES <= first < lines - STAMP_LINES or len(line) > MAX_STAMP:
+        return False
     dates = [token for token in line if is_date_sign(token)]
     return has_year(line) and len(dates) >= 3 and len(line) - len(dates) <= STAMP_WORDS
 

@@ -1,0 +1,103 @@
+"""Texts with their events, put into a store as if they had been extracted: which are hidden, rightly or not.
+
+Two texts of one event are copies; of two events, they are not, however alike.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from docstore.articles import Extraction
+from docstore.batches import batched
+from docstore.frontier import NewUrl, Visit
+from docstore.model import Article, Kind, Outcome, Page, Reason
+from docstore.near_duplicates import Grouping
+from docstore.store import Store
+from extractor.near_duplicates import signature
+from extractor.settings import ExtractSettings
+from pipeline.stages import SAVE_EVERY
+from semantics.copies import Text
+
+HOST = "texts.test"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A text and what is known of it: `name` is its own, `event` that of its copies, `rule` how it came about."""
+
+    name: str
+    event: str
+    title: str
+    body: str
+    published: str = ""
+    rule: str = ""
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """What a store made of texts: name -> the name of the one that it is hidden behind, for those that are."""
+
+    texts: Sequence[Told]
+    behind: Mapping[str, str]
+
+    @property
+    def right(self) -> list[tuple[str, str]]:
+        """Those hidden behind a copy of theirs."""
+        events = {text.name: text.event for text in self.texts}
+        return [(name, leader) for name, leader in self.behind.items() if events[name] == events[leader]]
+
+    @property
+    def wrong(self) -> list[tuple[str, str]]:
+        """Those hidden behind what is none."""
+        return sorted(set(self.behind.items()) - set(self.right))
+
+    @property
+    def copies(self) -> int:
+        """How many could be hidden: of each event all but one."""
+        return len(self.texts) - len({text.event for text in self.texts})
+
+
+def hiding_of(texts: Sequence[Told]) -> Hiding:
+    """Put texts into an empty store, in an order that hangs on nothing, and see."""
+    ordered = sorted(texts, key=lambda text: hashlib.sha256(text.name.encode()).digest())
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        store = stack.enter_context(Store(f"sqlite:///{folder}/texts.db", folder / "warc"))
+        fill(store, ordered)
+        return Hiding(texts, dict(hidden(store, ordered)))
+
+
+def fill(store: Store, texts: Sequence[Told]) -> None:
+    """Keep texts as articles, in their order."""
+    grouping = Grouping(ExtractSettings().near_duplicate, Text)
+    for batch in batched(list(enumerate(texts)), SAVE_EVERY):
+        found = {f"http://{HOST}/{number}": text for number, text in batch}
+        store.frontier.add([NewUrl(url, HOST, 0, 0, Kind.UNKNOWN, 0.0) for url in found])
+        entries = store.frontier.entries(list(found))
+        pages = {url: page_of(url) for url in found}
+        visits = [Visit(entries[url], Outcome(Reason.FETCHED), 1.0, None, 1.0, page=pages[url]) for url in found]
+        store.frontier.record(visits)
+        articles = {url: article_of(url, text) for url, text in found.items()}
+        store.articles.save([Extraction(page, articles[page.url]) for page in store.articles.pending()], grouping)
+
+
+def page_of(url: str) -> Page:
+    """A page that stands for a text."""
+    return Page(0, url, url, 200, "text/html", url.encode(), hashlib.sha256(url.encode()).hexdigest(), 1.0)
+
+
+def article_of(url: str, text: Told) -> Article:
+    """A text as the extractor would have it."""
+    return Article(url, text.title, text.body, published=text.published, signature=signature(text.body))
+
+
+def hidden(store: Store, texts: Sequence[Told]) -> Iterator[tuple[str, str]]:
+    """The names of texts that stand behind others, with these."""
+    kept = list(store.articles.all())
+    names = {one.doc_id: texts[int(one.article.url.rpartition("/")[2])].name for one in kept}
+    for one in kept:
+        if one.duplicate_of:
+            yield names[one.doc_id], names[one.duplicate_of]
