@@ -26,6 +26,7 @@ from docstore.errors import StoreError
 from docstore.frontier import FrontierTable
 from docstore.judgements import JudgementTable
 from docstore.lexicons import LexiconTable
+from docstore.runs import RunTable
 from docstore.searches import SearchTable
 from docstore.status import StatusTable
 from docstore.term_acts import TermActs
@@ -35,6 +36,7 @@ from docstore.term_queue import TermQueue
 class Store:
     """Open the store of a vertical: database at `url`, WARC files in `warc_folder`. Close it, or use `with`.
 
+    `store_id` says which store this is, see `docstore.database.Database`.
     Raises StoreError (or a child of it) with one line that says what to do.
     """
 
@@ -46,6 +48,7 @@ class Store:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._database = Database(url)
+        self.store_id = self._database.store_id
         self._archive = Archive(warc_folder, rotate_bytes)
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.articles = ArticleTable(self._database, self._archive, clock)
@@ -55,6 +58,7 @@ class Store:
         self.queue = TermQueue(self._database)
         self.changes = ChangeLog(self._database, clock)
         self.status = StatusTable(self._database, clock)
+        self.runs = RunTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
         self.searches = SearchTable(self._database, clock)
 

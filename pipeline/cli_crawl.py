@@ -28,7 +28,8 @@ from docstore.frontier import NewUrl
 from docstore.frontier_desk import FrontierRow, SiteHealth
 from docstore.model import FrontierEntry, Kind, Reason
 from pipeline import stages
-from pipeline.cli_shared import err, opened, out, say, say_or_json, say_reports, settings_of, with_config
+from pipeline.cli_grammar import Verb, Verbs
+from pipeline.cli_shared import err, json_option, opened, say, say_or_json, say_reports, say_table, settings_of
 from pipeline.engine import Engine, make_folder
 
 _SHOWN_HOSTS = 15
@@ -38,16 +39,16 @@ _DUE = "due"
 # -- crawl
 
 
-@click.command()
-@with_config
+@click.command(cls=Verb)
+@click.pass_context
 @click.option("--max-pages", "crawl__max_pages", type=int, help="Stop after so many pages.")
 @click.option("--minutes", "crawl__minutes", type=float, help="Stop after so many minutes.")
 @click.option("--processes", "crawl__processes", type=int, help="Share the hosts among so many processes.")
 @click.option("--strategy", "crawl__strategy", help="Which links come first.")
 @click.option("--topic", "crawl__topic", help="Look for this topic (plumb topic init).")
-def crawl(context: click.Context, config_file: Path | None, **flags: Any) -> None:
+def crawl(context: click.Context, /, **flags: Any) -> None:
     """Fetch what is due: new addresses, and known ones by the revisit rule."""
-    with opened(settings_of(context, config_file, **flags)) as engine, live_view() as tell:
+    with opened(settings_of(context, **flags)) as engine, live_view() as tell:
         done = stages.crawl(engine, tell)
     say_reports([done])
 
@@ -104,7 +105,7 @@ def headline(progress: Progress, before: Progress | None) -> str:
 # -- fetch
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("url")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
@@ -174,7 +175,7 @@ def line(value: Any) -> str:
 # -- sites
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Verbs, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def sites(context: click.Context, as_json: bool) -> None:
@@ -186,10 +187,7 @@ def sites(context: click.Context, as_json: bool) -> None:
         return
     with opened(settings_of(context)) as engine:
         found = engine.store.frontier.desk.sites(time.time())
-    if as_json:
-        click.echo(json.dumps([asdict(site) for site in found], ensure_ascii=False, indent=1))
-    else:
-        out.print(site_table(found))
+    say_table(found, lambda: site_table(found), as_json)
 
 
 @sites.command("proposed")
@@ -199,10 +197,7 @@ def sites(context: click.Context, as_json: bool) -> None:
 def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
     """Hosts that kept pages often link to, to many addresses and from many sites."""
     found = proposed(settings_of(context).data_dir)[:limit]
-    if as_json:
-        click.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=1))
-    else:
-        out.print(proposal_table(found))
+    say_table(found, lambda: proposal_table(found), as_json)
 
 
 def proposal_table(found: list[Proposal]) -> Table:
@@ -256,7 +251,7 @@ def moment(at: float | None) -> str:
 # -- frontier
 
 
-@click.group()
+@click.group(cls=Verbs)
 def frontier() -> None:
     """Look at the addresses that are known, and change when they are asked.
 
@@ -267,11 +262,13 @@ def frontier() -> None:
 @frontier.command()
 @click.argument("part", default="*")
 @click.option("--limit", default=50, show_default=True, help="So many at most.")
+@json_option
 @click.pass_context
-def show(context: click.Context, part: str, limit: int) -> None:
-    """Print addresses with when they are due and how their last visit ended."""
+def show(context: click.Context, part: str, limit: int, as_json: bool) -> None:
+    """Print URLs with when they are due and how their last visit ended."""
     with opened(settings_of(context)) as engine:
-        say(row_line(row) for row in engine.store.frontier.desk.rows(part, limit))
+        rows = list(engine.store.frontier.desk.rows(part, limit))
+        say_or_json([asdict(row) for row in rows], lambda _: map(row_line, rows), as_json)
 
 
 def row_line(row: FrontierRow) -> str:
@@ -329,7 +326,7 @@ def export(context: click.Context, part: str) -> None:
 # -- warc
 
 
-@click.group()
+@click.group(cls=Verbs)
 def warc() -> None:
     """Take pages out of the store. (`plumb import` takes them in.)"""
 

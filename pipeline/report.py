@@ -1,6 +1,5 @@
 """What the command line shows: reports, status, one document's path. Plain data in, lines and tables out."""
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,11 +10,15 @@ from crawler.urls import canonical
 from docstore.accounts import Account, Role
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Reason, StageReport, Term
-from docstore.store import Store
+from docstore.runs import RunState
 from pipeline.engine import Engine
 from pipeline.freshness import Trace
+from pipeline.nights import nights
+from search_ui.actions import RunSummary
 from search_ui.compare import Side
 from search_ui.results import plain
+
+RUNS_SHOWN = 5
 
 
 def report_lines(reports: Iterable[StageReport]) -> Iterator[str]:
@@ -32,9 +35,10 @@ def by_count(counts: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
     return sorted(((r, n) for r, n in counts.items() if n), key=lambda pair: (-pair[1], pair[0]))
 
 
-def status(store: Store) -> dict[str, Any]:
-    """Counts of the whole store, as JSON can hold them."""
-    outcomes = store.status.outcome_counts()
+def status(engine: Engine) -> dict[str, Any]:
+    """Counts of the whole store, and how the runs are, as JSON can hold them."""
+    store = engine.store
+    found = nights(engine, RUNS_SHOWN)
     return {
         "urls": store.frontier.count(),
         "due": store.status.due_count(time.time()),
@@ -44,19 +48,27 @@ def status(store: Store) -> dict[str, Any]:
         "indexed": store.changes.indexed_count(),
         "outcomes": {
             stage.value: {reason.value: count for reason, count in by_count(counts)}
-            for stage, counts in outcomes.items()
+            for stage, counts in store.status.outcome_counts().items()
         },
         "terms": {kind.value: count for kind, count in store.lexicon.counts().items()},
         "lexicon": {"published": store.lexicon.latest_version(), "in_index": store.lexicon.applied_version()},
-        "runs": [
-            {
-                "started": local_time(run.started_at),
-                "finished": local_time(run.finished_at) if run.finished_at else None,
-                "report": json.loads(run.report or "[]"),
-            }
-            for run in store.status.runs()
-        ],
+        "last_good_run": time_or_none(found.last_good),
+        "failed_since": time_or_none(found.failed_since),
+        "next_run": time_or_none(found.next_run),
+        "runs": [run_row(run) for run in found.runs],
     }
+
+
+def time_or_none(seconds: float | None) -> str | None:
+    """Epoch seconds in local time."""
+    return None if seconds is None else local_time(seconds)
+
+
+def run_row(run: RunSummary) -> dict[str, Any]:
+    """A run as JSON can hold it."""
+    stages = [{"stage": one.stage, "counts": dict(one.counts), "seconds": one.seconds} for one in run.stages]
+    row = {"started": local_time(run.started_at), "finished": time_or_none(run.finished_at), "state": run.state.value}
+    return row | {"stage": run.stage, "error": run.error, "stages": stages}
 
 
 def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -69,10 +81,21 @@ def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     for stage, counts in answer["outcomes"].items():
         yield f"{stage}:"
         yield from (f"  {count:>8}  {reason}" for reason, count in counts.items())
-    for run in answer["runs"]:
-        seconds = sum(stage["seconds"] for stage in run["report"])
-        ended = f"{seconds:.1f} s in stages" if run["finished"] else "not finished"
-        yield f"run of {run['started']}: {ended}"
+    if answer["failed_since"]:
+        yield f"runs have not succeeded since {answer['failed_since'][:19]}"
+    yield f"last good run {(answer['last_good_run'] or 'never')[:19]}"
+    yield f"next run      {answer['next_run'][:19] if answer['next_run'] else 'none: plumb schedule is not running'}"
+    yield from (f"run of {run['started'][:19]}: {run_line(run)}" for run in answer["runs"])
+
+
+def run_line(run: Mapping[str, Any]) -> str:
+    """How a run is, in one line."""
+    seconds = sum(stage["seconds"] for stage in run["stages"])
+    if run["state"] == RunState.DONE:
+        return f"done, {seconds:.1f} s in stages"
+    where = f" in {run['stage']}" if run["stage"] else ""
+    why = f": {run['error']}" if run["error"] else ""
+    return f"{run['state']}{where} after {seconds:.1f} s{why}" if run["finished"] else f"{run['state']}{where}"
 
 
 def explain(engine: Engine, url: str) -> dict[str, Any]:
@@ -102,14 +125,6 @@ def topic_rows(engine: Engine, address: str) -> dict[str, list[Mapping[str, Any]
     from pipeline.topic_explain import explain_topic  # loads scikit-learn
 
     return explain_topic(engine, address)
-
-
-def explain_lines(answer: Mapping[str, Any]) -> Iterator[str]:
-    """`explain` for a person."""
-    for name, rows in answer.items():
-        yield name + ("" if rows else ": nothing")
-        for row in rows:
-            yield from (f"  {key:<16} {value}" for key, value in row.items() if value not in ("", None))
 
 
 def shown_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,6 +180,19 @@ def term_table(terms: Sequence[Term], total: int) -> Table:
     return table
 
 
+def account_rows(accounts: Sequence[Account]) -> list[dict[str, Any]]:
+    """Accounts as JSON can hold them."""
+    return [
+        {
+            "name": one.name,
+            "roles": [role.value for role in Role if role in one.roles],
+            "created": local_time(one.created_at),
+            "disabled": time_or_none(one.disabled_at),
+        }
+        for one in accounts
+    ]
+
+
 def account_table(accounts: Sequence[Account]) -> Table:
     """Accounts, by name."""
     table = Table("account", "roles", "made", "")
@@ -172,6 +200,21 @@ def account_table(accounts: Sequence[Account]) -> Table:
         roles = ", ".join(role for role in Role if role in one.roles)
         table.add_row(one.name, roles, local_time(one.created_at), "disabled" if one.disabled_at else "")
     return table
+
+
+def version_rows(versions: Sequence[tuple[Lexicon, int]]) -> list[dict[str, Any]]:
+    """Published versions as JSON can hold them, newest first."""
+    return [
+        {
+            "version": lexicon.version,
+            "terms": size,
+            "published": local_time(lexicon.published_at),
+            "in_index_since": time_or_none(lexicon.applied_at),
+            "by": lexicon.by,
+            "note": lexicon.note,
+        }
+        for lexicon, size in versions
+    ]
 
 
 def version_table(versions: Sequence[tuple[Lexicon, int]]) -> Table:

@@ -3,6 +3,7 @@
 import errno
 import gzip
 import hashlib
+import json
 import os
 import random
 import signal
@@ -37,6 +38,7 @@ from docstore.model import (
     document_id,
 )
 from docstore.records import Op
+from docstore.runs import RunState, StageRun, stage_run, stages_in
 from docstore.store import Store
 
 
@@ -388,10 +390,38 @@ class TestLexicon:
 
 
 def test_runs_and_their_reports(store: Store) -> None:
-    run_id = store.status.start_run("run")
-    assert store.status.runs()[0].finished_at is None
-    store.status.finish_run(run_id, [StageReport(Stage.CRAWL, {Reason.FETCHED: 2}, 1.5, ("a note",))])
-    assert '"fetched": 2' in store.status.runs()[0].report
+    run_id = store.runs.start("run")
+    crawling = StageRun("crawl", state=RunState.RUNNING)
+    store.runs.save(run_id, [crawling])
+    [going] = store.runs.newest()
+    assert (going.finished_at, going.last_stage) == (None, crawling)
+    assert (going.state(is_held=True), going.state(is_held=False)) == (RunState.RUNNING, RunState.KILLED)
+    crawled = stage_run(StageReport(Stage.CRAWL, {Reason.FETCHED: 2}, 1.5, ("a note",)))
+    store.runs.finish(run_id, [crawled])
+    [done] = store.runs.newest()
+    assert done.stages == (StageRun("crawl", {"fetched": 2}, 1.5, ("a note",)),)
+    assert (done.state(is_held=False), store.runs.since_last_good()) == (RunState.DONE, (done, []))
+
+    failed_id = store.runs.start("schedule")
+    store.runs.finish(failed_id, [crawled, StageRun("extract", seconds=2.0, state=RunState.FAILED, error="no disk")])
+    [failed, _] = store.runs.newest()
+    assert (failed.command, failed.state(is_held=False)) == ("schedule", RunState.FAILED)
+    assert failed.last_stage is not None and failed.last_stage.error == "no disk"
+    assert store.runs.since_last_good() == (done, [failed])
+
+
+def test_a_run_that_an_older_program_noted_is_done(store: Store) -> None:
+    row = {"stage": "crawl", "counts": {"fetched": 1}, "seconds": 0.5, "notes": []}
+    assert list(stages_in(json.dumps([row]))) == [StageRun("crawl", {"fetched": 1}, 0.5)]
+    assert list(stages_in("")) == []
+
+
+def test_a_store_keeps_its_id_and_no_other_has_it(store_url: str, tmp_path: Path) -> None:
+    with Store(store_url, tmp_path / "warc") as first, Store(store_url, tmp_path / "warc") as again:
+        assert first.store_id == again.store_id
+        assert len(first.store_id) == 32
+        with Store(f"sqlite:///{tmp_path / 'other.db'}", tmp_path / "other") as other:
+            assert other.store_id != first.store_id
 
 
 def test_explain_of_an_unknown_address_is_empty(store: Store) -> None:

@@ -132,7 +132,7 @@ class TestCommandLine:
     def test_misuse(self, vertical: Vertical, arguments: list[str]) -> None:
         said = vertical.plumb(*arguments)
         assert said.status == 2
-        assert "Usage: plumb" in said.err and "Error: " in said.err and "Traceback" not in said.err
+        assert said.complaint.startswith("plumb") and "; usage: plumb" in said.complaint
 
 
 class TestSettings:
