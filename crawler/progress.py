@@ -11,7 +11,7 @@ GOOD = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
 _SEED_GOOD = GOOD | {Reason.DUPLICATE}
 _SEED_ADVICE = {
     Reason.ROBOTS_FORBIDDEN: "robots.txt forbids us these pages; name others in crawl.seeds",
-    Reason.INSIDE_ADDRESS: "if they are yours, name them in crawl.inside_hosts",
+    Reason.INSIDE_ADDRESS: "do so, then run again",
 }
 
 

@@ -113,7 +113,11 @@ class CrawlSettings:
         },
     )
     inside_hosts: tuple[str, ...] = field(
-        default=(), metadata={"help": "host[:port] that may be fetched although it is on a private network"}
+        default=(),
+        metadata={
+            "help": "what may be fetched although it is on a private network: host[:port], *.domain for a domain and "
+            "all below it, or a network as 10.0.0.0/8 or fd00::/8"
+        },
     )
 
 
