@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from crawler.politeness import NEVER, HostGate
 from docstore.frontier import NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry
+from docstore.model import FrontierEntry, Kind
 
 WINDOW = 64  # addresses taken from a queue at once
 WIDEST = 20_000  # addresses in memory in all
@@ -119,7 +119,23 @@ class Frontier:
         """Visits are in the table: it will not hand their addresses out again, and has new ones in their links."""
         for visit in visits:
             self._held.get(visit.entry.queue, set()).discard(visit.entry.url_id)
-            self.expect(link.queue for link in visit.links if self._mine(link.queue))
+            queues = {link.queue for link in visit.links if self._mine(link.queue)}
+            self._let_pass(queues, {link.host for link in visit.links})
+            self.expect(queues)
+
+    def _let_pass(self, queues: Collection[int], hosts: Iterable[str]) -> None:
+        """What was fetched before does not stand before new URLs: where it waits in memory, it is read anew."""
+        for host in hosts:
+            of_host = self._waiting.get(host, {})
+            for queue in [one for one in queues if one in of_host and _was_fetched(of_host[one][0])]:
+                self._forget(host, queue)
+
+    def _forget(self, host: str, queue: int) -> None:
+        entries = self._waiting[host].pop(queue)
+        self._held[queue].difference_update(entry.url_id for entry in entries)
+        self._size -= len(entries)
+        if not self._waiting[host]:
+            del self._waiting[host]
 
     def expect(self, queues: Iterable[int]) -> None:
         """The table has something more in these queues."""
@@ -134,14 +150,9 @@ class Frontier:
 
     def reread(self, host: str) -> None:
         """What is due at a host has changed in the table: what waits in memory is read anew."""
-        for queue, entries in self._waiting.pop(host, {}).items():
-            self._held[queue].difference_update(entry.url_id for entry in entries)
-            self._size -= len(entries)
+        for queue in tuple(self._waiting.get(host, ())):
+            self._forget(host, queue)
             self.expect((queue,))
-
-    def waiting(self) -> dict[str, int]:
-        """Host -> addresses in memory."""
-        return {host: sum(map(len, queues.values())) for host, queues in self._waiting.items()}
 
     def _next(self, now: float) -> FrontierEntry | None:
         """The first address whose host is ready and whose queue is free. Hosts that are not go to the heap's end,
@@ -209,3 +220,8 @@ class Frontier:
     def _queue_host(self, host: str, at: float) -> None:
         heapq.heappush(self._ready, (at, next(self._order), host))
         self._queued.add(host)
+
+
+def _was_fetched(entry: FrontierEntry) -> bool:
+    """Is it neither new nor one that tells of new pages?"""
+    return bool(entry.gap or entry.attempts) and entry.kind not in (Kind.SEED, Kind.HUB)

@@ -20,7 +20,7 @@ _NONE_BELOW_ZERO = (
     "revisit_shortest",
 )
 _AT_LEAST: Mapping[str, float] = {
-    **dict.fromkeys(("threads", "processes", "queues", "per_host", "max_bytes"), 1),
+    **dict.fromkeys(("threads", "processes", "queues", "per_host", "max_bytes", "speed_up"), 1),
     **dict.fromkeys(_NONE_BELOW_ZERO, 0),
 }
 _ABOVE_ZERO = ("minutes", "connect_timeout", "read_timeout", "total_timeout", "revisit_longest")
