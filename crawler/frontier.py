@@ -18,6 +18,7 @@ from docstore.model import FrontierEntry, Kind
 
 WINDOW = 64  # addresses taken from a queue at once
 WIDEST = 20_000  # addresses in memory in all
+_TELLS, _NEW, _FETCHED = range(3)
 
 
 @runtime_checkable
@@ -119,16 +120,23 @@ class Frontier:
         """Visits are in the table: it will not hand their addresses out again, and has new ones in their links."""
         for visit in visits:
             self._held.get(visit.entry.queue, set()).discard(visit.entry.url_id)
-            queues = {link.queue for link in visit.links if self._mine(link.queue)}
-            self._let_pass(queues, {link.host for link in visit.links})
-            self.expect(queues)
+            links = [link for link in visit.links if self._mine(link.queue)]
+            self.expect(link.queue for link in links)
+            self._let_pass(links)
 
-    def _let_pass(self, queues: Collection[int], hosts: Iterable[str]) -> None:
-        """What was fetched before does not stand before new URLs: where it waits in memory, it is read anew."""
-        for host in hosts:
-            of_host = self._waiting.get(host, {})
-            for queue in [one for one in queues if one in of_host and _was_fetched(of_host[one][0])]:
-                self._forget(host, queue)
+    def _let_pass(self, links: Iterable[NewUrl]) -> None:
+        """New URLs do not wait for what was fetched before: where nothing else of their host waits in memory, they are
+        read at once."""
+        queues: dict[str, set[int]] = {}
+        for link in links:
+            queues.setdefault(link.host, set()).add(link.queue)
+        for host, found in queues.items():
+            waiting = self._waiting.get(host, {})
+            if waiting and all(_place(entries[0]) == _FETCHED for entries in waiting.values()):
+                for queue in found & self._more:
+                    if queue in self._waiting.get(host, {}):
+                        self._forget(host, queue)
+                    self._read(queue)
 
     def _forget(self, host: str, queue: int) -> None:
         entries = self._waiting[host].pop(queue)
@@ -178,14 +186,16 @@ class Frontier:
 
     def _from_free_queue(self, host: str) -> FrontierEntry | None:
         queues = self._waiting.get(host, {})
-        free = next((queue for queue in queues if queue not in self._busy), None)
+        free = min(
+            (queue for queue in queues if queue not in self._busy), key=lambda one: _place(queues[one][0]), default=None
+        )
         if free is None:
             return None
         entries = queues.pop(free)
         entry = entries.popleft()
         self._size -= 1
         if entries:
-            queues[free] = entries  # to the end: queues take turns
+            queues[free] = entries  # to the end: queues take turns, of those whose first are equal
         if not queues:
             del self._waiting[host]
         return entry
@@ -222,6 +232,8 @@ class Frontier:
         self._queued.add(host)
 
 
-def _was_fetched(entry: FrontierEntry) -> bool:
-    """Is it neither new nor one that tells of new pages?"""
-    return bool(entry.gap or entry.attempts) and entry.kind not in (Kind.SEED, Kind.HUB)
+def _place(entry: FrontierEntry) -> int:
+    """Whether it tells of new pages, is new, or was fetched before: as docstore/frontier_order.py has it."""
+    if entry.kind in (Kind.SEED, Kind.HUB):
+        return _TELLS
+    return _FETCHED if entry.gap or entry.attempts else _NEW

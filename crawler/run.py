@@ -116,6 +116,7 @@ class Run:
             self.recorder.close()
             if self.renderer is not None:
                 self.renderer.close()
+            self.learned.paces.found(self.gate.manners())
             self.learned.save(self.parts.state)
 
     def _frontier(self) -> Frontier:

@@ -121,7 +121,7 @@ def schedule(context: click.Context, config_file: Path | None) -> None:
 def status(context: click.Context, config_file: Path | None, as_json: bool) -> None:
     """Counts per stage, outcome and reason; lag of the index; the last runs."""
     with opened(settings_of(context, config_file)) as engine:
-        answer = report.status(engine.store)
+        answer = report.status(engine)
         say_or_json(answer, report.status_lines, as_json)
 
 
