@@ -39,6 +39,7 @@ _SUFFIXES = """
     rar rm rpm rss rtf svg swf tar tgz tif tiff torrent ts ttf wasm wav webm webp wma wmv woff woff2 wps
     xls xlsx xml xz zip
 """
+MAX_URL = 2000  # characters
 NOT_TEXT_SUFFIXES = frozenset(_SUFFIXES.split())
 
 
@@ -131,8 +132,8 @@ class UrlRules:
     """
 
     scopes: tuple[Scope, ...]
-    deepest: int = 3
-    longest: int = 2000
+    deepest: int = 1000
+    longest: int = MAX_URL
     skipped: frozenset[str] = NOT_TEXT_SUFFIXES
     languages: frozenset[str] = frozenset()
 

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from crawler.progress import HostProgress, Progress
-from docstore.archive import read_warc
 from docstore.errors import StoreError
-from docstore.model import Reason
+from docstore.model import Page, Reason
+from docstore.warc_reading import read_warc
 from pipeline.cli_crawl import crawl, fetch, frontier, progress_table, sites, warc
 from tests.web_fixture import Answer, Site, page
 
@@ -109,7 +109,7 @@ def test_kept_pages_leave_as_one_warc_file_and_come_back(tmp_path: Path, site: S
     vertical, file = Vertical(tmp_path, site), tmp_path / "out.warc.gz"
     vertical.plumb("crawl")
     assert vertical.plumb("warc", "export", str(file)).startswith("2 pages in ")
-    pages = {page.url: page for page in read_warc(file)}
+    pages = {page.url: page for page in read_warc(file) if isinstance(page, Page)}
     assert sorted(pages) == [site.url("/"), site.url("/a")]
     assert "行业" in pages[site.url("/")].body.decode()
     with pytest.raises(StoreError, match="is there already"):
