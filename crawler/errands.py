@@ -8,25 +8,23 @@ is left to be asked, has a turn of its own at its host, by that host's robots.tx
 New URLs go into the table, known ones get the visit that their lastmod is worth (`declared.py`).
 """
 
-import itertools
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from crawler.declared import DeclaredTable, Lastmods, dropped
 from crawler.domains import registrable_domain
-from crawler.frontier import CrawlTable, Frontier
+from crawler.frontier import Frontier
 from crawler.judging import Judge
-from crawler.plan import CrawlPlan
-from crawler.politeness import NEVER, HostGate
+from crawler.own_turns import OwnTurns
+from crawler.parts import Parts
 from crawler.robots import RobotsRules
 from crawler.sitemap_walk import SitemapWalk, named_sitemaps, usual_places
 from crawler.sitemaps import SitemapEntry
 from crawler.urls import host_of, origin_of, refuse
 from crawler.workers import Job, Kind, SitemapDone
 from docstore.frontier import NewUrl
-from docstore.model import FrontierEntry, Reason
-from docstore.model import Kind as PageKind
+from docstore.model import Reason
 
 _DECLARED_PRIORITY = -1.0
 _MOST_DECLARED = 200_000  # addresses of one origin that are compared with those kept
@@ -72,52 +70,24 @@ class Errands:
         return host == own or (registrable_domain(host) or host) == registrable_domain(own)
 
 
-@dataclass
-class _Elsewhere:
-    """Files that have a turn of their own. Their entries are none of the table's: their numbers are below 0."""
-
-    waiting: dict[int, Job] = field(default_factory=dict)
-    owners: dict[int, str] = field(default_factory=dict)  # number -> the origin that the file is about
-    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(-1, -1))
-
-    def add(self, kind: Kind, url: str, queue: int, owner: str) -> None:
-        number = next(self.numbers)
-        self.owners[number] = owner
-        self.waiting[number] = Job(
-            FrontierEntry(number, url, host_of(url), queue, 0, PageKind.UNKNOWN, _DECLARED_PRIORITY), kind, url
-        )
-
-
-def is_errand(entry: FrontierEntry) -> bool:
-    """Is it a file with a turn of its own, and none of the table's URLs?"""
-    return entry.url_id < 0
-
-
 class SiteFiles:
     """The errands of all origins of a run; none, where the table is not made for it."""
 
-    def __init__(
-        self,
-        table: CrawlTable,
-        plan: CrawlPlan,
-        judge: Judge,
-        lastmods: Lastmods,
-        before: float,
-        wanted: bool,
-        is_mine: Callable[[int], bool],
-    ) -> None:
+    def __init__(self, parts: Parts, judge: Judge, lastmods: Lastmods, before: float, turns: OwnTurns) -> None:
+        table, wanted = parts.table, parts.settings.sitemaps
         self._table: DeclaredTable | None = table if wanted and isinstance(table, DeclaredTable) else None
-        self._plan = plan
+        self._plan = parts.plan
+        self._is_mine = parts.company.mine
         self._judge = judge
         self._lastmods = lastmods
         self._before = before
-        self._is_mine = is_mine
         self._errands: dict[str, Errands] = {}
-        self._elsewhere = _Elsewhere()
+        self._turns = turns
+        self._owners: dict[int, str] = {}  # number of a turn -> the origin that its file is about
         self._asked: set[str] = set()  # by whatever origin
 
     def next(self, origin: str, rules: RobotsRules, frontier: Frontier) -> tuple[Kind, str] | None:
-        """The file of its own to ask for before the next page of an origin; those elsewhere wait for `turn`."""
+        """The file of its own to ask for before the next page of an origin; those elsewhere have turns of their own."""
         if self._table is None:
             return None
         errands = self._errands.get(origin) or self._begin(origin, rules)
@@ -130,25 +100,9 @@ class SiteFiles:
             self._ask_for_dropped(self._table, origin, frontier)
         return None
 
-    def turn(self, gate: HostGate, now: float, not_of: Container[str]) -> Job | None:
-        """A file whose host may be asked now, and whose origin is none of those whose robots.txt is being asked for."""
-        for number, job in self._elsewhere.waiting.items():
-            if origin_of(job.url) not in not_of and gate.next_start(job.entry.host, now) <= now:
-                return self._elsewhere.waiting.pop(number)
-        return None
-
-    def seconds(self, gate: HostGate, now: float) -> float:
-        """Until there may be a `turn`; NEVER if nothing waits, or only for what is under way."""
-        starts = (gate.next_start(job.entry.host, now) for job in self._elsewhere.waiting.values())
-        return max(min(starts, default=NEVER) - now, 0.0)
-
-    def put_back(self, job: Job) -> None:
-        """The file was not asked for after all."""
-        self._elsewhere.waiting[job.entry.url_id] = job
-
     def drop(self, job: Job) -> None:
         """The file may not be asked for, or asking failed in a way that nobody expected."""
-        self._errands[self._elsewhere.owners[job.entry.url_id]].elsewhere -= 1
+        self._errands[self._owners[job.entry.url_id]].elsewhere -= 1
 
     def add_named(self, origin: str, feeds: Iterable[str], sitemaps: Iterable[str]) -> None:
         """Feeds and sitemaps that a page of the origin names; it may have been the last one."""
@@ -161,7 +115,7 @@ class SiteFiles:
     def take(self, done: SitemapDone, frontier: Frontier) -> list[NewUrl]:
         """The new URLs of a file; what it says of known ones goes into the table."""
         number = done.job.entry.url_id
-        origin = self._elsewhere.owners.get(number) or origin_of(done.job.entry.url)
+        origin = self._owners.get(number) or origin_of(done.job.entry.url)
         errands = self._errands[origin]
         entries: Sequence[SitemapEntry] = done.sitemap.urls
         if done.job.kind is Kind.SITEMAP:
@@ -204,10 +158,9 @@ class SiteFiles:
 
     def _send_elsewhere(self, origin: str, kind: Kind, url: str) -> None:
         """Its host may be in another process' hands, which knows how long it is to be left alone."""
-        queue = self._plan.queue_of(url)
-        if self._is_mine(queue):
+        if self._is_mine(self._plan.queue_of(url)):
             self._errands[origin].elsewhere += 1
-            self._elsewhere.add(kind, url, queue, origin)
+            self._owners[self._turns.add(kind, url)] = origin
 
     def _ask_for_dropped(self, table: DeclaredTable, origin: str, frontier: Frontier) -> None:
         """Once a site's sitemaps are read: what has left them may have left the site."""

@@ -83,7 +83,7 @@ def links_of(page: Page, agent: str = "") -> PageLinks:
             reading.take(element)
             if reading.count >= MOST_LINKS:
                 break
-        return replace(reading.result(), content=content_of(root))
+        return replace(reading.result(), content=content_of(root, page.url))
     return reading.result()
 
 

@@ -8,16 +8,17 @@ which the next run repeats.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 
 from crawler.backlog import Backlog, CountedTable
-from crawler.best_first import BestFirst
+from crawler.best_first import frontier_of
 from crawler.doubles import Doubles
-from crawler.errands import SiteFiles, is_errand
+from crawler.errands import SiteFiles
 from crawler.focused_words import SEED_PRIORITY as FIRST
-from crawler.frontier import Frontier
 from crawler.guided import Guided
 from crawler.judging import Judge
 from crawler.learned import Learned
+from crawler.own_turns import OwnTurns, is_own_turn
 from crawler.parts import SEED_PRIORITY, Parts, seed_rows
 from crawler.politeness import NEVER, HostGate
 from crawler.progress import GOOD, Reporter, Tally
@@ -75,15 +76,8 @@ class Run:
         self.backlog = Backlog(Counter())
         self.reporter = Reporter(parts.tell, self.tally, self.gate, self.started)
         self.asking: dict[str, list[FrontierEntry]] = {}  # origin of which a file is under way -> who waits for it
-        self.files = SiteFiles(
-            parts.table,
-            parts.plan,
-            self.judge,
-            self.learned.lastmods,
-            self.before,
-            settings.sitemaps,
-            parts.company.mine,
-        )
+        self.turns = OwnTurns()
+        self.files = SiteFiles(parts, self.judge, self.learned.lastmods, self.before, self.turns)
         self.retries = Retries()
         self.spellings: dict[int, str] = {}  # url_id -> how the site wants it asked for
         agent = product_token(settings.user_agent)
@@ -102,8 +96,9 @@ class Run:
     def work(self) -> None:
         """Crawl until nothing is due, or time or pages are up. After Ctrl-C everything fetched is recorded before the
         exception goes on."""
-        self.frontier = self._frontier()
-        self.backlog = Backlog.of(self.table, self.before, self.parts.company.mine)
+        parts = self.parts
+        self.frontier = frontier_of(parts.table, self.gate, self.before, parts.plan, parts.company.mine, self.guided)
+        self.backlog = Backlog.of(self.table, self.before, parts.company.mine)
         try:
             self._loop()
         except BaseException:
@@ -118,12 +113,6 @@ class Run:
                 self.renderer.close()
             self.learned.paces.found(self.gate.manners())
             self.learned.save(self.parts.state)
-
-    def _frontier(self) -> Frontier:
-        mine = self.parts.company.mine
-        if self.guided:
-            return BestFirst(self.table, self.gate, self.before, self.parts.plan.queue_of, mine)
-        return Frontier(self.table, self.gate, self.before, mine)
 
     def _loop(self) -> None:
         while True:
@@ -149,6 +138,7 @@ class Run:
         self._flush()
         self._take_recorded(wait=True)
         if stopped or not self.parts.company.has_room():
+            self._add(self.judge.left())
             return True
         if self._add(self.judge.released()):
             return False
@@ -165,7 +155,7 @@ class Run:
             self._ask_again()
             if self.guided and not self.workers.under_way:
                 self._catch_up()
-            errand = self.files.turn(self.gate, self.clock(), self.asking)
+            errand = self.turns.next(self.gate, self.clock(), self.asking)
             if errand is not None:
                 self._start_errand(errand)
                 continue
@@ -178,7 +168,7 @@ class Run:
             if self.recorder.under_way and not self.workers.under_way:
                 self._take_recorded(wait=True)
                 continue
-            errands = self.files.seconds(self.gate, self.clock())
+            errands = self.turns.seconds(self.gate, self.clock())
             seconds = min(taken.seconds if taken else _TICK, self.retries.seconds(self.clock()), errands)
             if taken is None and not self.retries and errands == NEVER:
                 return None
@@ -252,11 +242,11 @@ class Run:
         rules = self.robots.rules(origin)
         if rules is None:
             self.asking[origin] = []
-            self.files.put_back(job)
+            self.turns.put_back(job)
             self.workers.submit(Job(job.entry, JobKind.ROBOTS, origin))
         elif rules.refuse(job.url) is not None or self.gate.is_resting(job.entry.host):
             self.gate.withdrawn(job.entry.host)
-            self.files.drop(job)
+            self._drop(job)
         else:
             self.gate.slow_down(job.entry.host, rules.delay)
             self.workers.submit(job)
@@ -280,10 +270,12 @@ class Run:
             self._finish_robots(done)
         elif isinstance(done, SitemapDone):
             self._finish_sitemap(done)
+        elif done.job.kind is JobKind.PROBE:
+            self._finish_probe(done)
         elif done.job.kind is not JobKind.PAGE:  # an unexpected failure
             self.gate.finished(done.job.entry.host, self.clock(), good=False)
-            if is_errand(done.job.entry):
-                self.files.drop(done.job)
+            if is_own_turn(done.job.entry):
+                self._drop(done.job)
             else:
                 self.frontier.done(done.job.entry)
                 self._keep(self.judge.visit(done.job.entry, done.result.outcome))
@@ -296,7 +288,7 @@ class Run:
         rules = self.robots.learn(answer)
         self.gate.slow_down(entry.host, rules.delay)
         self.gate.finished(entry.host, self.clock(), answer.answered_at, answer.host_failed)
-        outcome = None if is_errand(entry) else rules.refuse(entry.url)
+        outcome = None if is_own_turn(entry) else rules.refuse(entry.url)
         if outcome is None:
             self._put_back(entry)
         else:
@@ -311,9 +303,26 @@ class Run:
         self._put_back(entry)
         self._wake(origin)
 
+    def _finish_probe(self, done: PageDone) -> None:
+        result, host = done.result, done.job.entry.host
+        self.gate.finished(host, self.clock(), result.answered_at, result.host_failed, result.retry_after)
+        self._probe(self.judge.probed(done.job.url, done))
+        self._add(self.judge.released())
+
+    def _probe(self, urls: Iterable[str]) -> None:
+        for url in urls:
+            self.turns.add(JobKind.PROBE, url)
+
+    def _drop(self, job: Job) -> None:
+        """What has a turn of its own may not be asked for, or failed in a way that nobody expected."""
+        if job.kind is JobKind.PROBE:
+            self.judge.probed(job.url)
+        else:
+            self.files.drop(job)
+
     def _put_back(self, entry: FrontierEntry) -> None:
         """The entry was not fetched in its turn; a file's own turn is over, or waits among the files."""
-        if not is_errand(entry):
+        if not is_own_turn(entry):
             self.frontier.put_back(entry)
 
     def _wake(self, origin: str) -> None:
@@ -347,6 +356,7 @@ class Run:
         if visit.page is not None:
             self.learned.proposals.linked(entry.host, done.abroad)
         self._keep(visit)
+        self._probe(self.judge.doubts(entry.host))
         if self.tally.counts[Reason.FAILED] >= _MOST_UNEXPECTED:
             raise PlumblineError(f"{_MOST_UNEXPECTED} pages failed in unexpected ways; see the log for the tracebacks")
 

@@ -35,6 +35,7 @@ class Kind(StrEnum):
     ROBOTS = "robots"
     SITEMAP = "sitemap"
     FEED = "feed"
+    PROBE = "probe"  # a page that cannot exist
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,9 @@ class Reader:
                 # Between the hops of a redirected robots.txt, the only case of two requests in one job, lies the delay.
                 pause = lambda: time.sleep(self._delay)  # noqa: E731
                 return RobotsDone(job, fetch_robots(self._fetcher, job.url, self._now, pause))
-            if job.kind is Kind.PAGE:
-                return self._with_words(self._page(job))
+            if job.kind in (Kind.PAGE, Kind.PROBE):
+                done = self._page(job)
+                return self._with_words(done) if job.kind is Kind.PAGE else done
             return self._sitemap(job)
         except Exception as error:
             logger.exception("unexpected failure at %s", job.url or job.entry.url)
