@@ -15,6 +15,7 @@ _MANY_STALE, _MIXED = 20, 0.2  # pages, and part of those read, that say nothing
 _ONTO_NEW = 0.1  # part of its pages that lead on and on
 _PORTION = 20  # of what came last, tried at once
 _FEW_READ = 5  # pages that show how new its pages usually are
+_STALE_IN_DOUBT = 8  # pages that say nothing new, after which the site is asked whether the family ends
 _READ_IN_DOUBT = 40  # pages of a family after which the site is asked whether it ends
 
 
@@ -33,10 +34,10 @@ class PatternCount:
     """What one family has led to.
 
     Links from its own pages (`own`, `own_new` of them to unknown URLs) and those followed (`taken`, `next` as paging);
-    pages that were read (`read`), had something new to say (`fresh`,
-    `news` of each the part), were worth keeping (`articles`), led to unknown
-    URLs of other families of the host (`onward`, by the first few families) or of more families and other hosts
-    (`elsewhere`), or mostly to unknown ones of its own (`onto_new`). `places` are some pages elsewhere that lead in,
+    pages that were read (`read`), are not there (`gone`), had something new to say (`fresh`, `news` the parts of them),
+    were worth keeping (`articles`), led to unknown URLs of other families of the host (`onward`, by the first few
+    families) or of more families and other hosts (`elsewhere`), or mostly to unknown ones of its own (`onto_new`).
+    `places` are some pages elsewhere that lead in,
     `held` URLs not followed so far, each with the pages that it was found on. They are let go in portions that grow,
     the next one once so many pages were read (`portion`, `waits_until`). `promised` are URLs that its fresh pages lead
     to, `folders` some of those that its pages are in.
@@ -47,6 +48,7 @@ class PatternCount:
     taken: int = 0
     next: int = 0
     read: int = 0
+    gone: int = 0
     fresh: int = 0
     news: float = 0.0
     articles: int = 0
@@ -97,7 +99,19 @@ class PatternCount:
     @property
     def is_in_doubt(self) -> bool:
         """Is it time to ask the site?"""
-        return self.verdict is Verdict.UNKNOWN and self.read >= (_FEW_READ if self.held else _READ_IN_DOUBT)
+        enough = _FEW_READ if self.held else _STALE_IN_DOUBT if not self.is_fresh else _READ_IN_DOUBT
+        return self.verdict is Verdict.UNKNOWN and self.read >= enough
+
+    @property
+    def is_whole(self) -> bool:
+        """Has the site said that it ends, and is it there at all? Then it may say what it likes: lists, for one, say
+        what others say and lead to what is known, and are no trap."""
+        return self.verdict is Verdict.ENDS and not self.is_gone
+
+    @property
+    def is_gone(self) -> bool:
+        """Are hardly any of its pages there?"""
+        return self.gone > (1 - LEAST_FRESH) * self.read
 
     @property
     def free(self) -> int:

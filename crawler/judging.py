@@ -63,7 +63,7 @@ class Judge:
         visit = replace(visit, etag=result.etag, last_modified=result.last_modified)
         if result.page is None:
             if result.outcome.reason is Reason.GONE and entry.kind is Kind.UNKNOWN:
-                self._watch(entry.host).page(entry.url, fresh=False)
+                self._watch(entry.host).page(entry.url, fresh=0.0, gone=True)
             return visit
         self._doubles.read(entry.url, done.content)
         judgement = self._strategy.keep(result.page)

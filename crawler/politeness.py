@@ -8,6 +8,7 @@ Pure bookkeeping: every method is told the time (monotonic seconds), none waits.
                 slower answers than at first: crawl.delay again, and once more from there
                 one failure: crawl.delay for the rest of the run
     429, 503: the gap doubles for the rest of the run, and Retry-After is granted
+    a fetch that was given up: the host may be at it still, and is left alone for as long as it had had
     failures in a row: a pause that doubles; after five the host is left alone
 """
 
@@ -106,13 +107,15 @@ class HostGate:
         failed: bool = False,
         retry_after: float | None = None,
         good: bool = True,
+        given_up: bool = False,
     ) -> None:
         """A request has ended.
 
         The gap counts from `answered_at`, when its answer began (without one, from now): the host saw the request
         before that, so it never sees two closer together, whatever the way between. `failed` says that the host is
         to blame: then the gap doubles with every failure in a row. `retry_after` seconds are granted, an hour at most.
-        `good` says that the answer shows no trouble of the host (a 404 does not, a 500 or a timeout does).
+        `good` says that the answer shows no trouble of the host (a 404 does not, a 500 or a timeout does), `given_up`
+        that no whole answer was waited for.
         """
         state = self._state(host)
         self._ended(state)
@@ -120,6 +123,8 @@ class HostGate:
         self._learn(state, answered_at, failed)
         self._adapt(state, answered_at is not None, good and not failed)
         waits = [(now if answered_at is None else answered_at) + self._gap(state), now + self._granted(retry_after)]
+        if given_up:
+            waits.append(now + min(now - state.started_at, LONGEST_ADAPTED))
         if failed:
             waits.append(now + min(max(gap, 1.0) * 2.0**state.failures, LONGEST_BACK_OFF))
         state.next_start = max(state.next_start, *waits)

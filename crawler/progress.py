@@ -107,6 +107,10 @@ class Tally:
         self.counts[reason] += 1
         (self.pages_of if reason in GOOD else self.errors_of)[host] += 1
 
+    def note(self, text: str) -> None:
+        """A line for the report, once."""
+        self.notes[text] = None
+
     def merge(self, other: "Tally") -> None:
         """Add what another process counted."""
         for mine, theirs in ((self.counts, other.counts), (self.pages_of, other.pages_of)):

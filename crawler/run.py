@@ -175,7 +175,7 @@ class Run:
             if self.clock() + seconds < self.until:
                 return seconds
             if not self.workers.under_way:
-                self._note("stopped early: every host left asks to wait longer than this run may last")
+                self.tally.note("stopped early: every host left asks to wait longer than this run may last")
             return None
         return None
 
@@ -187,10 +187,10 @@ class Run:
 
     def _has_time(self) -> bool:
         if self.clock() >= self.until:
-            self._note(f"stopped after {self.settings.minutes:g} minutes")
+            self.tally.note(f"stopped after {self.settings.minutes:g} minutes")
             return False
         if self.quiet and seconds_of_quiet(self.quiet, self.parts.now()):
-            self._note(f"stopped for the quiet hours {self.settings.quiet_hours}")
+            self.tally.note(f"stopped for the quiet hours {self.settings.quiet_hours}")
             return False
         return self._has_room()
 
@@ -198,11 +198,8 @@ class Run:
         if self.parts.company.has_room():
             return True
         if self.settings.max_pages and not self.workers.under_way:
-            self._note(f"stopped after {self.settings.max_pages} pages")
+            self.tally.note(f"stopped after {self.settings.max_pages} pages")
         return False
-
-    def _note(self, text: str) -> None:
-        self.tally.notes[text] = None
 
     def _start(self, entry: FrontierEntry) -> None:
         """Send an entry to the workers, or record why it is not fetched."""
@@ -260,6 +257,9 @@ class Run:
 
     def _skip(self, entry: FrontierEntry, outcome: Outcome) -> None:
         self.gate.withdrawn(entry.host)
+        self._over(entry, outcome)
+
+    def _over(self, entry: FrontierEntry, outcome: Outcome) -> None:
         self.frontier.done(entry)
         self._keep(self.judge.visit(entry, outcome))
 
@@ -277,8 +277,7 @@ class Run:
             if is_own_turn(done.job.entry):
                 self._drop(done.job)
             else:
-                self.frontier.done(done.job.entry)
-                self._keep(self.judge.visit(done.job.entry, done.result.outcome))
+                self._over(done.job.entry, done.result.outcome)
             self._wake(origin_of(done.job.entry.url))
         else:
             self._finish_page(done)
@@ -292,8 +291,7 @@ class Run:
         if outcome is None:
             self._put_back(entry)
         else:
-            self.frontier.done(entry)
-            self._keep(self.judge.visit(entry, outcome))
+            self._over(entry, outcome)
         self._wake(done.job.url)
 
     def _finish_sitemap(self, done: SitemapDone) -> None:
@@ -334,8 +332,8 @@ class Run:
         entry, result = done.job.entry, done.result
         self.gate.lives_at(entry.host, self.parts.fetcher.ip_of(entry.host))
         good = result.outcome.reason in GOOD
-        well = not is_trouble(result.outcome)
-        self.gate.finished(entry.host, self.clock(), result.answered_at, result.host_failed, result.retry_after, well)
+        how = (result.answered_at, result.host_failed, result.retry_after, not is_trouble(result.outcome))
+        self.gate.finished(entry.host, self.clock(), *how, given_up=result.answered_at is None)
         self.gate.is_large(entry.host, self.backlog.left[entry.host], self.until - self.clock())
         self.frontier.done(entry)
         self.parts.company.ended(good)

@@ -37,6 +37,20 @@ def test_without_an_answer_the_gap_counts_from_the_end() -> None:
     assert gate.next_start(H, 13.0) == 15.0
 
 
+def test_after_a_fetch_that_was_given_up_the_host_is_left_alone_for_as_long() -> None:
+    """It may still be at it: on a busy host it has perhaps not even begun."""
+    gate = HostGate(delay=2.0, per_host=1)
+    gate.started(H, 10.0)
+    gate.finished(H, 18.0, given_up=True)
+    assert gate.next_start(H, 18.0) == 26.0
+    gate.started(H, 30.0)
+    gate.finished(H, 30.5, given_up=True)
+    assert gate.next_start(H, 30.5) == 32.5
+    gate.started(H, 40.0)
+    gate.finished(H, 140.0, given_up=True)
+    assert gate.next_start(H, 140.0) == 170.0
+
+
 def test_the_gap_counts_from_when_the_answer_began() -> None:
     gate = HostGate(delay=2.0, per_host=1)
     gate.started(H, 10.0)
