@@ -6,6 +6,7 @@ which the extractor reads: see `FrontierTable.discount_noise`.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import unquote_to_bytes
@@ -42,14 +43,14 @@ class Content:
 NO_CONTENT = Content()
 
 
-def content_of(root: etree._Element, url: str = "") -> Content:
-    """The fingerprints of a page. Takes scripts, styles and links out of the tree."""
-    etree.strip_elements(root, "script", "style", "noscript", "template", with_tail=False)
-    text = etree.tostring(root, method="text", encoding="utf-8").translate(None, _SPACE)
+def content_of(root: etree._Element, url: str = "", anchors: Iterable[str] = ()) -> Content:
+    """The fingerprints of a page at `url` whose links have these `anchors`. Takes scripts, styles and links out of the
+    tree."""
+    etree.strip_elements(root, "script", "style", "noscript", "template", "a", with_tail=False)
+    outside = etree.tostring(root, method="text", encoding="utf-8")
+    text = outside.translate(None, _SPACE) + "".join(anchors).encode("utf-8", "replace").translate(None, _SPACE)
     if len(text) < _FEWEST:
         return NO_CONTENT
-    etree.strip_elements(root, "a", with_tail=False)
-    outside = etree.tostring(root, method="text", encoding="utf-8")
     return Content(_digest(text), _digest(text.translate(None, _DIGITS)), _pieces(outside, _tokens(url)))
 
 

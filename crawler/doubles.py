@@ -28,6 +28,10 @@ class Doubles:
         if len(self._said) > _MOST_REMEMBERED:
             del self._said[next(iter(self._said))]
 
+    def is_same(self, url: str, content: Content) -> bool:
+        """Does the page say what another one of its host has said in this run, but for digits? Ask after `read`."""
+        return self._said.get((host_of(url), content.loose), url) != url
+
     def new_share(self, url: str, content: Content) -> float:
         """The part of what a page says that no other page of its host has said in this run, 0 to 1. Ask once a page."""
         return self._pieces.new_share(host_of(url), content)

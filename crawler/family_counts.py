@@ -34,7 +34,8 @@ class PatternCount:
     """What one family has led to.
 
     Links from its own pages (`own`, `own_new` of them to unknown URLs) and those followed (`taken`, `next` as paging);
-    pages that were read (`read`), are not there (`gone`), had something new to say (`fresh`, `news` the parts of them),
+    pages that were read (`read`), are not there or another page's to the digit
+    (`empty`), had something new to say (`fresh`, `news` the parts of them),
     were worth keeping (`articles`), led to unknown URLs of other families of the host (`onward`, by the first few
     families) or of more families and other hosts (`elsewhere`), or mostly to unknown ones of its own (`onto_new`).
     `places` are some pages elsewhere that lead in,
@@ -48,7 +49,7 @@ class PatternCount:
     taken: int = 0
     next: int = 0
     read: int = 0
-    gone: int = 0
+    empty: int = 0
     fresh: int = 0
     news: float = 0.0
     articles: int = 0
@@ -106,12 +107,12 @@ class PatternCount:
     def is_whole(self) -> bool:
         """Has the site said that it ends, and is it there at all? Then it may say what it likes: lists, for one, say
         what others say and lead to what is known, and are no trap."""
-        return self.verdict is Verdict.ENDS and not self.is_gone
+        return self.verdict is Verdict.ENDS and not self.is_empty
 
     @property
-    def is_gone(self) -> bool:
-        """Are hardly any of its pages there?"""
-        return self.gone > (1 - LEAST_FRESH) * self.read
+    def is_empty(self) -> bool:
+        """Is there hardly any page in it?"""
+        return self.empty > (1 - LEAST_FRESH) * self.read
 
     @property
     def free(self) -> int:

@@ -63,7 +63,7 @@ class Judge:
         visit = replace(visit, etag=result.etag, last_modified=result.last_modified)
         if result.page is None:
             if result.outcome.reason is Reason.GONE and entry.kind is Kind.UNKNOWN:
-                self._watch(entry.host).page(entry.url, fresh=0.0, gone=True)
+                self._watch(entry.host).page(entry.url, fresh=0.0, empty=True)
             return visit
         self._doubles.read(entry.url, done.content)
         judgement = self._strategy.keep(result.page)
@@ -162,7 +162,8 @@ class Judge:
         known = by_url.keys() - set(new)
         fresh = self._doubles.new_share(parent.entry.url, done.content)
         new = self._single(new, known)
-        self._watch(parent.entry.host).page(parent.entry.url, fresh, new)
+        is_same = self._doubles.is_same(parent.entry.url, done.content)
+        self._watch(parent.entry.host).page(parent.entry.url, fresh, new, is_same)
         self._watch_known(parent, known)
         followed: list[NewUrl] = []
         depth, number, queue_of = parent.entry.depth + 1, parent.entry.url_id, self._plan.queue_of

@@ -83,7 +83,8 @@ def links_of(page: Page, agent: str = "") -> PageLinks:
             reading.take(element)
             if reading.count >= MOST_LINKS:
                 break
-        return replace(reading.result(), content=content_of(root, page.url))
+        anchors = [link.anchor for link in reading.found.values()]
+        return replace(reading.result(), content=content_of(root, page.url, anchors))
     return reading.result()
 
 

@@ -12,7 +12,7 @@ FOCUSED = ("fused", "semantic", "topic_library", "semantic_tree", "static_keywor
 
 @dataclass(frozen=True)
 class CrawlSettings:
-    """How far, how fast and how often to crawl. Defaults are those of Wang Du 2019 (WD-E1) where it names any.
+    """How far, how fast and how often to crawl. Those of Wang Du 2019 (WD-E1) are in docs/papers.md.
 
     `queues` is prime on purpose: ELFHash's low four bits are those of the last character, so with 100 queues
     addresses that end alike (`...shtml`) reach only 25 of them; with a prime modulus both hashes spread evenly.

@@ -191,7 +191,7 @@ class TrapWatch:
         counts = {family: self.counts[family] for family in families if family in self.counts}
         is_whole = any(count.is_whole for count in counts.values())
         for family, count in counts.items():
-            if is_whole and not count.is_gone:
+            if is_whole and not count.is_empty:
                 continue
             if self._says_nothing_new(count) and (not family.endswith(GENERAL) or len(count.folders) >= FEW_FOLDERS):
                 return Trap.SAME_AGAIN
@@ -256,9 +256,10 @@ class TrapWatch:
         families = [family for family in sorted(self._holding) if family in self.counts]
         return [url for one in families if not self._worthless([one]) for url in self.counts[one].held]
 
-    def page(self, url: str, fresh: float, new: Sequence[str] = (), gone: bool = False) -> None:
+    def page(self, url: str, fresh: float, new: Sequence[str] = (), empty: bool = False) -> None:
         """A page was read; `fresh` is the part of its content that is unlike that of every page before, `new` are the
-        URLs on it that nobody knew; `gone` says that there is no such page. Its links are told afterwards
+        URLs on it that nobody knew; `empty` says that there is no such page, or that it is another
+        one's to the digit. Its links are told afterwards
         (`known_links`, `link`)."""
         self._end_page()
         self._page, self._found = url, {}
@@ -266,7 +267,7 @@ class TrapWatch:
         here = [link for link in new if link.startswith(start)]
         for kind, family in self._kinds(url).items():
             onward = dict.fromkeys((self._kinds(link).get(kind) or folder_of(link)) for link in here)
-            self._count(family).gone += gone
+            self._count(family).empty += empty
             if len(self._count(family).folders) < FEW_FOLDERS:
                 self._count(family).folders.add(folder_of(url))
             self._read(self._count(family), fresh, [one for one in onward if one != family], len(here) < len(new))

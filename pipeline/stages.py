@@ -46,6 +46,7 @@ def crawl(engine: Engine, watch: Callable[[Progress], None] | None = None) -> St
         settings, guide = looking_for_topic(engine)
         seen = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.trust_clock(time.time())
+        engine.store.frontier.desk.deepen(settings.depth)
         if watch is not None:
             return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=watch, guide=guide)
         with shown(engine.progress) as tell:

@@ -1,6 +1,7 @@
 """By default every page that a site has is reached: sitemaps wherever they are, links of every kind, any depth."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,18 @@ def test_a_night_goes_to_new_pages_first(tmp_path: Path) -> None:
         for night in range(3):
             run(store, made, tmp_path, now=lambda at=1e9 + 10 * DAY * night: at)  # type: ignore[misc]
         assert {path for path in site.asked() if path != "/"} == set(pages)
+
+
+def test_where_links_may_be_followed_further_the_deepest_pages_are_read_anew(tmp_path: Path) -> None:
+    """As after an upgrade: their links were not kept, and pages that have not changed are not read."""
+    pages = {f"/{n}": page(f"/{n + 1}", text=f"page {n}", ETag=f'"{n}"') for n in range(1, 6)}
+    with Site({"/": page("/1"), **pages}) as site, sqlite_store(tmp_path) as store:
+        made = settings(site.url(), sitemaps=False, depth=3)
+        run(store, made, tmp_path, now=lambda: 1e9)
+        assert store.frontier.desk.deepen(3) == 0
+        run(store, replace(made, depth=1000), tmp_path, now=lambda: 1e9 + 1)
+        assert "/4" not in site.asked()
+        assert store.frontier.desk.deepen(1000) == 1
+        assert store.frontier.desk.deepen(1000) == 0
+        run(store, replace(made, depth=1000), tmp_path, now=lambda: 1e9 + 2)
+        assert {"/4", "/5", "/6"} <= set(site.asked())
