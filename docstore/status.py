@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, Table, case, func, select
 
 from docstore.database import Database
+from docstore.frontier_order import HostBacklog, backlog
 from docstore.model import Reason, Stage
 from docstore.tables import articles, changes, indexed, outcomes, pages, parts, ties, urls
 
@@ -62,6 +63,11 @@ class StatusTable:
         """How many addresses are due."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).where(urls.c.due_at <= before)) or 0
+
+    def backlog(self, before: float) -> list[HostBacklog]:
+        """What each host has for the next crawl, those with most URLs first."""
+        with self._database.read() as connection:
+            return backlog(connection, before)
 
     def freshness(self) -> Freshness:
         """How far the index is behind."""

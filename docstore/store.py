@@ -31,12 +31,15 @@ from docstore.searches import SearchTable
 from docstore.status import StatusTable
 from docstore.term_acts import TermActs
 from docstore.term_queue import TermQueue
+from docstore.warc_reading import MAX_BODY
 
 
 class Store:
     """Open the store of a vertical: database at `url`, WARC files in `warc_folder`. Close it, or use `with`.
 
-    `store_id` says which store this is, see `docstore.database.Database`.
+    `store_id` says which store this is, see `docstore.database.Database`. Pages of more than `max_body` bytes are not
+    read.
+
     Raises StoreError (or a child of it) with one line that says what to do.
     """
 
@@ -46,10 +49,11 @@ class Store:
         warc_folder: Path,
         rotate_bytes: int = ROTATE_BYTES,
         clock: Callable[[], float] = time.time,
+        max_body: int = MAX_BODY,
     ) -> None:
         self._database = Database(url)
         self.store_id = self._database.store_id
-        self._archive = Archive(warc_folder, rotate_bytes)
+        self._archive = Archive(warc_folder, rotate_bytes, max_body)
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.articles = ArticleTable(self._database, self._archive, clock)
         self.judgements = JudgementTable(self._database, clock)

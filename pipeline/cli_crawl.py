@@ -30,7 +30,9 @@ from docstore.model import FrontierEntry, Kind, Reason
 from pipeline import stages
 from pipeline.cli_grammar import Verb, Verbs
 from pipeline.cli_shared import err, json_option, opened, say, say_or_json, say_reports, say_table, settings_of
+from pipeline.crawl_progress import how_far, in_lines
 from pipeline.engine import Engine, make_folder
+from pipeline.progress import Terminal
 
 _SHOWN_HOSTS = 15
 _ADDED_PRIORITY = 1.0
@@ -55,9 +57,9 @@ def crawl(context: click.Context, /, **flags: Any) -> None:
 
 @contextmanager
 def live_view() -> Iterator[Callable[[Progress], None]]:
-    """A table that changes while the crawl runs; nothing where standard error is no terminal."""
+    """A table that changes while the crawl runs; a line now and then where standard error is no terminal."""
     if not err.is_terminal:
-        yield lambda progress: None
+        yield in_lines(Terminal(err).note)
         return
     last: list[Progress] = []
     with Live(console=err, transient=True, refresh_per_second=2) as live:
@@ -73,7 +75,7 @@ def live_view() -> Iterator[Callable[[Progress], None]]:
 def progress_table(progress: Progress, before: Progress | None) -> Table:
     """All hosts that are busy, the busiest first, with what they did since `before`; the whole in the title."""
     table = Table(title=headline(progress, before), title_justify="left")
-    for name in ("host", "pages/s", "pages", "errors", "queue", "delay s", "answers in s"):
+    for name in ("host", "pages/s", "pages", "errors", "left", "delay s", "answers in s"):
         table.add_column(name, justify="left" if name == "host" else "right")
     seconds = progress.seconds - before.seconds if before else progress.seconds
     busiest = sorted(progress.hosts.items(), key=lambda item: -item[1].waiting)[:_SHOWN_HOSTS]
@@ -88,17 +90,13 @@ def progress_table(progress: Progress, before: Progress | None) -> Table:
 
 
 def headline(progress: Progress, before: Progress | None) -> str:
-    """Pages a second, what came of them, and how long what waits in memory will take at this rate."""
-    done = sum(progress.counts.values())
-    earlier = sum(before.counts.values()) if before else 0
-    rate = (done - earlier) / max(progress.seconds - (before.seconds if before else 0.0), 0.001)
-    waiting = sum(one.waiting for one in progress.hosts.values())
-    left = f"{waiting / rate / 60:.0f} min for the {waiting} at hand" if rate else "waiting"
+    """How far the crawl is, and what came of the pages."""
     counts = progress.counts
-    failed = done - sum(counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED, Reason.GONE))
+    failed = progress.done - sum(counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED, Reason.GONE))
     return (
-        f"{rate:.1f} pages/s; {counts.get(Reason.FETCHED, 0)} new or changed, {counts.get(Reason.UNCHANGED, 0)} "
-        f"unchanged, {counts.get(Reason.GONE, 0)} gone, {failed} other; {progress.added} addresses found; {left}"
+        f"{how_far(progress, before)}; {counts.get(Reason.FETCHED, 0)} new or changed, "
+        f"{counts.get(Reason.UNCHANGED, 0)} unchanged, {counts.get(Reason.GONE, 0)} gone, {failed} other; "
+        f"{progress.added} URLs found"
     )
 
 

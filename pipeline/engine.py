@@ -148,7 +148,8 @@ def open_store(settings: Settings) -> Store:
     folder = settings.data_dir
     make_folder(folder)
     url = settings.store.url or f"sqlite:///{folder / 'store.db'}"
-    return Store(url, folder / "warc", settings.store.warc_megabytes * MEGABYTE)
+    megabytes, largest = settings.store.warc_megabytes, settings.crawl.max_bytes
+    return Store(url, folder / "warc", megabytes * MEGABYTE, max_body=largest)
 
 
 def make_folder(folder: Path) -> None:

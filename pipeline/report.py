@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
 
+from crawler.nights import Paces, foretold, longest
 from crawler.urls import canonical
 from docstore.accounts import Account, Role
 from docstore.errors import PlumblineError
@@ -19,6 +21,7 @@ from search_ui.compare import Side
 from search_ui.results import plain
 
 RUNS_SHOWN = 5
+SLOW_HOSTS = 10
 
 
 def report_lines(reports: Iterable[StageReport]) -> Iterator[str]:
@@ -36,10 +39,11 @@ def by_count(counts: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
 
 
 def status(engine: Engine) -> dict[str, Any]:
-    """Counts of the whole store, and how the runs are, as JSON can hold them."""
+    """Counts of the whole store, what the crawl has still to do, and how the runs are, as JSON can hold them."""
     store = engine.store
     found = nights(engine, RUNS_SHOWN)
     return {
+        "crawl": to_crawl(engine),
         "urls": store.frontier.count(),
         "due": store.status.due_count(time.time()),
         "to_extract": store.articles.pending_count(),
@@ -71,9 +75,47 @@ def run_row(run: RunSummary) -> dict[str, Any]:
     return row | {"stage": run.stage, "error": run.error, "stages": stages}
 
 
+def to_crawl(engine: Engine) -> dict[str, Any]:
+    """What the next runs of the crawl have to do, in all and by host, those that take longest first."""
+    settings, store = engine.settings, engine.store
+    paces = Paces.of(settings.data_dir)
+    hosts = [foretold(one, paces, settings.crawl) for one in store.status.backlog(time.time())]
+    hosts.sort(key=lambda one: (one.runs_for_all is not None, -(one.runs_for_all or 0), -one.new - one.due))
+    return {
+        **{name: sum(getattr(one, name) for one in hosts) for name in ("known", "new", "lists", "due")},
+        "runs_for_new": longest(one.runs_for_new for one in hosts),
+        "runs_for_all": longest(one.runs_for_all for one in hosts),
+        "minutes_a_run": settings.crawl.minutes,
+        "hosts": [asdict(one) for one in hosts],
+    }
+
+
+def crawl_lines(crawl: Mapping[str, Any]) -> Iterator[str]:
+    """`to_crawl` for a person: the whole, and hosts that take more than one run."""
+    waits = f"{crawl['new']} new, {crawl['due']} due again, {crawl['lists']} lists and seeds of each run"
+    yield f"crawl     {crawl['known']} URLs known; {waits}: {runs_text(crawl)}"
+    slow = [one for one in crawl["hosts"] if one["runs_for_all"] is None or one["runs_for_all"] > 1]
+    for one in slow[:SLOW_HOSTS]:
+        waits = f"{one['new']} new, {one['due']} due, {one['lists']} lists"
+        yield f"  {one['host']}: {waits}, {one['pages_a_run']} pages a run: {runs_text(one)}"
+    if len(slow) > SLOW_HOSTS:
+        yield f"  and {len(slow) - SLOW_HOSTS} hosts more that take more than one run"
+
+
+def runs_text(one: Mapping[str, Any]) -> str:
+    """About how many runs (nights, where it is run nightly) something takes."""
+    new, every = one["runs_for_new"], one["runs_for_all"]
+    if new is None:
+        return "never done: the lists alone take a whole run; give crawl.minutes more, or crawl.hub_gap"
+    if every == 0:
+        return "nothing waits"
+    first = f"about {new} more night{'s' * (new != 1)} for the new ones" if new else "no new ones wait"
+    return first if every in (new, None) else f"{first}, {every} for all"
+
+
 def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """`status` for a person."""
-    yield f"addresses {answer['urls']}, due now {answer['due']}"
+    yield from crawl_lines(answer["crawl"])
     yield f"articles  {answer['articles']}, pages to extract {answer['to_extract']}"
     yield f"index     {answer['indexed']} documents, behind by {answer['to_index']}"
     yield f"lexicon   version {answer['lexicon']['published']} published, {answer['lexicon']['in_index']} in the index"

@@ -32,6 +32,7 @@ from indexer.ownership import TAKE_OVER, Holding, ownership_fault
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
 from lexicon.build import mine_terms
+from pipeline.crawl_progress import shown
 from pipeline.engine import Engine
 from pipeline.extraction import extract_pages
 from pipeline.review_desk import StoreDesk
@@ -48,12 +49,11 @@ def crawl(engine: Engine, watch: Callable[[Progress], None] | None = None) -> St
         settings, guide = looking_for_topic(engine)
         seen = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.trust_clock(time.time())
+        engine.store.frontier.desk.deepen(settings.depth)
         if watch is not None:
             return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=watch, guide=guide)
-        with engine.progress.task("crawl") as advance:
-            tell = by_difference(advance)
-            told = lambda now: tell(sum(now.counts.values()))  # noqa: E731
-            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=told, guide=guide)
+        with shown(engine.progress) as tell:
+            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=tell, guide=guide)
 
 
 def looking_for_topic(engine: Engine) -> tuple[CrawlSettings, Guide | None]:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from docstore.archive import Archive, LostPageError, read_warc
+from docstore.archive import Archive, LostPageError
 from docstore.articles import Extraction
 from docstore.changes import Indexed
 from docstore.errors import LexiconError, StoreError, StoreFullError, StoreTooNewError
@@ -40,6 +40,7 @@ from docstore.model import (
 from docstore.records import Op
 from docstore.runs import RunState, StageRun, stage_run, stages_in
 from docstore.store import Store
+from docstore.warc_reading import read_warc
 
 
 def new_url(url: str, **changes: object) -> NewUrl:
@@ -443,6 +444,7 @@ class TestArchive:
             records = [(r.rec_type, r.rec_headers.protocol) for r in ArchiveIterator(file)]
         assert records == [("warcinfo", "WARC/1.1"), ("response", "WARC/1.1")]
         [read] = read_warc(tmp_path / pointers[1].file)
+        assert isinstance(read, Page)
         assert (read.url, read.body, read.status) == ("http://a.test/1", b"<p>one</p>", 200)
         assert ("X-Archive-Orig-Content-Encoding", "gzip") in read.headers
 
@@ -464,7 +466,11 @@ class TestArchive:
                 patch.setattr("docstore.archive.response_record", full)
                 archive.write(page("http://a.test/2"))
             archive.write(page("http://a.test/3"))
-        assert [p.url for p in read_warc(tmp_path / first.file)] == ["http://a.test/1", "http://a.test/3"]
+        found = [p.url for p in read_warc(tmp_path / first.file) if isinstance(p, Page)]
+        assert found == [
+            "http://a.test/1",
+            "http://a.test/3",
+        ]
 
     def test_a_file_that_is_no_warc(self, tmp_path: Path) -> None:
         (tmp_path / "x.warc.gz").write_bytes(gzip.compress(b"hello"))

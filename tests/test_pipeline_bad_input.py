@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from docstore.archive import read_warc
+from docstore.warc_reading import read_warc
 from tests.crash_harness import Said, Vertical
 from tests.web_fixture import PATIENCE, Answer, Request, Site, page
 
