@@ -18,6 +18,7 @@ import zstandard
 
 from crawler.addresses import InsideAddressError, PublicAddresses
 from crawler.coding import CodingError, TooLargeError, undo
+from crawler.connections import trust_authorities
 from crawler.fetch import Answer as Got
 from crawler.fetch import Fetcher, judge, retry_after
 from docstore.model import Reason
@@ -424,3 +425,15 @@ def test_judging_needs_no_network() -> None:
     answer = Got("http://h/x", 200, (("Content-Type", "text/html"),), b"<p>", 1.0)
     assert judge(entry("http://h/x"), answer, False, 5.0).page is not None
     assert judge(entry("http://h/x"), replace(answer, status=304), True, 5.0).outcome.reason is Reason.UNCHANGED
+
+
+@pytest.mark.parametrize("holds", ["nothing", "an empty folder"])
+def test_a_machine_without_authorities_of_its_own_trusts_those_of_certifi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holds: str
+) -> None:
+    """A slim image, or a Python built by hand, has none: https must work there all the same."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none" if holds == "nothing" else tmp_path))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trust_authorities(tls)
+    assert tls.cert_store_stats()["x509_ca"] > 50
