@@ -39,6 +39,7 @@ LONG_WORDING = 8  # tokens
 MIN_RETITLED = 150  # tokens: under another title, a shorter text may be what a site says on many pages
 SAME_MOULD = 0.5  # titles of which at least so much is shared are made in one mould
 MAX_FRAME = 150  # tokens that a site puts around a text
+RETITLED_FRAME = 4  # under another title, of what both share this part at most
 STAMP_LINES = 3  # from the first or last on
 MAX_STAMP = 24  # tokens
 STAMP_WORDS = 4  # tokens beside the date itself, as in 发布时间
@@ -125,7 +126,7 @@ def compare(one: Text, other: Text, told: int = 1) -> Verdict:
     if pair is None or pair.shared < MIN_SHARED * pair.all:
         return Verdict(False, "too little is the same", titles)
     bodies = tuple(until_decided(body_differences(pair), told))
-    against = objection(titles, bodies, pair.shared, are_near(one.published, other.published))
+    against = objection(titles, bodies, pair.shared, days_between(one.published, other.published))
     return Verdict(not against, against or "the same text", titles + bodies)
 
 
@@ -138,8 +139,11 @@ def until_decided(differences: Iterable[Difference], told: int) -> Iterator[Diff
             return
 
 
-def objection(titles: Sequence[Difference], bodies: Sequence[Difference], shared: int, is_near: bool) -> str:
-    """Why two texts are no copies that share so many tokens and were published within days or not; "" if they are."""
+def objection(titles: Sequence[Difference], bodies: Sequence[Difference], shared: int, days: int | None) -> str:
+    """Why two texts are no copies that share so many tokens and were published so many `days` apart, None where that
+    is not known; "" if they are.
+    """
+    is_near = days is not None and days <= NEAR_DAYS
     kinds = Counter(difference.kind for difference in bodies)
     exchanged = Counter((d.one, d.other) for d in bodies if d.kind is Kind.WORDING and d.one and d.other)
     if kinds[Kind.NUMBERS] or any(difference.kind is Kind.NUMBERS for difference in titles):
@@ -148,20 +152,23 @@ def objection(titles: Sequence[Difference], bodies: Sequence[Difference], shared
         return "names differ"
     if titles and not may_be_retitled(titles, shared, is_near):
         return "the titles differ"
-    if has_other_parts(bodies, is_near and not titles):
+    if shared < MIN_RETITLED and not is_near and days is not None:
+        return "short, and published at other times"
+    if has_other_parts(bodies, shared // RETITLED_FRAME if titles else MAX_FRAME, is_near and not titles):
         return "a part is only in one"
     edits = sum(difference.edits for difference in bodies)
     allowed = min(MAX_EDITS, shared // EDIT_EVERY) if is_near else 0
     return "words differ" if edits and edits + bool(titles) > allowed else ""
 
 
-def has_other_parts(bodies: Sequence[Difference], is_near: bool) -> bool:
-    """Is there more around each text than a frame? Around one there may be where they are of the same days: then the
-    other was cut.
+def has_other_parts(bodies: Sequence[Difference], most: int, is_near: bool) -> bool:
+    """Is there more around each text than the `most` that a frame has? Around one there may be where they are of the
+    same days: then the other was cut.
     """
     frames = [difference for difference in bodies if difference.kind is Kind.FRAME]
     sizes = sum(difference.size for difference in frames), sum(difference.size2 for difference in frames)
-    return min(sizes) > MAX_FRAME or (max(sizes) > MAX_FRAME and not is_near)
+    most = min(most, MAX_FRAME)
+    return min(sizes) > most or (max(sizes) > most and not is_near)
 
 
 def may_be_retitled(titles: Sequence[Difference], shared: int, is_near: bool) -> bool:
@@ -173,12 +180,12 @@ def may_be_retitled(titles: Sequence[Difference], shared: int, is_near: bool) ->
     return shared >= MIN_RETITLED
 
 
-def are_near(one: str, other: str) -> bool:
-    """Are two dates of publication known to the day, and no more than NEAR_DAYS apart?"""
+def days_between(one: str, other: str) -> int | None:
+    """How many days two dates of publication are apart; None where one of them is not known to the day."""
     try:
-        return abs((date.fromisoformat(one) - date.fromisoformat(other)).days) <= NEAR_DAYS
+        return abs((date.fromisoformat(one) - date.fromisoformat(other)).days)
     except ValueError:
-        return False
+        return None
 
 
 # -- what a difference is
