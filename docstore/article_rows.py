@@ -65,9 +65,8 @@ def article_of(row: Row[Any]) -> Article:
 
 def stored_of(row: Row[Any]) -> StoredArticle:
     """The stored article in such a row, with `host` and `fetched_at`."""
-    return StoredArticle(
-        row.url_id, row.doc_id, row.host, article_of(row), row.fetched_at or 0.0, duplicate_of=row.duplicate_of
-    )
+    article, fetched_at = article_of(row), row.fetched_at or 0.0
+    return StoredArticle(row.url_id, row.doc_id, row.host, article, fetched_at, row.duplicate_of, row.series)
 
 
 def article_json(article: Article) -> str:

@@ -15,7 +15,8 @@ FETCHED = "fetched"  # pdate
 LANGUAGE = "language"
 LEXICON_VERSION = "lexicon_version"  # pint: the version this document was segmented with
 ARTICLE_DIGEST = "article_digest"
-CLUSTER = "cluster"  # the id that near-duplicates have in common: of the article that stands for all of them
+CLUSTER = "cluster"  # the id that copies have in common: of the article that stands for all of them
+SERIES = "series"  # an id that similar articles have in common that are no copies: versions, issues of one series
 SECTION = "section"  # the channel it stands in, as the page names it
 AUTHOR = "author"
 SOURCE = "source"  # whom it was taken over from
@@ -49,6 +50,7 @@ ALL = (
     LEXICON_VERSION,
     ARTICLE_DIGEST,
     CLUSTER,
+    SERIES,
     SECTION,
     AUTHOR,
     SOURCE,

@@ -45,7 +45,11 @@ TO_VERSION_4 = (
     "ALTER TABLE lexicon_entries ADD COLUMN category VARCHAR(16) NOT NULL DEFAULT ''",
     "ALTER TABLE lexicon_entries ADD COLUMN broader TEXT NOT NULL DEFAULT '[]'",
 )
-STEPS = {1: TO_VERSION_2, 2: TO_VERSION_3, 3: TO_VERSION_4}
+TO_VERSION_5 = (
+    "ALTER TABLE articles ADD COLUMN series VARCHAR(32) NOT NULL DEFAULT ''",
+    "CREATE INDEX articles_by_series ON articles (series)",
+)
+STEPS = {1: TO_VERSION_2, 2: TO_VERSION_3, 3: TO_VERSION_4, 4: TO_VERSION_5}
 
 
 def upgrade(connection: Connection, version: int) -> None:

@@ -224,8 +224,9 @@ class Article:
 class StoredArticle:
     """An article with its place in the store: `doc_id` is its stable id in the index, `host` its site.
 
-    `duplicate_of` is the `doc_id` of the article that its near-duplicates stand behind, "" for that one itself and
-    for an article that has none.
+    `duplicate_of` is the `doc_id` of the article that its copies stand behind, "" for that one itself and for an
+    article that has none. `series` is what it has in common with articles that are similar and no copies: versions,
+    or issues of one series; "" where that was not told.
     """
 
     url_id: int
@@ -234,6 +235,7 @@ class StoredArticle:
     article: Article
     fetched_at: float = 0.0
     duplicate_of: str = ""
+    series: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ price note a day, for years) are all alike, and each stands for itself; so a key
 already is a mark of a series, and takes no more of them. The keys of the text tell copies from the rest of a series.
 
 Who stands for a group stays so until it changes or goes; then those behind it find a new place, the oldest first.
+
+What is alike and no copy is of one series: an article takes the series of the one that it is most like, or begins one.
 """
 
 import hashlib
@@ -80,11 +82,20 @@ class Grouping:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """Where an article stands: behind the `leader` (a `doc_id`; "": it leads itself), in which `series`."""
+
+    leader: str = ""
+    series: str = ""
+
+
+@dataclass(frozen=True)
 class Candidate:
     """An article that may be a copy of another: how many keys of the text they share, and how alike they are."""
 
     url_id: int
     doc_id: str
+    series: str
     shared: int
     likeness: float
 
@@ -121,30 +132,36 @@ def regroup(
     connection.execute(delete(bands).where(bands.c.url_id.in_(ids)))
     moved = []
     for url_id in order:
-        leader = place(connection, database, url_id, grouping)
-        if leader != before[url_id]:
-            connection.execute(update(articles).where(articles.c.url_id == url_id).values(duplicate_of=leader))
+        now = place(connection, database, url_id, grouping)
+        if now != before[url_id]:
+            values = {"duplicate_of": now.leader, "series": now.series}
+            connection.execute(update(articles).where(articles.c.url_id == url_id).values(values))
             moved.append(url_id)
     return moved
 
 
-def place(connection: Connection, database: Database, url_id: int, grouping: Grouping) -> str:
-    """The `doc_id` of the leader that an article stands behind; "" where it leads from now on itself."""
+def place(connection: Connection, database: Database, url_id: int, grouping: Grouping) -> Standing:
+    """Where an article stands from now on."""
     row = rows_of(connection, [url_id])[url_id]
     signature, text = signature_of(row.signature), grouping.text(row)
     if not signature:
-        return ""
+        return Standing()
     keys = {*bands_of(signature), *text.keys}
     shared = sharing(connection, url_id, keys)
     near = candidates(connection, signature, shared, text, grouping.least)[:MAX_COMPARED]
     others = rows_of(connection, [candidate.url_id for candidate in near])
     for candidate in near:
         if text.is_copy_of(grouping.text(others[candidate.url_id])):
-            return candidate.doc_id
+            return Standing(candidate.doc_id, candidate.series)
     leaders_of = Counter(key for keys_shared in shared.values() for key in keys_shared)
     free = sorted(key for key in keys if leaders_of[key] < MAX_LEADERS)
     database.upsert(connection, bands, [{"band": key, "url_id": url_id} for key in free])
-    return ""
+    return Standing(series=near[0].series if near else series_of(row))
+
+
+def series_of(row: Row[Any]) -> str:
+    """The series that an article begins: another one when its text is another."""
+    return hashlib.blake2b(row.doc_id.encode() + row.signature, digest_size=16).hexdigest()
 
 
 def sharing(connection: Connection, url_id: int, keys: Collection[int]) -> dict[int, list[int]]:
@@ -161,17 +178,19 @@ def candidates(
     """Those of the leaders that share keys that are alike, the likeliest first."""
     in_text = {url_id: len(set(text.keys).intersection(keys)) for url_id, keys in shared.items()}
     near = sorted(shared, key=lambda url_id: (-in_text[url_id], -len(shared[url_id]), url_id))[:MAX_READ]
-    query = select(articles.c.url_id, articles.c.doc_id, articles.c.signature).where(articles.c.url_id.in_(near))
+    columns = [articles.c[name] for name in ("url_id", "doc_id", "series", "signature")]
+    query = select(*columns).where(articles.c.url_id.in_(near))
     found = [
-        Candidate(row.url_id, row.doc_id, in_text[row.url_id], likeness(signature, signature_of(row.signature)))
+        Candidate(row.url_id, row.doc_id, row.series or series_of(row), in_text[row.url_id], alike)
         for row in (connection.execute(query) if near else ())
+        if (alike := likeness(signature, signature_of(row.signature))) >= least
     ]
-    return sorted((one for one in found if one.likeness >= least), key=lambda one: one.rank)
+    return sorted(found, key=lambda one: one.rank)
 
 
 def rows_of(connection: Connection, url_ids: Sequence[int]) -> dict[int, Row[Any]]:
     """What articles are compared by."""
-    columns = [articles.c[name] for name in ("url_id", "title", "body", "published", "signature")]
+    columns = [articles.c[name] for name in ("url_id", "doc_id", "title", "body", "published", "signature")]
     query = select(*columns).where(articles.c.url_id.in_(url_ids))
     return {row.url_id: row for row in connection.execute(query)} if url_ids else {}
 
@@ -188,12 +207,13 @@ def followers(connection: Connection, doc_ids: Sequence[str]) -> list[int]:
     return list(connection.scalars(select(articles.c.url_id).where(articles.c.duplicate_of.in_(doc_ids))))
 
 
-def places(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """Behind whom each article stands now."""
-    found: dict[int, str] = {}
+def places(connection: Connection, url_ids: Sequence[int]) -> dict[int, Standing]:
+    """Where each article stands now."""
+    found: dict[int, Standing] = {}
     for batch in batched(url_ids, PARAMETERS):
-        query = select(articles.c.url_id, articles.c.duplicate_of).where(articles.c.url_id.in_(batch))
-        found.update((row.url_id, row.duplicate_of) for row in connection.execute(query))
+        query = select(articles.c.url_id, articles.c.duplicate_of, articles.c.series)
+        rows = connection.execute(query.where(articles.c.url_id.in_(batch)))
+        found.update((row.url_id, Standing(row.duplicate_of, row.series)) for row in rows)
     return found
 
 

@@ -24,7 +24,7 @@ from docstore.tables import articles, outcomes, parts, urls
 # Pages whose worth lies in their links: the crawl asks them again in every run.
 HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY})
 ARTICLE_REASONS = frozenset({Reason.EXTRACTED, Reason.SAME_ARTICLE, Reason.CONTINUATION, Reason.DOUBLE})
-RENEWED = tuple(c.name for c in articles.columns if not c.primary_key and c.name != "duplicate_of")
+RENEWED = tuple(c.name for c in articles.columns if not c.primary_key and c.name not in ("duplicate_of", "series"))
 
 
 @dataclass(frozen=True)

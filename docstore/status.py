@@ -124,6 +124,7 @@ class StatusTable:
                 "found_on": rows_of(connection, found_on(url_id)),
                 "parts": rows_of(connection, PARTS.where(parts.c.whole_id == url_id, parts.c.url_id != url_id)),
                 "near_duplicates": rows_of(connection, near_duplicates_of(url_id)),
+                "similar": rows_of(connection, similar_to(url_id)),
             }
 
 
@@ -141,7 +142,8 @@ def crawl_outcomes(connection: Connection) -> dict[str, dict[Reason, int]]:
     return found
 
 
-SHOWN = 20  # parts and near-duplicates of one article
+SHOWN = 20  # parts and copies of one article
+SIMILAR = 5
 PARTS = (
     select(urls.c.url, outcomes.c.reason)
     .join(parts, parts.c.url_id == urls.c.url_id)
@@ -162,12 +164,26 @@ def near_duplicates_of(url_id: int) -> Select[Any]:
     mine = articles.alias("mine")
     near = (articles.c.doc_id == mine.c.duplicate_of) | (articles.c.duplicate_of == mine.c.doc_id)
     return (
-        select(urls.c.url, (articles.c.duplicate_of == "").label("stands_for_the_group"))
+        select(urls.c.url_id, urls.c.url, (articles.c.duplicate_of == "").label("stands_for_the_group"))
         .join(articles, articles.c.url_id == urls.c.url_id)
         .join(mine, near)
         .where(mine.c.url_id == url_id)
         .order_by(urls.c.url_id)
         .limit(SHOWN)
+    )
+
+
+def similar_to(url_id: int) -> Select[Any]:
+    """Articles of the same series that stand for themselves, those that were found next to it first."""
+    mine = articles.alias("mine")
+    return (
+        select(urls.c.url_id, urls.c.url)
+        .join(articles, articles.c.url_id == urls.c.url_id)
+        .join(mine, (articles.c.series == mine.c.series) & (mine.c.series > ""))
+        .where(mine.c.url_id == url_id, articles.c.url_id != url_id)
+        .where(articles.c.duplicate_of == "", articles.c.doc_id != mine.c.duplicate_of)
+        .order_by(func.abs(urls.c.url_id - url_id), urls.c.url_id)
+        .limit(SIMILAR)
     )
 
 

@@ -3,10 +3,10 @@
 urls      the frontier: one row an address ever accepted; `due_at` says when it is to be asked (again)
 pages     the answer kept for an address, as a pointer into the WARC files
 outcomes  what each stage last did with an address, and why
-articles  the article that a page (or a chain of pages) became; `duplicate_of` groups near-duplicates
+articles  the article that a page (or a chain of pages) became; `duplicate_of` groups copies, `series` what is similar
 parts     what a page is by itself, where the article is kept under another address or joined of several pages
 ties      addresses that a page names as the next page of its article, or as its original
-bands     pieces of the signatures of those articles that near-duplicates are looked for among
+bands     keys of those articles that copies and similar ones are looked for among
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
 changes   the change log: what the indexer has still to do, in order; a row is deleted when it is done
 indexed   what the index holds of an address, and by which lexicon it was segmented
@@ -36,7 +36,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 metadata = MetaData()
 
@@ -126,8 +126,10 @@ articles = Table(
     Column("signature", LargeBinary),  # little-endian 32-bit numbers; NULL: a text too short for one
     Column("text_key", BigInteger),  # line_hash of title and body; NULL until extracted again after an upgrade
     Column("duplicate_of", String(32), nullable=False, server_default=""),  # doc_id
+    Column("series", String(32), nullable=False, server_default=""),  # "": not told yet, or too short a text
     Index("articles_by_text", "text_key"),
     Index("articles_by_duplicate", "duplicate_of"),
+    Index("articles_by_series", "series"),
 )
 
 parts = Table(

@@ -52,6 +52,7 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.LEXICON_VERSION: analysis.lexicon.version,
         fields.ARTICLE_DIGEST: article.digest,
         fields.CLUSTER: stored.duplicate_of or stored.doc_id,
+        fields.SERIES: stored.series or stored.duplicate_of or stored.doc_id,
         fields.TITLE: title,
         fields.BODY: body,
         fields.TITLE_DOMAIN: joined(title_words),

@@ -113,7 +113,16 @@ def related(answer: Answer) -> Iterator[str]:
     yield from (f"It names {row['target']} as {NAMES_AS[row['kind']]}." for row in answer.get("ties", ()))
     yield from (f"Part of its article is {row['url']}." for row in answer.get("parts", ()) if "url" in row)
     for row in answer.get("near_duplicates", ()):
-        yield f"Nearly the same is {row['url']}" + (", which stands for both." if row["stands_for_the_group"] else ".")
+        stands = ", which stands for both" if row["stands_for_the_group"] else ""
+        yield f"The same text, published again, is {row['url']}{stands}{differing(row)}."
+    for row in answer.get("similar", ()):
+        yield f"Similar, and no copy, is {row['url']}{differing(row)}."
+
+
+def differing(row: Row) -> str:
+    """What two texts were judged by, as the end of a sentence."""
+    said = "; ".join(filter(None, (row.get("verdict", ""), row.get("differences", ""))))
+    return f" ({said})" if said else ""
 
 
 # -- indexed

@@ -13,6 +13,7 @@ from docstore.accounts import Account, Role
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Reason, StageReport, Term
 from docstore.runs import RunState
+from pipeline.copy_verdicts import with_verdicts
 from pipeline.engine import Engine
 from pipeline.freshness import Trace
 from pipeline.nights import nights
@@ -152,6 +153,7 @@ def explain(engine: Engine, url: str) -> dict[str, Any]:
     thought = topic_rows(engine, address)
     if not rows and not thought:
         raise PlumblineError(f"{address} was never seen: it was not linked from a crawled page, or is out of scope")
+    rows = {**rows, **with_verdicts(engine.store.articles, rows)} if rows else rows
     answer: dict[str, Any] = {name: [shown_row(row) for row in part] for name, part in rows.items()}
     answer |= {name: [shown_row(row) for row in part] for name, part in thought.items()}
     if rows.get("indexed"):

@@ -110,6 +110,7 @@ def _hit(hit: Hit) -> Json:
         "fetched": hit.fetched,
         "cluster": hit.cluster,
         "copies": hit.copies,
+        "similar": hit.similar,
         "is_partial": hit.is_partial,
         "snippet": _segments(hit.snippet),
     }
@@ -127,6 +128,7 @@ def _article_json(page: ArticlePage) -> Json:
     return {
         **_details(page.article),
         "similar": _neighbours(page.similar),
+        "series": _neighbours(page.series),
         "copies": _neighbours(page.copies),
         "explanation": _explanation(page.why),
     }

@@ -17,13 +17,14 @@ from search_ui.texts import Segment, Segments, link_to, marked_segments, shown
 
 MOST_SIMILAR = 5
 MOST_COPIES = 20
+MAX_SERIES = 20
 LONGEST_TEXT = 500_000  # characters: all of a body, as it was indexed
 
 _ID = re.compile(r"[\w.-]{1,64}")
 _NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT)
 _SHOWN = (
-    *_NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SECTION, fields.AUTHOR,
-    fields.SOURCE, fields.DOMAIN_TERMS,
+    *_NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SERIES, fields.SECTION,
+    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS,
 )  # fmt: skip
 
 
@@ -46,6 +47,7 @@ class Details:
     section: str
     language: str
     cluster: str
+    series: str
     length: int
     terms: tuple[str, ...]
     paragraphs: tuple[Segments, ...]
@@ -69,10 +71,13 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class ArticlePage:
-    """All that the page of an article shows. `why` is None where no query leads to it."""
+    """All that the page of an article shows: `series` are versions of it and other issues of its series, which are no
+    copies, `similar` what is like it otherwise. `why` is None where no query leads to it.
+    """
 
     article: Details
     similar: tuple[Neighbour, ...]
+    series: tuple[Neighbour, ...]
     copies: tuple[Neighbour, ...]
     why: Explanation | None
 
@@ -102,8 +107,8 @@ def explain_params(doc_id: str, asked: SearchRequest, words: Mapping[Form, Seque
     return [*ranked(asked, words), *here, ("debug", "results"), ("debug.explain.structured", "true")]
 
 
-def similar_params(doc_id: str, cluster: str) -> Params:
-    """What is like an article and no near-duplicate of it, by the pairs of characters that tell it from others.
+def similar_params(doc_id: str, cluster: str, series: str) -> Params:
+    """What is like an article, but no copy of it nor of its series, by the pairs of characters that tell it from others.
 
     Those that are in a fifth of all documents, and single characters, tell nothing.
     """
@@ -111,18 +116,34 @@ def similar_params(doc_id: str, cluster: str) -> Params:
     return [
         ("q", f"{{!mlt {like} v=$doc}}"),
         ("doc", doc_id),
-        ("fq", "{!bool must=$everything must_not=$copies}"),
+        ("fq", "{!bool must=$everything must_not=$copies must_not=$members}"),
         ("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand sort='score desc,{fields.ID} asc'}}"),
         ("everything", "*:*"),
         *_in_cluster(cluster),
+        *_in_series(series),
         ("rows", str(MOST_SIMILAR)),
         ("fl", ",".join(_NAMED)),
         *FIXED,
     ]
 
 
+def series_params(cluster: str, series: str) -> Params:
+    """The versions of an article and the other issues of its series, each of them once, newest first."""
+    newest = f"{fields.PUBLISHED} desc,{fields.ID} asc"
+    return [
+        ("q", "{!bool must=$members must_not=$copies}"),
+        ("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand sort='{newest}'}}"),
+        *_in_series(series),
+        *_in_cluster(cluster),
+        ("sort", newest),
+        ("rows", str(MAX_SERIES)),
+        ("fl", ",".join(_NAMED)),
+        *FIXED,
+    ]
+
+
 def copies_params(doc_id: str, cluster: str) -> Params:
-    """The near-duplicates of an article, newest first."""
+    """The copies of an article, newest first."""
     return [
         ("q", "{!bool must=$copies must_not=$itself}"),
         *_in_cluster(cluster),
@@ -137,6 +158,10 @@ def copies_params(doc_id: str, cluster: str) -> Params:
 
 def _in_cluster(cluster: str) -> Params:
     return [("copies", f"{{!term f={fields.CLUSTER} v=$cluster}}"), ("cluster", cluster)]
+
+
+def _in_series(series: str) -> Params:
+    return [("members", f"{{!term f={fields.SERIES} v=$series}}"), ("series", series)]
 
 
 def details(answer: Answer, settings: SearchSettings) -> Details | None:
@@ -162,6 +187,7 @@ def details(answer: Answer, settings: SearchSettings) -> Details | None:
         section=str(doc.get(fields.SECTION, "")),
         language=said[fields.LANGUAGE],
         cluster=str(doc.get(fields.CLUSTER, "")),
+        series=str(doc.get(fields.SERIES, "")),
         length=len("".join(body.split())),
         terms=tuple(map(str, doc.get(fields.DOMAIN_TERMS, ()))),
         paragraphs=_paragraphs(text if MARK_ON in text else body),
@@ -180,7 +206,7 @@ def _paragraphs(text: str) -> tuple[Segments, ...]:
 
 
 def neighbours(answer: Answer, settings: SearchSettings) -> tuple[Neighbour, ...]:
-    """Read Solr's answer to `similar_params` or `copies_params`."""
+    """Read Solr's answer to `similar_params`, `series_params` or `copies_params`."""
     return tuple(_neighbour(doc, settings) for doc in answer.get("response", {}).get("docs", ()))
 
 

@@ -22,6 +22,7 @@ from search_ui.article import (
     explain_params,
     explanation,
     neighbours,
+    series_params,
     similar_params,
 )
 from search_ui.corrections import FEW, Offer, offers_for
@@ -31,7 +32,7 @@ from search_ui.near_duplicates import SPARE, first_of_each
 from search_ui.query import about_params, count_params, hits_params, mark_params, shown_params, words_of
 from search_ui.ranking import PROFILES, Form, works_in, works_params
 from search_ui.request import SearchRequest, Sort, last_numbered, last_page
-from search_ui.results import Answers, SearchPage, ids_of, search_page
+from search_ui.results import Answers, SearchPage, ids_of, search_page, series_in
 from search_ui.search import Answer, Search, select_beside
 from search_ui.settings import SearchSettings
 from search_ui.site import current_site
@@ -88,7 +89,8 @@ class Finder:
         ids, clusters = ids_of(hits)
         if not ids:
             return Answers(hits, counting.result())
-        about = select_beside(self.search, about_params(here, words, ids, [] if here.cluster else clusters))
+        series = series_in(hits)
+        about = select_beside(self.search, about_params(here, words, ids, [] if here.cluster else clusters, series))
         shown = self.search.select(shown_params(here, words, ids))
         return Answers(hits, counting.result(), shown, about.result())
 
@@ -130,12 +132,14 @@ class Finder:
         found = details(self.search.select(article_params(doc_id, asked, words)), self.settings)
         if found is None:
             return None
-        similar = self.search.select(similar_params(doc_id, found.cluster))
+        similar = self.search.select(similar_params(doc_id, found.cluster, found.series))
+        series = self.search.select(series_params(found.cluster, found.series)) if found.series else {}
         copies = self.search.select(copies_params(doc_id, found.cluster))
         why = self.search.select(explain_params(doc_id, asked, words)) if asked.query.text else None
         return ArticlePage(
             found,
             similar=neighbours(similar, self.settings),
+            series=neighbours(series, self.settings),
             copies=neighbours(copies, self.settings),
             why=explanation(why, doc_id) if why is not None else None,
         )

@@ -39,7 +39,7 @@ def hits_params(
     page_size: int,
     mark: str = "",
     spare: int = 0,
-    shown: Sequence[str] = (fields.ID, fields.CLUSTER),
+    shown: Sequence[str] = (fields.ID, fields.CLUSTER, fields.SERIES),
 ) -> Params:
     """Solr parameters that find which documents a result page shows; `shown_params` has what is shown of them.
 
@@ -69,19 +69,30 @@ def shown_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], ids:
 
 
 def about_params(
-    asked: SearchRequest, words: Mapping[Form, Sequence[str]], ids: Sequence[str], clusters: Sequence[str]
+    asked: SearchRequest,
+    words: Mapping[Form, Sequence[str]],
+    ids: Sequence[str],
+    clusters: Sequence[str],
+    series: Sequence[str] = (),
 ) -> Params:
-    """Which of the documents `ids` hold enough of the query, and how many documents each of their `clusters` has,
-    filters or not."""
+    """Which of the documents `ids` hold enough of the query; and, filters or not, how many documents each of their
+    `clusters` has, and how many clusters each of their `series`.
+    """
     every = {"domain": {"query": f"{{!terms f={fields.CLUSTER} v=$clusters}}"}}
     copies = {"type": "terms", "field": fields.CLUSTER, "method": "dvhash", "limit": -1, **every}
+    facets: dict[str, object] = {"copies": copies}
+    if series:
+        members = {"domain": {"query": f"{{!terms f={fields.SERIES} v=$all_series}}"}}
+        counted = {"facet": {"n": f"unique({fields.CLUSTER})"}}
+        facets["similar"] = {"type": "terms", "field": fields.SERIES, "limit": -1, **members, **counted}
     return [
         *_these(ids),
         *_holding_enough(asked, words),
         *without_query(asked, words),
         ("fl", fields.ID),
         ("clusters", ",".join(clusters)),
-        ("json.facet", json.dumps({"copies": copies})),
+        ("all_series", ",".join(series)),
+        ("json.facet", json.dumps(facets)),
     ]
 
 
@@ -99,7 +110,10 @@ def mark_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], hits:
     return [*_ordered(asked, words, hits, not asked.cluster), ("fl", fields.ID), ("cursorMark", FIRST)]
 
 
-_SHOWN = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER)
+_SHOWN = (
+    fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER,
+    fields.SERIES,
+)  # fmt: skip
 
 
 def _ordered(asked: SearchRequest, words: Mapping[Form, Sequence[str]], rows: int, collapsed: bool) -> Params:

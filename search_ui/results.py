@@ -19,7 +19,8 @@ SNIPPET_LENGTH = 160  # characters
 class Hit:
     """One result. `link` is "" where `url` is nothing a reader may be sent to.
 
-    `cluster` is the id that it has in common with its near-duplicates, `copies` how many of those there are besides.
+    `cluster` is the id that it has in common with its copies, `copies` how many of those there are besides. `series` is
+    the id that it has in common with articles that are `similar`, so many of them, and no copies of it.
     `is_partial`: it holds so little of the query that it is not among the total.
     """
 
@@ -34,6 +35,8 @@ class Hit:
     snippet: Segments
     cluster: str
     copies: int = 0
+    series: str = ""
+    similar: int = 0
     is_partial: bool = False
 
     @property
@@ -118,15 +121,22 @@ def ids_of(hits: Answer) -> tuple[list[str], list[str]]:
     return [_text(doc, fields.ID) for doc in docs], [_text(doc, fields.CLUSTER) for doc in docs]
 
 
+def series_in(hits: Answer) -> list[str]:
+    """The series that the documents in an answer are of."""
+    return list(dict.fromkeys(series for doc in _docs(hits) if (series := _text(doc, fields.SERIES))))
+
+
 def _hits(answers: Answers, settings: SearchSettings, marks: Marks) -> Iterator[Hit]:
     shown = {_text(doc, fields.ID): doc for doc in _docs(answers.shown)}
     enough = {_text(doc, fields.ID) for doc in _docs(answers.about)}
     copies = {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in _buckets(answers.about, "copies")}
+    similar = {series: clusters - 1 for series, clusters in _counts(answers.about, "similar")}
     highlights = answers.shown.get("highlighting", {})
     for doc_id in ids_of(answers.hits)[0]:
         if doc := shown.get(doc_id):
             hit = _hit(doc, highlights.get(doc_id, {}), settings, marks)
-            yield replace(hit, copies=copies.get(hit.cluster, 0), is_partial=doc_id not in enough)
+            hit = replace(hit, copies=copies.get(hit.cluster, 0), similar=similar.get(hit.series, 0))
+            yield replace(hit, is_partial=doc_id not in enough)
 
 
 def _docs(answer: Answer) -> Sequence[Mapping[str, Any]]:
@@ -148,6 +158,7 @@ def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSett
         fetched=_text(doc, fields.FETCHED)[:19] + "Z" if fields.FETCHED in doc else "",
         snippet=shortened(marks.on(_fragments(marked.get(fields.BODY, ()))), SNIPPET_LENGTH),
         cluster=cluster,
+        series=_text(doc, fields.SERIES),
     )
 
 

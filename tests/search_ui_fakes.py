@@ -92,6 +92,8 @@ def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
     if "doc" in named and not named["q"].startswith("{!bool must=$copies"):
         is_it = doc[fields.ID] == named["doc"]
         return not is_it if named["q"].startswith("{!mlt") else is_it
+    if "series" in named and not named["q"].startswith("{!mlt"):
+        return doc.get(fields.SERIES) == named["series"] and doc[fields.CLUSTER] != named["cluster"]
     if "cluster" in named and doc[fields.CLUSTER] != named["cluster"]:
         return False
     if "doc" in named and doc[fields.ID] == named["doc"]:

@@ -94,7 +94,7 @@ def test_a_reader_searches_from_the_home_page(visit: Visit, vertical: Vertical) 
         assert set("".join(hits.nth(n).locator(".snippet mark").all_inner_texts())) & set(FRACTURING), n
     assert FRACTURING in hits.first.locator("mark").all_inner_texts()
     assert re.fullmatch(
-        r"[\d,]+ 条结果 (（含相似页面共 [\d,]+ 篇） )?用时 [\d,]+ 毫秒", page.locator("#total").inner_text()
+        r"[\d,]+ 条结果 (（含副本共 [\d,]+ 篇） )?用时 [\d,]+ 毫秒", page.locator("#total").inner_text()
     )
     assert 20 < number(page.locator("#total")) < 100
     expect(page).to_have_title(re.compile(FRACTURING))
