@@ -108,7 +108,7 @@ def explain_params(doc_id: str, asked: SearchRequest, words: Mapping[Form, Seque
 
 
 def similar_params(doc_id: str, cluster: str, series: str) -> Params:
-    """What is like an article, but no copy of it nor of its series, by the pairs of characters that tell it from others.
+    """What is like an article, without its copies and its series, by the pairs of characters that tell it from others.
 
     Those that are in a fifth of all documents, and single characters, tell nothing.
     """

@@ -1,20 +1,61 @@
-"""Groups of near-duplicates in the store: found by what is alike, stable when articles change or go."""
+"""Groups of copies in the store: found by what is alike, told by their texts, stable when articles change or go."""
 
 import random
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, func, select
 
+from docstore.articles import Extraction
 from docstore.joining import likeness
-from docstore.model import Article, Reason, document_id
-from docstore.near_duplicates import bands_of
+from docstore.model import Article, Outcome, Reason, document_id
+from docstore.near_duplicates import MAX_COMPARED, MAX_LEADERS, Grouping, bands_of
 from docstore.records import Op
 from docstore.store import Store
-from tests.test_docstore_settling import Web, url
+from docstore.tables import bands
+from tests.test_docstore_settling import Web as AnyWeb
+from tests.test_docstore_settling import url
 
 PLACES = 128
+
+
+@dataclass(frozen=True)
+class Titled:
+    """A text that is a copy of another unless their titles are of two issues."""
+
+    title: str
+    body: str
+    published: str
+
+    @property
+    def keys(self) -> tuple[int, ...]:
+        return (hash(self.issue),) if self.issue else ()
+
+    @property
+    def issue(self) -> str:
+        return self.title.partition(" issue ")[2]
+
+    def is_copy_of(self, other: "Titled") -> bool:
+        return self.issue == other.issue
+
+
+GROUPING = Grouping(0.8, Titled)
+
+
+class Web(AnyWeb):
+    """Pages whose copies are told by their titles."""
+
+    grouping = GROUPING
+
+    def extract(self, results: Mapping[str, Article | Outcome]) -> list[Reason]:
+        pending = self.store.articles.pending()
+        return self.store.articles.save([Extraction(p, results[p.url]) for p in pending], self.grouping)
+
+    def lose(self, *names: str) -> list[Reason]:
+        self.crawl(*names, gone=True)
+        return self.store.articles.forget_gone(self.grouping)
 
 
 def signature(seed: object, share: float = 1.0, other: object = 0) -> tuple[int, ...]:
@@ -25,8 +66,9 @@ def signature(seed: object, share: float = 1.0, other: object = 0) -> tuple[int,
     return tuple(noise.getrandbits(32) if n in changed else value for n, value in enumerate(mine))
 
 
-def article(name: str, signature: tuple[int, ...]) -> Article:
-    return Article(url(name), f"题目{name}", f"{name}的正文。", signature=signature)
+def article(name: str, signature: tuple[int, ...], issue: str = "") -> Article:
+    title = f"题目{name}" + (f" issue {issue}" if issue else "")
+    return Article(url(name), title, f"{name}的正文。", signature=signature)
 
 
 def groups(web: Web) -> dict[str, str]:
@@ -52,8 +94,7 @@ def test_a_copy_stands_behind_the_first(web: Web) -> None:
 @pytest.mark.parametrize(("threshold", "behind"), [(0.5, "1"), (0.8, "")])
 def test_the_threshold_is_a_setting(store: Store, threshold: float, behind: str) -> None:
     web = Web(store)
-    save = store.articles.save
-    store.articles.save = lambda extractions: save(extractions, threshold)  # type: ignore[method-assign,assignment]
+    web.grouping = replace(GROUPING, least=threshold)
     web.add(article("1", signature("a")), article("2", signature("a", 0.75)))
     assert groups(web)["2"] == behind
 
@@ -77,7 +118,7 @@ def test_a_first_that_changes_a_little_stays_the_first(web: Web) -> None:
     web.log()
     web.add(replace(article("1", signature("a", 0.98)), body="改了一点。"))
     assert groups(web) == {"1": "", "9": "1"}
-    assert web.log() == [(Op.UPSERT, "1")]
+    assert sorted(web.log()) == [(Op.UPSERT, "1"), (Op.UPSERT, "9")]  # their series is another one
 
 
 def test_a_first_that_becomes_another_text_is_left(web: Web) -> None:
@@ -121,6 +162,70 @@ def test_bands_are_64_bit_numbers_that_know_their_place() -> None:
     assert bands_of(()) == []
 
 
+def series(web: Web) -> dict[str, set[str]]:
+    """Article -> the articles of its series."""
+    found = {address.removeprefix(url("")): stored.series for address, stored in web.articles().items()}
+    return {name: {other for other, series in found.items() if series == mine} for name, mine in found.items()}
+
+
+def test_what_is_alike_and_no_copy_stands_for_itself_and_is_of_one_series(web: Web) -> None:
+    web.add(article("1", signature("a"), "May"), article("2", signature("a", 0.95), "June"))
+    web.add(article("3", signature("a", 0.95, "x"), "May"), article("4", signature("b")), article("5", ()))
+    assert groups(web) == {"1": "", "2": "", "3": "1", "4": "", "5": ""}
+    assert series(web) == {**{key: {"1", "2", "3"} for key in "123"}, "4": {"4"}, "5": {"5"}}
+
+
+def test_who_becomes_another_text_is_of_another_series(web: Web) -> None:
+    web.add(*(article(str(n), signature("a", 0.95, n), f"No. {n}") for n in range(3)))
+    web.add(article("0", signature("new"), "No. 0"))
+    assert series(web) == {"0": {"0"}, "1": {"1", "2"}, "2": {"1", "2"}}
+    web.log()
+    web.add(article("0", signature("a"), "No. 0"))
+    assert series(web) == {key: {"0", "1", "2"} for key in "012"}
+    assert web.log() == [(Op.UPSERT, "0")]
+
+
+def test_who_was_a_copy_and_is_another_issue_is_shown_again(web: Web) -> None:
+    web.add(article("1", signature("a"), "May"), article("2", signature("a", 0.97), "May"))
+    assert groups(web) == {"1": "", "2": "1"}
+    web.add(article("2", signature("a", 0.97), "June"))
+    assert groups(web) == {"1": "", "2": ""}
+    web.add(article("1", signature("a"), "June"))
+    assert groups(web) == {"1": "2", "2": ""}
+    assert series(web) == {key: {"1", "2"} for key in "12"}
+
+
+def test_the_copy_of_one_issue_among_very_many_is_found(web: Web) -> None:
+    """More issues than leave the same bands: keys of the text tell which are looked at."""
+    issues = 5 * MAX_LEADERS
+    for start in range(0, issues, 40):
+        web.add(*(article(str(n), signature("a", 0.97, n), f"No. {n}") for n in range(start, start + 40)))
+    assert set(groups(web).values()) == {""}
+    wanted = (3, MAX_LEADERS, issues - 1)
+    web.add(*(article(f"copy{n}", signature("a", 0.97, f"copy {n}"), f"No. {n}") for n in wanted))
+    assert {n: groups(web)[f"copy{n}"] for n in wanted} == {n: str(n) for n in wanted}
+    assert all(len(members) == issues + len(wanted) for members in series(web).values())
+
+
+def test_older_stores_are_grouped_again_and_a_kill_costs_one_batch(web: Web, tmp_path: Path) -> None:
+    web.grouping = Grouping(0.8, lambda *_: Titled("", "", ""))  # as if all that is alike were the same
+    web.add(*(article(str(n), signature("a", 0.97, n), f"No. {n % 200}") for n in range(250)))
+    assert set(groups(web).values()) == {"", "0"}
+    web.log()
+    articles = web.store.articles
+    assert not articles.is_grouped(1)
+    broken_off = articles.group_again(1, GROUPING)
+    assert next(broken_off) == 100
+    broken_off.close()
+    assert not articles.is_grouped(1)
+    assert list(articles.group_again(1, GROUPING)) == [100, 50]  # where it was broken off
+    assert articles.is_grouped(1)
+    assert groups(web) == {str(n): str(n - 200) if n >= 200 else "" for n in range(250)}
+    assert len(web.log()) == 248  # all but "0", and its copy "200"
+    assert list(articles.group_again(2, GROUPING)) == [100, 100, 50]
+    assert web.log() == []  # nothing has changed
+
+
 def test_thousands_of_articles_cost_what_is_alike(tmp_path: Path) -> None:
     """1,000 articles in 250 groups: rows looked at to place one more do not grow with the store."""
     with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:
@@ -139,3 +244,27 @@ def test_thousands_of_articles_cost_what_is_alike(tmp_path: Path) -> None:
         web.add(article("new", signature(3, 0.95, "new")))
         assert groups(web)["new"] == "3"
         assert sum(compared) < 10
+
+
+def test_one_series_of_thousands_costs_a_bounded_number_of_rows_and_comparisons(tmp_path: Path) -> None:
+    read: list[str] = []
+
+    @dataclass(frozen=True)
+    class Counted(Titled):
+        def is_copy_of(self, other: Titled) -> bool:
+            read.append(other.title)
+            return super().is_copy_of(other)
+
+    with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:
+        web = Web(store)
+        web.grouping = Grouping(0.6, Counted)
+        for start in range(0, 1_000, 100):
+            web.add(*(article(str(n), signature("a", 0.95, n), f"No. {n}") for n in range(start, start + 100)))
+        assert len(read) <= 1_000 * MAX_COMPARED
+        with store._database.read() as connection:
+            keys = connection.scalar(select(func.count()).select_from(bands))
+            most = connection.scalar(
+                select(func.count()).select_from(bands).group_by(bands.c.band).order_by(func.count().desc())
+            )
+        assert most is not None and most <= MAX_LEADERS
+        assert keys is not None and keys <= 10_000

@@ -362,12 +362,15 @@ def test_a_kill_between_pages_leaves_whole_states(web: Web, monkeypatch: pytest.
 def test_explain_tells_where_a_page_went(web: Web) -> None:
     same = tuple(range(128))
     web.add(*CHAIN, article("9", "九。", title="另一题"), article("print/9", "九。", title="另一题"))
-    web.add(replace(article("7", "七。"), signature=same), replace(article("8", "八。"), signature=same))
+    twin = replace(article("http://b.test/7", "七。"), signature=same)
+    web.add(replace(article("7", "七。"), signature=same), twin, replace(article("8", "八。"), signature=same))
     explain = web.store.status.explain
     assert explain(url("1"))["parts"] == [{"url": url(n), "reason": "continuation"} for n in ("2", "3")]
     assert explain(url("9"))["parts"] == [{"url": url("print/9"), "reason": "double"}]
     assert explain(url("2"))["ties"] == [{"url_id": 2, "kind": "next", "target": "a.test/3"}]
     assert explain(url("2"))["articles"] == []
-    assert [bool(row["stands_for_the_group"]) for row in explain(url("8"))["near_duplicates"]] == [True]
-    assert [row["url"] for row in explain(url("7"))["near_duplicates"]] == [url("8")]
+    assert [bool(row["stands_for_the_group"]) for row in explain(twin.url)["near_duplicates"]] == [True]
+    assert [row["url"] for row in explain(url("7"))["near_duplicates"]] == [twin.url]
+    assert [row["url"] for row in explain(url("7"))["similar"]] == [url("8")]
+    assert [row["url"] for row in explain(url("8"))["similar"]] == [url("7")]
     assert explain(url("9"))["near_duplicates"] == []
