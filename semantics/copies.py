@@ -8,7 +8,8 @@ numbers, dates, names or words are exchanged. So the two are laid beside each ot
     NAMES      other names, or other words of several characters
     WORDING    a word or a clause; a few are an editor's where both texts were published within days
     SPELLING   the same, otherwise spelt: centre and center, to day and today
-    FRAME      lines before or behind, a text that ends early, another day of publication
+    FRAME      lines before or behind, a text that ends early
+    STAMP       another day, in a line of its own: the site's, where a text of some length is of the same days
     TITLE      quite another title
 
 Texts are seen as tokens (semantics/shingles.py). Pure, and the same for (a, b) as for (b, a).
@@ -36,7 +37,7 @@ NEAR_DAYS = 7
 EDIT_EVERY = 60  # tokens: a text so long may have one edit, one twice as long two
 MAX_EDITS = 3
 LONG_WORDING = 8  # tokens
-MIN_RETITLED = 150  # tokens: under another title, a shorter text may be what a site says on many pages
+MIN_RETITLED = 150  # tokens: under another title or day, a shorter text may be what a site says on many pages
 SAME_MOULD = 0.5  # titles of which at least so much is shared are made in one mould
 MAX_FRAME = 150  # tokens that a site puts around a text
 RETITLED_FRAME = 4  # under another title, of what both share this part at most
@@ -57,6 +58,7 @@ class Kind(StrEnum):
     NAMES = "names"
     WORDING = "wording"
     SPELLING = "spelling"
+    STAMP = "stamp"
     FRAME = "frame"
     TITLE = "title"
 
@@ -150,6 +152,8 @@ def objection(titles: Sequence[Difference], bodies: Sequence[Difference], shared
         return DIFFERENT_NUMBERS
     if kinds[Kind.NAMES] or max(exchanged.values(), default=0) > 1:
         return "names differ"
+    if kinds[Kind.STAMP] and not (is_near and shared >= MIN_RETITLED):
+        return "the days on them differ"
     if titles and not may_be_retitled(titles, shared, is_near):
         return "the titles differ"
     if shared < MIN_RETITLED and not is_near and days is not None:
@@ -235,7 +239,7 @@ def kind_of(pair: Pair, edit: Edit) -> Kind:
     if are_spelt_alike(x, y):
         return Kind.SPELLING
     if is_stamp(pair.one, edit.start, edit.end) and is_stamp(pair.other, edit.start2, edit.end2):
-        return Kind.FRAME
+        return Kind.STAMP if any(map(is_number, x)) and any(map(is_number, y)) else Kind.FRAME
     if not (x and y):
         return kind_of_addition(pair, edit, x or y)
     is_edge = edit.end <= pair.head[0] or edit.start >= pair.tail[0]
