@@ -5,8 +5,9 @@ before, so that two long texts that are nearly the same cost what differs.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from rapidfuzz.distance import Indel
 
@@ -14,6 +15,7 @@ from semantics.shingles import folded_tokens, written_tokens
 
 MAX_ALIGNED = 20_000  # tokens of a text between its beginning and end that the other has as well
 GAP = 2  # equal tokens between two edits that are one
+MAX_MOVED = 20  # tokens
 ANCHOR = 8  # equal tokens in a row that are surely of the text itself
 
 
@@ -91,7 +93,7 @@ def laid_beside(one: Words, other: Words) -> Pair | None:
     middle, middle2 = a[start : len(a) - end], b[start : len(b) - end]
     if max(len(middle), len(middle2)) > MAX_ALIGNED:
         return None
-    edits = edits_of(middle, middle2, start)
+    edits = list(moved_to_lines(edits_of(middle, middle2, start), one, other))
     anchors = [run for run in equal_runs(edits, len(a), len(b)) if run.end - run.start >= ANCHOR]
     if not anchors:
         return None
@@ -116,6 +118,32 @@ def edits_of(a: Sequence[str], b: Sequence[str], offset: int = 0) -> list[Edit]:
             start, start2 = last.start, last.start2
         found.append(Edit(start, step.src_end + offset, start2, step.dest_end + offset))
     return found
+
+
+def moved_to_lines(edits: Sequence[Edit], one: Words, other: Words) -> Iterator[Edit]:
+    """The same edits; a run that only one text has is moved to whole lines where its tokens let it.
+
+    Of `... is published` and `... is published / Not yet published`, the alignment may say that `published Not yet` was
+    put in.
+    """
+    runs = equal_runs(edits, len(one.tokens), len(other.tokens))
+    for edit, run, following in zip(edits, runs, runs[1:], strict=False):
+        shifts = shifts_of(edit, one, other, run.end - run.start, following.end - following.start)
+        moved = (Edit(edit.start + n, edit.end + n, edit.start2 + n, edit.end2 + n) for n in shifts)
+        lines = (e for e in moved if one.are_lines(e.start, e.end) and other.are_lines(e.start2, e.end2))
+        yield next(lines, edit)
+
+
+def shifts_of(edit: Edit, one: Words, other: Words, before: int, after: int) -> Iterator[int]:
+    """By how many tokens an edit can be moved that only adds to one text, with so many equal tokens around it."""
+    if (edit.start == edit.end) == (edit.start2 == edit.end2):
+        return
+    tokens, start, end = one.tokens, edit.start, edit.end
+    if start == end:
+        tokens, start, end = other.tokens, edit.start2, edit.end2
+    right, left = range(min(after, MAX_MOVED) + 1), range(-1, -min(before, MAX_MOVED) - 1, -1)
+    yield from takewhile(lambda n: n == 0 or tokens[start + n - 1] == tokens[end + n - 1], right)
+    yield from takewhile(lambda n: tokens[start + n] == tokens[end + n], left)
 
 
 def equal_runs(edits: Sequence[Edit], length: int, length2: int) -> list[Edit]:

@@ -9,7 +9,7 @@ numbers, dates, names or words are exchanged. So the two are laid beside each ot
     WORDING    a word or a clause; a few are an editor's where both texts were published within days
     SPELLING   the same, otherwise spelt: centre and center, to day and today
     FRAME      lines before or behind, a text that ends early
-    STAMP       another day, in a line of its own: the site's, where a text of some length is of the same days
+    STAMP      another day, in a line of its own: the site's, where a text of some length is of the same days
     TITLE      quite another title
 
 Texts are seen as tokens (semantics/shingles.py). Pure, and the same for (a, b) as for (b, a).
@@ -236,7 +236,7 @@ def have_little_in_common(pair: Pair, start: tuple[int, int], end: tuple[int, in
 def kind_of(pair: Pair, edit: Edit) -> Kind:
     """What a difference of two bodies is."""
     x, y = pair.one.tokens[edit.start : edit.end], pair.other.tokens[edit.start2 : edit.end2]
-    if are_spelt_alike(x, y):
+    if are_spelt_alike(x, y) or (all(map(is_number, (*x, *y))) and same_numbers(x, y)):
         return Kind.SPELLING
     if is_stamp(pair.one, edit.start, edit.end) and is_stamp(pair.other, edit.start2, edit.end2):
         return Kind.STAMP if any(map(is_number, x)) and any(map(is_number, y)) else Kind.FRAME
@@ -316,7 +316,7 @@ def is_stamp(words: Words, start: int, end: int) -> bool:
 
 def title_differences(one: Words, other: Words) -> Iterator[Difference]:
     """The differences of two titles: what is exchanged in one mould, or all where they have none in common."""
-    if not one.tokens or not other.tokens:
+    if not one.tokens or not other.tokens or is_part(*sorted((one.tokens, other.tokens), key=len)):
         return
     edits = edits_of(one.tokens, other.tokens)
     shared = len(one.tokens) - sum(edit.end - edit.start for edit in edits)
@@ -327,6 +327,11 @@ def title_differences(one: Words, other: Words) -> Iterator[Difference]:
         x, y = one.tokens[edit.start : edit.end], other.tokens[edit.start2 : edit.end2]
         if x and y and not are_spelt_alike(x, y):
             yield difference(one, other, edit, kind_of_exchange(x, y))
+
+
+def is_part(short: Sequence[str], long: Sequence[str]) -> bool:
+    """Does the one begin or end as the other is, as a title does that a site puts its name to?"""
+    return short in (long[: len(short)], long[len(long) - len(short) :])
 
 
 # -- what copies have in common
