@@ -40,6 +40,7 @@ LONG_WORDING = 8  # tokens
 MIN_RETITLED = 150  # tokens: under another title or day, a shorter text may be what a site says on many pages
 SAME_MOULD = 0.5  # titles of which at least so much is shared are made in one mould
 MAX_FRAME = 150  # tokens that a site puts around a text
+MAX_CUT = 3  # a copy that was cut lacks this part at most of what it has
 RETITLED_FRAME = 4  # under another title, of what both share this part at most
 STAMP_LINES = 3  # from the first or last on
 MAX_STAMP = 24  # tokens
@@ -158,21 +159,22 @@ def objection(titles: Sequence[Difference], bodies: Sequence[Difference], shared
         return "the titles differ"
     if shared < MIN_RETITLED and not is_near and days is not None:
         return "short, and published at other times"
-    if has_other_parts(bodies, shared // RETITLED_FRAME if titles else MAX_FRAME, is_near and not titles):
+    if has_other_parts(bodies, shared, is_near, bool(titles)):
         return "a part is only in one"
     edits = sum(difference.edits for difference in bodies)
     allowed = min(MAX_EDITS, shared // EDIT_EVERY) if is_near else 0
     return "words differ" if edits and edits + bool(titles) > allowed else ""
 
 
-def has_other_parts(bodies: Sequence[Difference], most: int, is_near: bool) -> bool:
-    """Is there more around each text than the `most` that a frame has? Around one there may be where they are of the
-    same days: then the other was cut.
+def has_other_parts(bodies: Sequence[Difference], shared: int, is_near: bool, is_retitled: bool) -> bool:
+    """Is there more around each text than a frame has? Around one there may be some more where they are of the same
+    days and under one title: then the other was cut.
     """
     frames = [difference for difference in bodies if difference.kind is Kind.FRAME]
     sizes = sum(difference.size for difference in frames), sum(difference.size2 for difference in frames)
-    most = min(most, MAX_FRAME)
-    return min(sizes) > most or (max(sizes) > most and not is_near)
+    most = min(MAX_FRAME, shared // RETITLED_FRAME) if is_retitled else MAX_FRAME
+    cut = shared // MAX_CUT if is_near and not is_retitled else 0
+    return min(sizes) > most or max(sizes) > max(most, cut)
 
 
 def may_be_retitled(titles: Sequence[Difference], shared: int, is_near: bool) -> bool:

@@ -8,12 +8,28 @@ import pytest
 from semantics.alignment import MAX_ALIGNED
 from semantics.copies import Kind, Text, compare
 
+TOPICS_ZH = """
+会议设置了钻井工艺、钻井装备、钻井液与完井液、固井与完井、测量与控制、安全与环保等专题，邀请国内外知名专家作了主题报告。
+与会代表普遍反映，这样的研讨会主题鲜明、内容丰富、组织严密，为科研人员和现场工程技术人员搭建了良好的交流平台，对于推动技术创新、促进成果转化和培养青年人才都有重要的意义。
+大家建议进一步加强产学研用的结合，围绕制约勘探开发的关键技术难题联合攻关，形成具有自主知识产权的技术系列，不断提高钻井速度，降低钻井成本，保证井身质量和施工安全。
+会议的论文经过专家评审，评出一批优秀论文，由学会颁发证书，并推荐到有关的学术期刊上发表。会务组对承办单位和协办单位的大力支持表示衷心的感谢。"""
+TOPICS_EN = """
+The sessions dealt with the planning of wells, with rigs and their equipment, with measurement while drilling,
+with the completion of wells, and with safety and the environment; well known experts from industry and from
+universities had been invited to give the main lectures. Delegates said that the meeting had been well
+prepared, that its subjects were those with which engineers in the field have to deal every day, and that it
+had given younger colleagues an opportunity to meet people whose work they had known only from print. It was
+proposed that companies, institutes and universities should work together more closely on the questions that
+hold back exploration, so that wells are drilled faster, at lower cost and without harm to people. The best
+papers were chosen by a committee of referees and will be printed in the journal of the society, where they
+can be read by those who were not able to attend."""
+
 
 def conference_zh(year: int, month: int, day: int, city: str, people: int, papers: int, count: str) -> Text:
     body = f"""{year}年{month}月{day}日，第{count}届全国石油钻井技术研讨会在{city}隆重召开。
 来自全国各油田、高等院校和科研院所的{people}名代表参加了会议，会议共收到论文{papers}篇。
 中国石油学会有关领导出席开幕式并讲话。会议围绕深井钻井、水平井、钻井液和固井技术进行了深入的交流和讨论，与会专家一致认为，钻井技术的进步为油气勘探开发提供了有力的支撑。
-会议期间还举办了新技术新产品展览，代表们参观了{city}钻井设备制造基地，并就下一步的合作达成了多项共识。"""
+会议期间还举办了新技术新产品展览，代表们参观了{city}钻井设备制造基地，并就下一步的合作达成了多项共识。{TOPICS_ZH}"""
     return Text("全国石油钻井技术研讨会召开", body, f"{year}-{month:02}-{day:02}")
 
 
@@ -23,7 +39,7 @@ It brought together {people} engineers and researchers from all over the world, 
 The opening address was followed by sessions on deep wells, horizontal wells, drilling fluids and cementing. The
 participants agreed that progress in drilling has become the backbone of exploration, and that closer cooperation
 between companies and universities is needed. Next to the sessions there was an exhibition of new products.
-The organisers thanked the local committee in {place} for its hospitality."""
+The organisers thanked the local committee in {place} for its hospitality.{TOPICS_EN}"""
     return Text("Report of the annual conference on drilling technology", body, f"{year}-06-20")
 
 
@@ -38,7 +54,10 @@ def prices_en(day: str, date: str, crude: str, gas: str) -> Text:
     body = f"""Crude oil for delivery next month settled at {crude} dollars a barrel on {day} on the New York exchange.
 Natural gas was at {gas} dollars per million British thermal units. Traders said that supply and demand were both
 weighing on the market, and that stocks at the main terminal were close to their average of the season.
-The figures are for information only and are no advice to buy or to sell."""
+The figures are for information only and are no advice to buy or to sell. They are collected by telephone from brokers
+and from companies at the close of trade, and are corrected on the following day where that should be necessary. Readers
+who wish to have them by electronic mail may write to the editors, who will also be glad to hear of errors or omissions.
+Contracts are for delivery at the usual terminals, and quality, taxes and the cost of transport are not allowed for."""
     return Text("Energy prices of the day", body, date)
 
 
