@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 
 from benchmarks.extract import names
+from benchmarks.real_copies import copy_figures
 from benchmarks.real_lists import list_figures
 from benchmarks.real_nights import night_figures
 from benchmarks.real_recipe import RECIPE, Site, bring_all, cache_folder, load_sites
@@ -26,6 +27,7 @@ from pipeline.progress import Progress, Terminal
 SETS: Mapping[str, Callable[[Vertical], Iterator[Figure]]] = {
     "sites": site_figures,
     "lists": list_figures,
+    "copies": copy_figures,
     "search": search_figures,
     "nights": night_figures,  # last: it crawls again
 }

@@ -28,7 +28,7 @@ from docstore.batches import batched
 from docstore.errors import ForeignIndexError, PlumblineError
 from docstore.model import Lexicon, Reason, Stage, StageReport
 from docstore.near_duplicates import Grouping
-from extractor.settings import EXTRACTOR_VERSION
+from extractor.settings import EXTRACTOR_VERSION, ExtractSettings
 from indexer.ownership import TAKE_OVER, Holding, ownership_fault
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
@@ -74,7 +74,7 @@ def extract(engine: Engine) -> StageReport:
     articles, settings = engine.store.articles, engine.settings.extract
     with engine.lock("extract"):
         articles.use_extractor(EXTRACTOR_VERSION)
-        grouping = Grouping(settings.near_duplicate, Text)
+        grouping = grouping_of(settings)
         group_again(engine, grouping)
         counts.update(articles.forget_gone(grouping))
         learn_sites(engine)
@@ -87,6 +87,11 @@ def extract(engine: Engine) -> StageReport:
                 stop_if_hopeless(Stage.EXTRACT, counts)
                 advance(len(batch))
     return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
+
+
+def grouping_of(settings: ExtractSettings) -> Grouping:
+    """How articles are told from copies of them."""
+    return Grouping(settings.near_duplicate, Text)
 
 
 def group_again(engine: Engine, grouping: Grouping) -> None:
