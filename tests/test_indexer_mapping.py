@@ -78,6 +78,8 @@ def test_near_duplicates_share_the_cluster_of_the_one_that_stands_for_them() -> 
     alone, behind = stored(), replace(stored(), duplicate_of="other")
     assert to_document(alone, ANALYSIS)[fields.CLUSTER] == alone.doc_id
     assert to_document(behind, ANALYSIS)[fields.CLUSTER] == "other"
+    assert [to_document(one, ANALYSIS)[fields.SERIES] for one in (alone, behind)] == [alone.doc_id, "other"]
+    assert to_document(replace(behind, series="reports"), ANALYSIS)[fields.SERIES] == "reports"
 
 
 def test_what_no_index_takes_is_replaced_and_the_length_bounded() -> None:

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.solr
 TERMS = ("页岩气", "水力压裂", "世界石油大会")
 FRACTURING = "水力压裂技术在四川盆地的页岩气井中已经成熟，每口井的产量都上升了。"
 ORIGINAL, COPIED, ELSEWHERE = 1, 2, 3  # one text on three sites
+YEARS = 80  # the first of three reports of a series; that of the second year has a copy
 
 
 def article(number: int, title: str, body: str, published: str = "2016-05-09", **more: str) -> StoredArticle:
@@ -44,13 +45,22 @@ def corpus() -> list[StoredArticle]:
         article(10 + n, f"页岩气井{n}号", f"页岩气第{n}口井完钻，井深{n}千米。", f"2017-0{n % 9 + 1}")
         for n in range(60)
     ]
+    reports = [
+        replace(
+            article(YEARS + n, "年度报告", f"201{n}年营业收入{n}亿元，利润上升，安全生产形势平稳。", f"201{n}-03-01"),
+            series="reports",
+        )
+        for n in range(3)
+    ]
+    again = article(YEARS + 5, "年度报告", "2011年营业收入1亿元，利润上升，安全生产形势平稳。", "2012-01-02")
+    reports.append(replace(again, series="reports", duplicate_of=doc_id(YEARS + 1)))
     others = [
         article(100, "世界石油大会", "世界石油大会开幕，各国代表出席。", "2018-03-01", section="要闻"),
         article(101, "世界各国石油产量", "石油产量上升。"),
         article(102, "水力发电", "大坝水力发电。"),
         article(103, "压裂车组", "电驱水力压裂车组在页岩气平台投用。", "2016-06-01"),
     ]
-    return [*same, *wells, *others]
+    return [*same, *wells, *reports, *others]
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +128,43 @@ def test_paging_meets_a_cluster_once(reader: FlaskClient, sort: str) -> None:
         clusters += [hit["cluster"] for hit in answer["hits"]]
         address = answer["next"] or ""
     assert len(clusters) == len(set(clusters)) == 56  # ten numbered pages and four by cursor
+
+
+# -- what is similar and no copy
+
+
+def test_each_of_a_series_is_shown_as_similar_and_its_copy_is_not_counted(reader: FlaskClient) -> None:
+    answer = found(reader, "营业收入 利润")
+    assert len(hits(answer)) == answer["total"] == 3
+    assert [hit["similar"] for hit in hits(answer)] == [2, 2, 2]
+    assert sorted(int(str(hit["copies"])) for hit in hits(answer)) == [0, 0, 1]
+    assert {hit["similar"] for hit in hits(found(reader, "水力压裂"))} == {0}
+
+
+@pytest.mark.parametrize(
+    ("language", "link", "heading"),
+    [("zh", "2 篇类似文章", "类似文章"), ("en", "2 similar articles", "Similar articles")],
+)
+def test_similar_articles_lead_to_each_other(reader: FlaskClient, language: str, link: str, heading: str) -> None:
+    page = BeautifulSoup(reader.get(f"/search?q=营业收入 利润&lang={language}").text, "lxml")
+    links = page.select("#hits .similar")
+    assert len(links) == 3 and all(link in one.text for one in links)
+    for one in links:
+        opened = BeautifulSoup(reader.get(f"{one['href']}&lang={language}").text, "lxml")
+        section = opened.select_one("#series")
+        assert section is not None and heading in section.text
+        assert len(section.select("li")) == 2
+        assert "年度报告" not in str(opened.select_one("#similar"))
+
+
+def test_the_api_names_the_others_of_a_series_newest_first(reader: FlaskClient) -> None:
+    told = reader.get(f"/api/v1/articles/{doc_id(YEARS)}").json
+    assert [one["published"] for one in told["series"]] == ["2012-03-01", "2012-01-02"]
+    assert told["copies"] == []
+    told = reader.get(f"/api/v1/articles/{doc_id(YEARS + 1)}").json
+    assert {one["id"] for one in told["series"]} == {doc_id(YEARS), doc_id(YEARS + 2)}
+    assert [one["id"] for one in told["copies"]] == [doc_id(YEARS + 5)]
+    assert reader.get(f"/api/v1/articles/{doc_id(102)}").json["series"] == []
 
 
 # -- counts
