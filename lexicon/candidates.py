@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from lexicon.rules import TagRules
 from semantics.folding import word_key
+from semantics.scripts import DENSE
 from semantics.segment import Segmenter
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -24,7 +25,7 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 # characters as they are, whatever stands beside them.
 _WIDE_SIGNS = tuple(zip("，（）：；！？％～＜＞", ",():;!?%~<>", strict=True))
 _PLAIN = re.compile("[\n -~\u4e00-\u9fff、。《》【】“”‘’—·•°±×≤≥→′‰Α-ΡΣ-Ωα-ω]*+")
-_HAN = re.compile(r"[\u2e80-\U0003ffff]+")
+_HAN = re.compile(f"[{DENSE}]+")
 
 
 class Span(NamedTuple):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lexicon.keys import Hashes
 from lexicon.words import WordTable, is_han
+from semantics import scripts
 from semantics.folding import fold_term
 from semantics.segment import cut_finely
 
@@ -23,9 +24,9 @@ PIECE_CHARACTERS = 100_000  # cut at a time
 BREAK = "\n"
 END = "\ue000"  # of a document among others; a private character, which is taken out of texts
 _LATIN = re.compile(r"[^\W_]+(?:[-'’./&+#_][^\W_]+)*[+#]*|\n|[^\w\s]|[^\S\n]+|_")
-_HAN_CHAR = re.compile("[\u4e00-\u9fff]")
+_HAN_CHAR = re.compile(f"[{scripts.HAN}]")
 _LETTER = re.compile(r"[A-Za-z]")
-_CHINESE = re.compile("(?:[^\u4e00-\u9fff]*+[\u4e00-\u9fff]){10}")  # in 200 characters enough, whatever the others
+_CHINESE = re.compile(f"(?:[^{scripts.HAN}]*+[{scripts.HAN}]){{10}}")  # in 200 characters enough, whatever the others
 BLANK, HAN, LATIN, OTHER = range(4)  # kinds of words
 ENGLISH_SHARE = 20  # letters to a Chinese character from which on a text is read as English
 

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from lexicon.filters import edge_words
 from semantics.general_language import jieba_dictionary
+from semantics.scripts import DENSE
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 JOINERS = frozenset("-/·.+&'’~_–—")
-_HAN = re.compile("[\u2e80-\U0003ffff]")
+_HAN = re.compile(f"[{DENSE}]")
 _DIGIT = re.compile("[0-9]")
 _NUMBER = re.compile(r"[\d.,%]+")
 
