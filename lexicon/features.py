@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.keys import Hashes, Places
-from lexicon.ngrams import AT, NgramTable, Rows
+from lexicon.ngrams import AT, Counted, Rows
 from lexicon.occurrences import JUDGED, MOST_WORDS, PROBABILITY_STEP, STEP
 from lexicon.tokens import word_hash
 from lexicon.words import NUMBERS, TAGS, TermPriors
@@ -32,21 +32,21 @@ class WordFacts:
     hashes: Hashes
 
     @classmethod
-    def of(cls, table: NgramTable, language: str) -> "WordFacts":
-        """Those of the words of a table, as words of `language`."""
-        words = table.vocabulary.words
-        numbers = table.vocabulary.about.numbers
-        counts = table.spellings + 1.0
-        rarity = np.log(counts / counts.sum())
+    def of(cls, counted: Counted, language: str) -> "WordFacts":
+        """Those of the words of a corpus, as words of `language`."""
+        words = counted.vocabulary.words
+        numbers = counted.vocabulary.about.numbers
+        counts = counted.spellings + 1.0
+        rarity = np.log(counts / (counted.words_read + counted.words_known))
         return cls(
             language,
             np.vstack([numbers, np.zeros((1, len(NUMBERS)), np.float32)]),
-            np.append(table.vocabulary.about.tags(language), 0),
+            np.append(counted.vocabulary.about.tags(language), 0),
             np.append(numbers[:, GENERAL] * 5, 0).astype(np.float32),
             np.array([*(len(word.strip(" ")) for word in words), 0], dtype=np.float32),
             np.append(rarity, 0).astype(np.float32),
             np.append(counts, np.inf).astype(np.float32),
-            np.vstack([table.vocabulary.hashes, np.zeros((1, 2), np.uint64)]),
+            np.vstack([counted.vocabulary.hashes, np.zeros((1, 2), np.uint64)]),
         )
 
 

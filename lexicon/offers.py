@@ -1,0 +1,53 @@
+"""Which of all candidates are offered for review: of each language the best that nobody has decided on.
+
+A reviewer works from the top. So the best `depth` undecided candidates of a language wait, no more; each that is decided
+makes room for the next of its language. One that waits already stays until it has fallen well below that depth: so a day
+brings what rose, and not what was as good yesterday.
+"""
+
+from dataclasses import dataclass
+
+from semantics.scripts import script_of
+
+STAYS = 1.5  # times the depth, down to which a candidate that waits already stays
+LANGUAGES = ("zh", "en")
+"""What terms are told apart by: those with a Chinese character, and all others."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What is known of a review: the `word_key`s of terms that are `decided`, and of candidates that are `waiting`."""
+
+    decided: frozenset[str] = frozenset()
+    waiting: frozenset[str] = frozenset()
+
+
+NOTHING_REVIEWED = Reviewed()
+
+
+def language_of_term(text: str) -> str:
+    """One of LANGUAGES."""
+    return "zh" if any(script_of(char) == "Han" for char in text) else "en"
+
+
+class Offers:
+    """Takes candidates as they come, best first; `depth` 0 takes all."""
+
+    def __init__(self, reviewed: Reviewed, depth: int) -> None:
+        self._reviewed = reviewed
+        self._depth = depth
+        self._places = dict.fromkeys(LANGUAGES, 0)
+
+    def takes(self, text: str, key: str) -> bool:
+        """Whether a candidate is offered, or kept because somebody has decided on it."""
+        if not self._depth or key in self._reviewed.decided:
+            return True
+        language = language_of_term(text)
+        self._places[language] += 1
+        most = self._depth * (STAYS if key in self._reviewed.waiting else 1)
+        return self._places[language] <= most
+
+    def may_take(self, key: str) -> bool:
+        """Whether a candidate can still be taken, whatever its language (cheap to ask)."""
+        is_full = bool(self._depth) and min(self._places.values()) > self._depth * STAYS
+        return not is_full or key in self._reviewed.decided
