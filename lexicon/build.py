@@ -105,9 +105,9 @@ def _learned_terms(
     models = shipped_models()
     with closing(Remembered(counts, model_digest(models))) as memory:
         chosen = select(corpus, models, memory, settings.min_frequency, task)
-        rows, scores = ranked(models, chosen, frozenset(map(word_key, seeds)))
-        offers = Offers(reviewed, settings.depth)
-        scored = candidates_of(chosen, rows, scores, settings, offers)
+        rows, scores = ranked(models, chosen, frozenset(map(word_key, seeds)), settings.probability)
+        offers = Offers(reviewed, settings.depth, is_unfit_text)
+        scored = candidates_of(chosen, rows, scores, offers)
         keys = [word_key(candidate.text) for candidate, _ in scored]
         sentences = find_sentences(
             corpus, [candidate for candidate, _ in scored], settings, memory.sentences(keys), task
@@ -116,17 +116,16 @@ def _learned_terms(
     return _terms(scored, sentences, settings)
 
 
-def candidates_of(chosen: Selection, rows: Rows, scores: Floats, settings: LexiconSettings, offers: Offers) -> Scored:
-    """Those of the ranked rows that are likely enough, fit for a dictionary, and offered; with their probabilities."""
-    likely = rows.part(0, int(np.searchsorted(-scores, -settings.probability, side="left")))
+def candidates_of(chosen: Selection, rows: Rows, scores: Floats, offers: Offers) -> Scored:
+    """Those of the ranked rows that are fit for a dictionary, and offered; with their probabilities."""
     found: dict[str, int] = {}
     texts: dict[int, str] = {}
-    for number, text in enumerate(spelt(chosen.counted, likely)):
+    for number, text in enumerate(spelt(chosen.counted, rows)):
         key = word_key(text)
-        if key not in found and offers.may_take(key) and not is_unfit_text(text) and offers.takes(text, key):
+        if key not in found and offers.takes(text, key):
             found[key] = number
             texts[number] = text
-    taken = likely.take(np.array(list(found.values()), dtype=np.int64))
+    taken = rows.take(np.array(list(found.values()), dtype=np.int64))
     details = zip(texts.items(), tags_of(chosen.counted, taken), parts_of(chosen.counted, taken), strict=True)
     return [
         (_candidate(text, tags, taken, place, parts), float(scores[number]))
@@ -175,8 +174,9 @@ def choose(
 def find_sentences(
     corpus: Corpus, candidates: Sequence[Candidate], settings: LexiconSettings, known: Sentences, task: Task
 ) -> Sentences:
-    """A sentence for each candidate from each of its first few documents, "" where it stands in none as it is; those that
-    are `known` are not looked for."""
+    """A sentence for each candidate from each of its first few documents, "" where none shows it; those that are
+    `known` are not looked for.
+    """
     found: Sentences = {}
     wanted: defaultdict[int, list[str]] = defaultdict(list)
     for candidate in candidates:

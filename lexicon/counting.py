@@ -1,9 +1,10 @@
-"""Counting a corpus: of each day only what has changed since the last one, in memory that does not grow with the corpus.
+"""Counting a corpus: of each day only what has changed since the last, in memory that does not grow with the corpus.
 
-    remembered digests, digests now -> changes -> old texts are taken off, new ones counted: runs, as large as memory allows
-    remembered rows, runs           -> range by range of keys added up -> remembered again; those that may be terms
+    digests, those before -> changes -> old texts taken off, new ones counted: runs, as large as memory allows
+    rows before, runs     -> added up, range by range of keys -> remembered again; those that may be terms
 
-One range of keys is in memory at a time, whatever there is in all.
+One range of keys is in memory at a time, whatever there is in all. A line that stands on many pages word by word is
+counted once: its repetition says nothing of the words in it.
 """
 
 import tempfile
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from docstore.batches import batched
+from docstore.model import line_hash
 from lexicon.candidates import readable
 from lexicon.corpus import Corpus
 from lexicon.learned import Models, Selection, TermCounter
@@ -23,8 +25,8 @@ from lexicon.remembered import Remembered
 from lexicon.runs import Runs, ends_of
 from lexicon.selecting import Selector, matter
 
-CHUNK_CHARACTERS = 250_000  # counted at a time: the spans of so much text are held at once
-RUN_ROWS = 300_000  # rows of a table in memory; about 250 bytes each
+CHUNK_CHARACTERS = 100_000  # counted at a time: the spans of so much text are held at once
+RUN_ROWS = 200_000  # rows of a table in memory; about 250 bytes each
 RUN_WORDS = 200_000  # words of its vocabulary; about 400 bytes each
 RANGE_ROWS = 200_000  # of all rows, in one range of keys
 ROWS_A_DOCUMENT = 250  # expected of new documents, to part the keys by
@@ -60,7 +62,7 @@ def select(corpus: Corpus, models: Models, memory: Remembered, min_frequency: in
 
 @dataclass(frozen=True)
 class Change:
-    """A document that is not what is remembered: its `digest` now ("": it is gone), and whether it `was` there before."""
+    """A document that is not what is remembered: its `digest` now ("": it is gone), and whether it `was` there."""
 
     number: int
     digest: str
@@ -93,8 +95,11 @@ class _Day:
 
     def select(self, min_frequency: int) -> Selection:
         """All of the day."""
-        selector = Selector(self._models, min_frequency)
-        left = sum(1 for _ in self._changes())
+        left, documents = 0, self._memory.count()
+        for change in self._changes():
+            left += 1
+            documents += bool(change.digest) - change.was
+        selector = Selector(self._models, least_frequency(min_frequency, documents))
         with self._task("lexicon: count", left) as advance:
             for batch in batched(self._changes(), BATCH_DOCUMENTS):
                 left -= len(batch)
@@ -114,19 +119,39 @@ class _Day:
         new = {change.number: change.digest for change in batch if change.digest}
         with tempfile.TemporaryFile(dir=memory.folder) as file:
             runs = Runs(file, ranges_for(memory.rows_kept + ROWS_A_DOCUMENT * len(batch), memory.ranges))
-            self._run(memory.texts(gone), runs, -1)
+            self._run(self._old_texts(gone), runs, -1)
             memory.drop(gone)
             self._run(self._new_texts(new, advance), runs, 1)
             self._add_up(runs, np.array(gone, dtype=np.int64), selector)
         advance(len(batch) - len(new))
 
+    def _old_texts(self, gone: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """Number and text of what is gone, but for lines that other documents have as well."""
+        for batch in batched(gone, READ_DOCUMENTS):
+            yield from self._lines_that(list(self._memory.texts(batch)), -1)
+
     def _new_texts(self, digests: Mapping[int, str], advance: Advance) -> Iterator[tuple[int, str]]:
-        """Number and text of what is new, which is remembered on the way."""
+        """Number and text of what is new, which is remembered on the way, but for lines that are known already."""
         for numbers in batched(sorted(digests), READ_DOCUMENTS):
             texts = [(document.number, plain(counted_text(document))) for document in self._corpus.read(numbers)]
             self._memory.keep((number, digests[number], text) for number, text in texts)
-            yield from texts
+            yield from self._lines_that(texts, 1)
             advance(len(numbers))
+
+    def _lines_that(self, texts: Sequence[tuple[int, str]], change: int) -> Iterator[tuple[int, str]]:
+        """Texts, of which so many more (or less) documents have the lines, with those alone that come or go by that."""
+        lines = [(number, dict.fromkeys(text.split("\n"))) for number, text in texts]
+        hashes = {line: line_hash(line) for _, own in lines for line in own}
+        documents = dict.fromkeys(hashes.values(), 0) | self._memory.lines(hashes.values())
+        for number, own in lines:
+            changed = []
+            for line in own:
+                before = documents[hashes[line]]
+                documents[hashes[line]] = max(0, before + change)
+                if not before or not documents[hashes[line]]:
+                    changed.append(line)
+            yield number, "\n".join(changed)
+        self._memory.keep_lines(documents)
 
     def _run(self, texts: Iterable[tuple[int, str]], runs: Runs, sign: int) -> None:
         """Count texts into as many tables as memory asks for; `sign` is -1 to take them off."""
@@ -167,6 +192,13 @@ class _Day:
 def plain(text: str) -> str:
     """`readable` text that every file can hold."""
     return readable(text).encode("utf-8", "replace").decode()
+
+
+def least_frequency(wanted: int, documents: int) -> int:
+    """How often a term must occur at least: as often as is `wanted`, and in a large corpus once for each power of ten
+    that it has, for the more text there is, the more words come together by chance.
+    """
+    return max(wanted, len(str(documents)) - 1)
 
 
 def ranges_for(rows: int, before: int) -> int:

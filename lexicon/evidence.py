@@ -35,7 +35,7 @@ def parts_of(counted: Counted, rows: Rows) -> list[tuple[tuple[str, float], ...]
         which = np.flatnonzero(english == (language == "en"))
         if not len(which):
             continue
-        facts, names = WordFacts.of(counted, language), feature_names(language)
+        facts, names = WordFacts.of(counted, language, rows.words[:, which]), feature_names(language)
         columns = [names.index(feature) for feature in PARTS.values()]
         for at in range(0, len(which), BLOCK):
             block = which[at : at + BLOCK]

@@ -11,6 +11,7 @@ from importlib.resources import files
 from lexicon.candidates import Span
 from lexicon.dictionary import check_term
 from semantics.general_language import jieba_dictionary
+from semantics.segment import base_segmenter
 
 _VERSION = re.compile(r"(?:^|\s)v?\d+(?:\.\d+)+$", re.IGNORECASE)
 
@@ -43,9 +44,12 @@ def is_unfit(span: Span) -> bool:
 
 
 def is_unfit_text(text: str) -> bool:
-    """What could never be accepted as a dictionary line: special symbols, digits only, over-long ... Nor is a name with
-    a version behind it a term (`Python 3.11`), though people may bring one."""
-    return _VERSION.search(text) is not None or check_term(text) is not None
+    """What could never be accepted as a dictionary line: special symbols, digits only, over-long ... Nor is a term what
+    ends with a version (`Python 3.11`) or has a word that is a sound (`哈哈哈`), though people may bring it.
+    """
+    if _VERSION.search(text) or check_term(text) is not None:
+        return True
+    return any(tag == "o" for _, tag in base_segmenter().tag(text))
 
 
 NOISE: tuple[Callable[[Span], bool], ...] = (

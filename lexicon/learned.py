@@ -30,7 +30,7 @@ Floats = NDArray[np.float32]
 Indices = NDArray[np.int64]
 
 LANGUAGES = ("zh", "en")
-COUNTING = 3  # another number where the same text is counted otherwise
+COUNTING = 4  # another number where the same text is counted otherwise
 BLOCK = 2048  # rows judged at a time
 SAMPLE = 20_000  # rows from which the units of a corpus are learnt
 
@@ -65,7 +65,7 @@ class TermCounter:
         return other
 
     def add(self, texts: Sequence[str], documents: Indices | None = None) -> None:
-        """Count some `readable` texts, each a whole document: those of these numbers, else the next ones of the corpus."""
+        """Count some `readable` texts, each a whole document, with these numbers or the next ones."""
         table = self.table
         numbers = table.documents + np.arange(len(texts)) if documents is None else documents
         parts = []
@@ -102,31 +102,43 @@ def are_likely(rows: Rows, models: Models) -> NDArray[np.bool_]:
     return found
 
 
-def ranked(models: Models, chosen: Selection, seeds: Collection[str] = ()) -> tuple[Rows, Floats]:
-    """The rows of a selection, likeliest first, and their probabilities; equal ones by frequency, then key.
+def ranked(
+    models: Models, chosen: Selection, seeds: Collection[str] = (), probability: float = 0.0
+) -> tuple[Rows, Floats]:
+    """The rows of a selection with more than this probability, likeliest first, and their probabilities; equal ones by
+    frequency, then key.
 
-    Each language is judged by its own model and in its own units. `seeds` are the `word_key`s of terms that are known to
-    be some: they guide the ranking of all others.
+    Each language is judged by its own model and in its own units. `seeds` are the `word_key`s of terms that are known
+    to be some: they guide the ranking of all others.
     """
     rows, odds = chosen.rows, np.zeros(len(chosen.rows), np.float32)
     for number, language in enumerate(LANGUAGES):
         which = np.flatnonzero(rows.is_english == bool(number))
-        own = chosen.sample.take(chosen.sample.is_english == bool(number))
         if len(which):
-            odds[which] = judged(models[language], chosen.counted, rows.take(which), own, seeds)
-    order = np.lexsort((rows.keys, -rows.frequency, -odds))
-    return rows.take(order), (1 / (1 + np.exp(-odds[order]))).astype(np.float32)
+            odds[which] = judged(models[language], chosen, which, seeds)
+    scores = (1 / (1 + np.exp(-odds))).astype(np.float32)
+    likely = np.flatnonzero(scores > probability)
+    order = likely[np.lexsort((rows.keys[likely], -rows.frequency[likely], -odds[likely]))]
+    return rows.take(order), scores[order]
 
 
-def judged(model: TermModel, counted: Counted, rows: Rows, sample: Rows, seeds: Collection[str]) -> Floats:
-    """Log-odds of being a term for `rows`; what is usual in this corpus is learnt from the `sample`."""
-    facts, words_read = WordFacts.of(counted, model.boundaries.language), counted.words_read
+def judged(model: TermModel, chosen: Selection, which: Indices, seeds: Collection[str]) -> Floats:
+    """Log-odds of being a term for the rows `which` of a selection, all of one language; what is usual in this corpus
+    is learnt from the sample.
+    """
+    rows, counted, language = chosen.rows, chosen.counted, model.boundaries.language
+    sample = chosen.sample.take(chosen.sample.is_english == (language == "en"))
+    facts = WordFacts.of(counted, language, rows.words[:, which], sample.words)
     units = model.candidates.usual
     if len(sample):
-        units = Units.of(features(sample, facts, words_read)).shrunk(units, len(sample))
-    judge = Judge(model.candidates, units, facts, words_read)
-    odds = np.concatenate([judge.log_odds(rows.part(at, at + BLOCK)) for at in range(0, len(rows), BLOCK)])
-    return guided(odds, rows, list(spelt(counted, rows)), facts, seeds) if seeds else odds
+        units = Units.of(features(sample, facts, counted.words_read)).shrunk(units, len(sample))
+    judge = Judge(model.candidates, units, facts, counted.words_read)
+    blocks = [which[at : at + BLOCK] for at in range(0, len(which), BLOCK)]
+    odds = np.concatenate([judge.log_odds(rows.take(block)) for block in blocks])
+    if not seeds:
+        return odds
+    own = rows.take(which)
+    return guided(odds, own, list(spelt(counted, own)), facts, seeds)
 
 
 def spelt(counted: Counted, rows: Rows) -> Iterator[str]:
@@ -139,12 +151,10 @@ def spelt(counted: Counted, rows: Rows) -> Iterator[str]:
 
 def tags_of(counted: Counted, rows: Rows) -> Iterator[str]:
     """The tags of each row's words, as `n n`."""
-    tags = {
-        language: [TAGS[language][tag] for tag in counted.vocabulary.about.tags(language).tolist()]
-        for language in LANGUAGES
-    }
-    for row, is_english in zip(rows.words.T.tolist(), rows.is_english.tolist(), strict=True):
-        yield " ".join(tags["en" if is_english else "zh"][number] for number in row if number >= 0)
+    for words, is_english in zip(rows.words.T, rows.is_english.tolist(), strict=True):
+        language = "en" if is_english else "zh"
+        tags = counted.vocabulary.about.tags(language, words[words >= 0])
+        yield " ".join(TAGS[language][tag] for tag in tags.tolist())
 
 
 @cache

@@ -25,7 +25,7 @@ COUNTS = ("frequency", "documents", "in English", *SIDES)
 SUMS = (*JUDGED, "expected")
 AT = {name: number for names in (COUNTS, SUMS) for number, name in enumerate(names)}
 SEEN = 3  # documents remembered for each row
-ROOMS = [4**power * 50_000 for power in range(12)]  # rows that there is room for: to move them is dear, room is not
+ROOMS = [2**power * 50_000 for power in range(20)]  # rows that there is room for: to move them is dear, room is not
 NEVER = -32768  # less likely than anything
 NOWHERE = -1  # pads `seen_in`
 
@@ -34,9 +34,10 @@ NOWHERE = -1  # pads `seen_in`
 class Rows:
     """Some rows.
 
-    `keys` (n) uint64, hashes of the folded words; `counts` (COUNTS, n) int32; `sums` (SUMS, n) int64, of what was judged
-    of the occurrences, in steps; `words` (MOST_WORDS, n) int32, numbers in a vocabulary, padded with -1; `likeliest` (n)
-    int32, the best log-probability seen, in steps; `seen_in` (SEEN, n) int64, the first documents, padded with NOWHERE.
+    `keys` (n) uint64: hashes of the folded words. `counts` (COUNTS, n) int32. `sums` (SUMS, n) int64: what was judged
+    of the occurrences, in steps. `words` (MOST_WORDS, n) int32: numbers in a vocabulary, padded with -1. `likeliest`
+    (n) int32: the best log-probability seen, in steps. `seen_in` (SEEN, n) int64: the first documents, padded with
+    NOWHERE.
     """
 
     keys: Hashes
@@ -93,7 +94,8 @@ class Counted(Protocol):
 
     @property
     def usual(self) -> Sequence[str]:
-        """Each word of the vocabulary in the spelling most often seen; of two as frequent, that in small letters."""
+        """Each word of the vocabulary in the spelling most often seen; of two as frequent, that in small letters. A
+        letter is as it is: `C/S`."""
 
 
 class NgramTable:
@@ -157,7 +159,7 @@ class NgramTable:
 
     @property
     def usual(self) -> list[str]:
-        """Each word of the vocabulary in the spelling most often seen; of two as frequent, that in small letters."""
+        """See `Counted`."""
         hashes, words = self.vocabulary.hashes[:, 1], self.vocabulary.words
         place = np.empty(len(words), dtype=np.int64)
         place[sorted(range(len(words)), key=words.__getitem__, reverse=True)] = np.arange(len(words))
@@ -165,7 +167,8 @@ class NgramTable:
         new = np.flatnonzero(changes(hashes[order]))
         best = np.empty(len(hashes), dtype=np.int64)
         best[order] = order[np.repeat(new, np.diff(np.append(new, len(order))))]
-        return [words[number] for number in best.tolist()]
+        usual = [words[number] for number in best.tolist()]
+        return [own if is_letter(own) else word for own, word in zip(words, usual, strict=True)]
 
     def _open(self, words: Ints) -> None:
         """Make rows for the newest keys, whose words these are."""
@@ -214,6 +217,11 @@ class NgramTable:
         )
 
 
+def is_letter(word: str) -> bool:
+    """Whether a word is one letter, with or without a blank before it."""
+    return len(word.lstrip(" ")) == 1
+
+
 def negative(rows: Rows) -> Rows:
     """What takes these rows off again when it is added: nothing of it is likely, and it was seen nowhere."""
     likeliest, seen_in = np.full_like(rows.likeliest, NEVER), np.full_like(rows.seen_in, NOWHERE)
@@ -241,7 +249,7 @@ def merged(parts: Sequence[Rows]) -> Rows:
 
 
 def _earliest_of_groups(seen_in: Longs, first: Places) -> Longs:
-    """(SEEN, groups): the lowest SEEN numbers of each group of columns, where `first` are the columns that begin one."""
+    """(SEEN, groups): the lowest SEEN numbers of each group of columns; `first` are the columns that begin one."""
     group = np.repeat(np.arange(len(first)), np.diff(np.append(first, seen_in.shape[1])))
     group, numbers = np.tile(group, SEEN), seen_in.ravel()
     known = numbers != NOWHERE

@@ -1,15 +1,18 @@
 """Which of all candidates are offered for review: of each language the best that nobody has decided on.
 
-A reviewer works from the top. So the best `depth` undecided candidates of a language wait, no more; each that is decided
-makes room for the next of its language. One that waits already stays until it has fallen well below that depth: so a day
-brings what rose, and not what was as good yesterday.
+A reviewer works from the top. So the best `depth` undecided candidates of a language wait, no more; each that is
+decided makes room for the next of its language. One that waits already stays until it has fallen well below that depth:
+so a day brings what rose, and not what was as good yesterday.
 """
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from semantics.scripts import script_of
+from semantics.scripts import HAN
 
 STAYS = 1.5  # times the depth, down to which a candidate that waits already stays
+_HAN = re.compile(f"[{HAN}]")
 LANGUAGES = ("zh", "en")
 """What terms are told apart by: those with a Chinese character, and all others."""
 
@@ -27,27 +30,26 @@ NOTHING_REVIEWED = Reviewed()
 
 def language_of_term(text: str) -> str:
     """One of LANGUAGES."""
-    return "zh" if any(script_of(char) == "Han" for char in text) else "en"
+    return "zh" if _HAN.search(text) else "en"
 
 
 class Offers:
-    """Takes candidates as they come, best first; `depth` 0 takes all."""
+    """Takes candidates as they come, best first; `depth` 0 takes all. Those that are `unfit` have no place."""
 
-    def __init__(self, reviewed: Reviewed, depth: int) -> None:
+    def __init__(self, reviewed: Reviewed, depth: int, unfit: Callable[[str], bool] = lambda text: False) -> None:
         self._reviewed = reviewed
         self._depth = depth
+        self._unfit = unfit
         self._places = dict.fromkeys(LANGUAGES, 0)
 
     def takes(self, text: str, key: str) -> bool:
         """Whether a candidate is offered, or kept because somebody has decided on it."""
-        if not self._depth or key in self._reviewed.decided:
-            return True
+        if key in self._reviewed.decided:
+            return not self._unfit(text)
         language = language_of_term(text)
-        self._places[language] += 1
         most = self._depth * (STAYS if key in self._reviewed.waiting else 1)
-        return self._places[language] <= most
-
-    def may_take(self, key: str) -> bool:
-        """Whether a candidate can still be taken, whatever its language (cheap to ask)."""
-        is_full = bool(self._depth) and min(self._places.values()) > self._depth * STAYS
-        return not is_full or key in self._reviewed.decided
+        has_room = not self._depth or self._places[language] < most
+        if has_room and self._unfit(text):  # asked of those alone that matter: it takes its time
+            return False
+        self._places[language] += 1
+        return has_room

@@ -21,7 +21,7 @@ Numbers = NDArray[np.integer]
 
 
 def pack(rows: Rows, level: int = LEVEL) -> bytes:
-    """The bytes of rows that stand in the order of their keys. With `level` 0 they are twice as many in half the time."""
+    """The bytes of rows that stand in the order of their keys. With `level` 0 twice as many in half the time."""
     counts, sums = rows.counts[:PLAIN].copy(), rows.sums.copy()
     frequency, likely = rows.frequency, rows.sums[AT["likely"]]
     counts[AT["documents"]] -= frequency
@@ -84,7 +84,7 @@ def _expected_at(likely: Longs, frequency: Ints) -> Longs:
 
 
 def _closed_up(table: Numbers, nothing: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Of each column of a table how many values it has, and of all values, column by column, their row and themselves."""
+    """Of each column of a table how many values it has; of all values, column by column, their row and themselves."""
     there = (table != nothing).T
     places = np.flatnonzero(there)
     return there.sum(axis=1), places % len(table), np.ascontiguousarray(table.T).reshape(-1)[places]

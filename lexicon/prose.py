@@ -24,6 +24,7 @@ CODE_SHARE = 0.5  # of what a line says is names and signs: then it is code
 SIGN_WEIGHT = 3  # characters of a name that a sign is worth
 LEAST_HAN = 6  # Chinese characters of a sentence
 HAN_SHARE = 0.2  # of them in a line, from which on it is no code, whatever it names
+OTHER_SHARE = 0.1  # of letters neither Chinese nor Latin, above which nothing can be said of a line: there is no model
 LEAST_WORDS = 4  # of a sentence, one of which is a small word of English
 MANY_WORDS = 8  # of a sentence with an end, in a language whose small words are not known
 CHUNKS_KNOWN = 100_000  # remembered: most of a text are few words over and over
@@ -32,6 +33,7 @@ _NO_TEXT = frozenset({BlockKind.CODE, BlockKind.PICTURE})
 _LINE_END = re.compile(r"[\n\t]")  # the cells of a row stand between tabs
 _CHUNK = re.compile(rf"([^\s{DENSE}]+)")
 _HAN = re.compile(f"[{HAN}]+")
+_OTHER = re.compile("[\u0370-\u1cff\u2c00-\u2dff\u3041-\u30ff\u3130-\u318f\ua4d0-\ua69f\uac00-\ud7ff]")
 _WORD = re.compile(r"[^\W\d_]{2,}|\bI\b")
 _SIGN = re.compile(r"[{}\[\];=<>|&$@\\^~*_#`+]")
 _CALL = re.compile(r"[A-Za-z0-9_>\]]\((?!(?:e?s|ies)\))")
@@ -61,8 +63,8 @@ _PROGRAM_NAME = re.compile(
 
 
 class _Chunk(NamedTuple):
-    """What stands between two blanks: `named`, with NAME for its names; of how many characters `names` are, and how many
-    `signs`, `words`, `small` words of English and `calls` (a bracket right behind a name) it has.
+    """What stands between two blanks: `named`, with NAME for its names; of how many characters the `names` are; how
+    many `signs`, `words`, `small` words of English and `calls` (a bracket right behind a name) it has.
     """
 
     named: str
@@ -100,7 +102,11 @@ def is_running(line: str) -> bool:
 
 def counted_line(line: str) -> str | None:
     """A line with NAME for the names in it; None if it is no running text."""
-    han = 0 if line.isascii() else sum(map(len, _HAN.findall(line)))
+    han = 0
+    if not line.isascii():
+        han = sum(map(len, _HAN.findall(line)))
+        if len(_OTHER.findall(line)) > OTHER_SHARE * len(line):
+            return None
     is_chinese = han >= max(LEAST_HAN, HAN_SHARE * len(line))
     if is_chinese and not _HAS_NAMES.search(line):
         return line

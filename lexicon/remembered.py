@@ -1,18 +1,19 @@
 """What is remembered of a corpus from one day to the next, so that a day counts only what has changed.
 
     counts.db    documents   number, digest, the running text as it was counted (compressed)
+                 lines       of these texts, by hash: on how many of the documents each stands
                  words       number, spelling, how often it was written
                  sentences   that show a term in a document
     rows-G-N.z   rows        of generation G, those whose keys fall into the N-th of equal ranges (lexicon/packing.py)
 
 Rows are sums over documents: of a document that changed or went, what was counted of its old text is taken off. A day
-writes a new generation of all row files; that it counts is committed together with the day's documents and words, in one
-transaction, so that a kill leaves the day before.
+writes a new generation of all row files; that it counts is committed together with the day's documents and words, in
+one transaction, so that a kill leaves the day before.
 """
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ TEXT_LEVEL = 6  # of compression
 TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE documents (number INTEGER PRIMARY KEY, digest TEXT NOT NULL, text BLOB NOT NULL);
+CREATE TABLE lines (line INTEGER PRIMARY KEY, documents INTEGER NOT NULL);
 CREATE TABLE words (number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE, times INTEGER NOT NULL);
 CREATE TABLE sentences (key TEXT, document INTEGER, sentence TEXT NOT NULL, PRIMARY KEY (key, document)) WITHOUT ROWID;
 CREATE INDEX sentences_by_document ON sentences (document);
@@ -88,8 +90,8 @@ class Remembered:
         """The known sentences for terms, by `word_key` and document; "" where the document was found to have none."""
         found = {}
         for batch in batched(keys, ASKED):
-            query = f"SELECT key, document, sentence FROM sentences WHERE key IN ({_marks(batch)})"
-            found.update({(key, document): sentence for key, document, sentence in self._database.execute(query, batch)})
+            rows = self._database.execute(f"SELECT * FROM sentences WHERE key IN ({_marks(batch)})", batch)
+            found.update({(key, document): sentence for key, document, sentence in rows})
         return found
 
     def keep_sentences(self, sentences: Mapping[tuple[str, int], str]) -> None:
@@ -99,12 +101,28 @@ class Remembered:
         self._database.executemany("INSERT INTO sentences VALUES (?, ?, ?)", rows)
         self._database.commit()
 
+    # -- lines
+
+    def lines(self, hashes: Collection[int]) -> dict[int, int]:
+        """On how many documents lines stand, of those that stand on any."""
+        found: dict[int, int] = {}
+        for batch in batched(hashes, ASKED):
+            found.update(self._database.execute(f"SELECT * FROM lines WHERE line IN ({_marks(batch)})", batch))
+        return found
+
+    def keep_lines(self, documents: Mapping[int, int]) -> None:
+        """Know on how many documents lines stand from now on."""
+        gone = [(line,) for line, times in documents.items() if not times]
+        there = sorted((line, times) for line, times in documents.items() if times)
+        self._database.executemany("DELETE FROM lines WHERE line = ?", gone)
+        self._database.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?)", there)
+
     # -- words
 
     def number_words(self, words: Sequence[str], times: Sequence[int]) -> Longs:
         """The numbers of words that were written so many times more (or less)."""
-        add = "INSERT INTO words (word, times) VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET times = times + excluded.times"
-        self._database.executemany(add, zip(words, times, strict=True))
+        add = "INSERT INTO words (word, times) VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET times = times + ?"
+        self._database.executemany(add, zip(words, times, times, strict=True))
         found = {word: number for number, word, _ in self._words("word", words)}
         return np.fromiter((found[word] for word in words), dtype=np.int64, count=len(words))
 

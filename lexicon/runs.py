@@ -1,7 +1,7 @@
 """Tables that were counted one after another, on disk, to be added up range by range of their keys.
 
-    table 1   |----|----|----|----|      each range is packed for itself, so that one range of all tables is read
-    table 2   |----|----|----|----|      without the others
+table 1   |----|----|----|----|      each range is packed for itself, so that one range of all tables is read
+table 2   |----|----|----|----|      without the others
 """
 
 from typing import IO

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.learned import LANGUAGES, SAMPLE, Models, Selection, are_likely
-from lexicon.ngrams import AT, Longs, Rows, joined, no_rows
+from lexicon.ngrams import AT, Longs, Rows, is_letter, joined, no_rows
 from lexicon.occurrences import STEP
 from lexicon.remembered import Remembered
-from lexicon.tokens import Vocabulary, word_hash
+from lexicon.tokens import Vocabulary
+from lexicon.words import is_han
 
-MOST_JUDGED = 500_000  # rows, those with the most expected terms among their places; about 250 bytes each
+MOST_JUDGED = 300_000  # rows, those with the most expected terms among their places; about 250 bytes each
 UNLIKELY = -7 * STEP  # a row that was never likelier than this becomes no term
 UNLIKELY_ONCE = -4 * STEP  # nor one that was seen once: if it comes again, it is counted from then on
 FAIR_BITS = 4  # last bits of a key that are 0: such rows are never forgotten, so that a sample of them is a fair one
@@ -38,23 +39,23 @@ class Selector:
         self._models = models
         self._min_frequency = min_frequency
         self.was_asked = False
-        self._rows = no_rows(0)
+        self._rows: list[Rows] = []
         self._samples = [_Sample() for _ in LANGUAGES]
 
     def add(self, rows: Rows, has_forgotten: bool) -> None:
-        """Look at some rows, each of which comes once. Where some were forgotten, only a part of them is a fair sample."""
+        """Look at some rows, each of which comes once. Where some were forgotten, part of them is a fair sample."""
         self.was_asked = True
         likely = are_likely(rows, self._models)
-        self._rows = joined([self._rows, rows.take(likely & (rows.frequency >= self._min_frequency))])
-        if len(self._rows) > 2 * MOST_JUDGED:
-            self._rows = best(self._rows)
+        self._rows.append(rows.take(likely & (rows.frequency >= self._min_frequency)))
+        if sum(map(len, self._rows)) > 3 * MOST_JUDGED // 2:
+            self._rows = [best(joined(self._rows))]
         for number, sample in enumerate(self._samples):
             own = likely & (rows.is_english == bool(number))
             sample.add(rows.take(own & are_fair(rows, FAIR_BITS) if has_forgotten else own))
 
     def selection(self, memory: Remembered) -> Selection:
         """What was chosen, with its words."""
-        rows, sample = best(self._rows), joined([sample.rows for sample in self._samples])
+        rows, sample = best(joined(self._rows)), joined([sample.rows for sample in self._samples])
         numbers = np.unique(np.concatenate([rows.words.ravel(), sample.words.ravel()]))
         numbers = numbers[numbers >= 0]
         words = memory.words(numbers.tolist())
@@ -103,12 +104,12 @@ def best(rows: Rows) -> Rows:
 
 
 def usual_of(words: Sequence[str], memory: Remembered) -> list[str]:
-    """Each word in the spelling most often seen; of two as frequent the one in small letters."""
-    forms = {form(word) for word in words for form in FORMS}.union(words)
-    alike: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    for _, word, times in memory.spellings(sorted(forms)):
-        alike[word_hash(word)].append((times, word))
-    return [max(alike[word_hash(word)], default=(0, word))[1] for word in words]
+    """Each word as it is written most often: see `Counted`."""
+    alike: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    forms = {form(word) for word in words if not is_han(word) for form in FORMS}
+    for _, word, times in memory.spellings(sorted(forms.union(words))):
+        alike[word.lower()].append((times, word))
+    return [word if is_letter(word) else max(alike[word.lower()], default=(0, word))[1] for word in words]
 
 
 def _renumbered(rows: Rows, numbers: Longs, own: NDArray[np.int32]) -> Rows:

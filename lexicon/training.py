@@ -194,7 +194,7 @@ def examples(one: GoldSet, boundaries: BoundaryModel) -> Examples:
     count = min(len(rows), int(CANDIDATES_A_WORD * len(one.tokens.ids)))
     floor = np.partition(rows.likeliest, -count)[-count]
     chosen = np.flatnonzero(rows.likeliest >= floor)
-    facts = WordFacts.of(table, one.tokens.language)
+    facts = WordFacts.of(table, one.tokens.language, rows.words)
     columns = features(rows.take(chosen), facts, table.words_read)
     return Examples(columns, one.is_gold[chosen], float(floor) / STEP)
 
