@@ -49,7 +49,7 @@ class TextFile:
                 yield Document(number, "", file.read(stop - start - 1).decode())
 
     @cached_property
-    def _places(self) -> array[int]:
+    def _places(self) -> "array[int]":
         """Where each text begins, and the last one ends, in bytes."""
         places, done = array("q", [0]), 0
         with self._path.open("rb") as file:

@@ -24,9 +24,10 @@ from lexicon.prose import counted_text
 from lexicon.remembered import Remembered
 from lexicon.runs import Runs, ends_of
 from lexicon.selecting import Selector, matter
+from lexicon.tokens import Vocabulary
 
 CHUNK_CHARACTERS = 100_000  # counted at a time: the spans of so much text are held at once
-RUN_ROWS = 200_000  # rows of a table in memory; about 250 bytes each
+RUN_ROWS = 400_000  # rows of a table in memory; about 250 bytes each
 RUN_WORDS = 200_000  # words of its vocabulary; about 400 bytes each
 RANGE_ROWS = 200_000  # of all rows, in one range of keys
 ROWS_A_DOCUMENT = 250  # expected of new documents, to part the keys by
@@ -62,10 +63,10 @@ def select(corpus: Corpus, models: Models, memory: Remembered, min_frequency: in
 
 @dataclass(frozen=True)
 class Change:
-    """A document that is not what is remembered: its `digest` now ("": it is gone), and whether it `was` there."""
+    """A document that is not what is remembered: its `digest` now (None: it is gone), and whether it `was` there."""
 
     number: int
-    digest: str
+    digest: str | None
     was: bool
 
 
@@ -76,7 +77,7 @@ def changes_between(before: Iterable[tuple[int, str]], now: Iterable[tuple[int, 
     while left or right:
         if right is None or (left is not None and left[0] < right[0]):
             assert left is not None
-            yield Change(left[0], "", was=True)
+            yield Change(left[0], None, was=True)
             left = next(old, None)
         elif left is None or right[0] < left[0]:
             yield Change(*right, was=False)
@@ -85,6 +86,29 @@ def changes_between(before: Iterable[tuple[int, str]], now: Iterable[tuple[int, 
             if left != right:
                 yield Change(*right, was=True)
             left, right = next(old, None), next(new, None)
+
+
+class WordNumbers:
+    """The words of a vocabulary that grows, as the memory numbers them, and how often they were written."""
+
+    def __init__(self, vocabulary: Vocabulary, memory: Remembered) -> None:
+        self._vocabulary, self._memory = vocabulary, memory
+        self._numbers = np.zeros(0, dtype=np.int32)
+        self._times = np.zeros(0, dtype=np.int64)
+
+    def rows_of(self, table: NgramTable, sign: int) -> Rows:
+        """The rows of a table, or what takes them off; its words have their numbers in the memory."""
+        new = self._vocabulary.words[len(self._numbers) :]
+        self._numbers = np.append(self._numbers, self._memory.number_words(new))
+        self._times = np.pad(self._times, (0, len(new))) + table.spellings
+        rows = table.rows()
+        rows = replace(rows, words=np.append(self._numbers, np.int32(-1))[rows.words])
+        return rows if sign > 0 else negative(rows)
+
+    def end(self, sign: int) -> None:
+        """Let the memory know how often the words were written, or no more were."""
+        written = np.flatnonzero(self._times)
+        self._memory.count_words(self._numbers[written], sign * self._times[written])
 
 
 class _Day:
@@ -98,7 +122,7 @@ class _Day:
         left, documents = 0, self._memory.count()
         for change in self._changes():
             left += 1
-            documents += bool(change.digest) - change.was
+            documents += (change.digest is not None) - change.was
         selector = Selector(self._models, least_frequency(min_frequency, documents))
         with self._task("lexicon: count", left) as advance:
             for batch in batched(self._changes(), BATCH_DOCUMENTS):
@@ -116,9 +140,9 @@ class _Day:
         """Take off what was counted of old texts, add what there is in new ones."""
         memory = self._memory
         gone = [change.number for change in batch if change.was]
-        new = {change.number: change.digest for change in batch if change.digest}
+        new = {change.number: change.digest for change in batch if change.digest is not None}
         with tempfile.TemporaryFile(dir=memory.folder) as file:
-            runs = Runs(file, ranges_for(memory.rows_kept + ROWS_A_DOCUMENT * len(batch), memory.ranges))
+            runs = Runs(file, max(memory.ranges, ranges_for(ROWS_A_DOCUMENT * len(batch))))
             self._run(self._old_texts(gone), runs, -1)
             memory.drop(gone)
             self._run(self._new_texts(new, advance), runs, 1)
@@ -156,37 +180,35 @@ class _Day:
     def _run(self, texts: Iterable[tuple[int, str]], runs: Runs, sign: int) -> None:
         """Count texts into as many tables as memory asks for; `sign` is -1 to take them off."""
         counter = TermCounter(self._models)
+        words = WordNumbers(counter.table.vocabulary, self._memory)
         for chunk in _chunks(texts):
             counter.add([text for _, text in chunk], np.array([number for number, _ in chunk], dtype=np.int64))
-            if len(counter.table) > RUN_ROWS or counter.table.words_known > RUN_WORDS:
-                self._end_run(counter.table, runs, sign)
-                counter = counter.next() if counter.table.words_known <= RUN_WORDS else TermCounter(self._models)
-        self._end_run(counter.table, runs, sign)
-
-    def _end_run(self, table: NgramTable, runs: Runs, sign: int) -> None:
-        """Put a table among the runs, its words numbered as the memory does it."""
-        written = np.flatnonzero(table.spellings)
-        words = [table.vocabulary.words[number] for number in written.tolist()]
-        numbers = np.full(len(table.vocabulary) + 1, -1, dtype=np.int32)  # the last is for no word
-        numbers[written] = self._memory.number_words(words, (sign * table.spellings[written]).tolist())
-        rows = table.rows()
-        rows = replace(rows, words=numbers[rows.words])
-        runs.add(rows if sign > 0 else negative(rows))
+            if len(counter.table) > RUN_ROWS:
+                runs.add(words.rows_of(counter.table, sign))
+                counter.table.clear()
+            if counter.table.words_known > RUN_WORDS:
+                runs.add(words.rows_of(counter.table, sign))
+                words.end(sign)
+                counter = TermCounter(self._models)
+                words = WordNumbers(counter.table.vocabulary, self._memory)
+        runs.add(words.rows_of(counter.table, sign))
+        words.end(sign)
 
     def _add_up(self, runs: Runs, gone: Longs, selector: Selector | None) -> None:
         """Write the next generation of rows."""
-        memory, kept = self._memory, 0
-        forgets = memory.has_forgotten or memory.rows_kept + runs.rows_added > FORGET_FROM
-        with self._task("lexicon: add up", runs.ranges) as advance:
-            for number, before in enumerate(_parted(memory, runs.ranges)):
-                rows = merged([without_documents(before, gone), *runs.read(number)])
+        memory, kept, total = self._memory, 0, self._memory.rows_kept + runs.rows_added
+        forgets = memory.has_forgotten or total > FORGET_FROM
+        ranges = max(1, memory.ranges, min(runs.ranges, ranges_for(total)))
+        with self._task("lexicon: add up", ranges) as advance:
+            for number, before in enumerate(_parted(memory, ranges)):
+                rows = merged([without_documents(before, gone), *runs.read(number, ranges)])
                 rows = rows.take(matter(rows)) if forgets else rows
                 if selector:
                     selector.add(rows, forgets)
                 memory.write_rows(number, rows)
                 kept += len(rows)
                 advance(1)
-        memory.commit(runs.ranges, kept, forgets)
+        memory.commit(ranges, kept, forgets)
 
 
 def plain(text: str) -> str:
@@ -201,9 +223,9 @@ def least_frequency(wanted: int, documents: int) -> int:
     return max(wanted, len(str(documents)) - 1)
 
 
-def ranges_for(rows: int, before: int) -> int:
-    """Into how many ranges so many rows are parted: a power of two, and no less than `before`."""
-    return max(before, 1 << max(0, (rows // RANGE_ROWS).bit_length()))
+def ranges_for(rows: int) -> int:
+    """Into how many ranges so many rows are parted: a power of two."""
+    return 1 << max(0, (rows // RANGE_ROWS).bit_length())
 
 
 def _parted(memory: Remembered, ranges: int) -> Iterator[Rows]:

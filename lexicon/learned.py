@@ -7,7 +7,6 @@
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -57,12 +56,6 @@ class TermCounter:
         self.table = NgramTable()
         self._models = models
         self._boundaries = {language: Boundaries(model.boundaries) for language, model in models.items()}
-
-    def next(self) -> "TermCounter":
-        """Another that counts from nothing, and knows the words that this one has met."""
-        other = copy(self)
-        other.table = NgramTable(self.table.vocabulary)
-        return other
 
     def add(self, texts: Sequence[str], documents: Indices | None = None) -> None:
         """Count some `readable` texts, each a whole document, with these numbers or the next ones."""

@@ -119,6 +119,12 @@ class NgramTable:
         """All words, numbered as they came."""
         return self._vocabulary
 
+    def clear(self) -> None:
+        """Count from nothing again; the words and the memory stay."""
+        self.documents = 0
+        self._spellings = np.zeros(0, dtype=np.int64)
+        self._numbers = KeyNumbers()
+
     def add(self, parts: Sequence[tuple[Tokens, Occurrences]]) -> None:
         """Count spans in tokens, which are numbered by this table's vocabulary; all parts of a document at once."""
         spans = []
@@ -233,19 +239,19 @@ def merged(parts: Sequence[Rows]) -> Rows:
     counted no more often than it was taken off is gone."""
     rows = joined(parts)
     order = np.argsort(rows.keys, kind="stable")
-    keys = rows.keys[order]
-    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(keys)), np.bool_), keys[1:] != keys[:-1]]))
-    if not len(first):
-        return rows
-    total = Rows(
-        keys[first],
-        np.add.reduceat(rows.counts[:, order], first, axis=1, dtype=np.int32),
-        np.add.reduceat(rows.sums[:, order], first, axis=1),
-        rows.words[:, order[first]],
-        np.maximum.reduceat(rows.likeliest[order], first),
-        _earliest_of_groups(rows.seen_in[:, order], first),
-    )
-    return total.take(total.frequency > 0)
+    first = np.flatnonzero(changes(rows.keys[order]))
+    total = rows.take(order[first])
+    size = np.diff(np.append(first, len(order)))
+    several = np.flatnonzero(size > 1)
+    if len(several):
+        of_several = rows.take(order[np.repeat(size > 1, size)])
+        begins = np.concatenate([[0], np.cumsum(size[several])[:-1]])
+        total.counts[:, several] = np.add.reduceat(of_several.counts, begins, axis=1)
+        total.sums[:, several] = np.add.reduceat(of_several.sums, begins, axis=1)
+        total.likeliest[several] = np.maximum.reduceat(of_several.likeliest, begins)
+        total.seen_in[:, several] = _earliest_of_groups(of_several.seen_in, begins)
+    is_gone = total.frequency <= 0
+    return total.take(~is_gone) if is_gone.any() else total
 
 
 def _earliest_of_groups(seen_in: Longs, first: Places) -> Longs:
@@ -315,7 +321,7 @@ def ordered(numbers: Numbers) -> Places:
     return order[np.argsort((numbers >> 16).astype(np.uint16)[order], kind="stable")]
 
 
-def changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
+def changes(values: NDArray[np.integer] | Hashes) -> NDArray[np.bool_]:
     """Where a value is not that before it; the first is not."""
     return np.concatenate([np.ones(min(1, len(values)), np.bool_), values[1:] != values[:-1]])
 

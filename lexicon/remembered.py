@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from docstore.batches import batched
-from lexicon.ngrams import Longs, Rows, no_rows
-from lexicon.packing import pack, read_rows
+from lexicon.ngrams import Ints, Longs, Rows, no_rows
+from lexicon.packing import read_rows, write_rows
 
 ASKED = 500  # values in one statement
 PAGE = 10_000  # documents listed at a time
-TEXT_LEVEL = 6  # of compression
+TEXT_PACKING = (3, zlib.DEFLATED, 13, 6)  # for texts of a page: larger tables take longer to make than the packing
 TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE documents (number INTEGER PRIMARY KEY, digest TEXT NOT NULL, text BLOB NOT NULL);
@@ -78,7 +78,7 @@ class Remembered:
 
     def keep(self, documents: Iterable[tuple[int, str, str]]) -> None:
         """Keep number, digest and counted text of documents."""
-        rows = ((number, digest, zlib.compress(text.encode(), TEXT_LEVEL)) for number, digest, text in documents)
+        rows = ((number, digest, _compressed(text)) for number, digest, text in documents)
         self._database.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", rows)
 
     def drop(self, numbers: Sequence[int]) -> None:
@@ -119,12 +119,17 @@ class Remembered:
 
     # -- words
 
-    def number_words(self, words: Sequence[str], times: Sequence[int]) -> Longs:
-        """The numbers of words that were written so many times more (or less)."""
-        add = "INSERT INTO words (word, times) VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET times = times + ?"
-        self._database.executemany(add, zip(words, times, times, strict=True))
+    def number_words(self, words: Sequence[str]) -> Ints:
+        """The numbers of words, new ones for those that are new."""
+        add = "INSERT OR IGNORE INTO words (word, times) VALUES (?, 0)"
+        self._database.executemany(add, ((word,) for word in words))
         found = {word: number for number, word, _ in self._words("word", words)}
-        return np.fromiter((found[word] for word in words), dtype=np.int64, count=len(words))
+        return np.fromiter((found[word] for word in words), dtype=np.int32, count=len(words))
+
+    def count_words(self, numbers: Ints, times: Longs) -> None:
+        """The words with these numbers were written so many times more (or less)."""
+        rows = zip(times.tolist(), numbers.tolist(), strict=True)
+        self._database.executemany("UPDATE words SET times = times + ? WHERE number = ?", rows)
 
     def words(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
         """Number, spelling and times of the words with these numbers."""
@@ -162,8 +167,7 @@ class Remembered:
 
     def write_rows(self, number: int, rows: Rows) -> None:
         """One range of the next generation."""
-        path = self._path(self._generation + 1, number)
-        path.write_bytes(pack(rows))
+        write_rows(rows, self._path(self._generation + 1, number))
 
     def commit(self, ranges: int, rows: int, has_forgotten: bool) -> None:
         """From now on the next generation counts, of which all ranges were written; the last one is deleted."""
@@ -216,6 +220,11 @@ class Remembered:
         known = {self._path(self._generation, number) for number in range(self.ranges)}
         for path in set(self.folder.glob("rows-*.z")) - known:
             path.unlink()
+
+
+def _compressed(text: str) -> bytes:
+    packing = zlib.compressobj(*TEXT_PACKING)
+    return packing.compress(text.encode()) + packing.flush()
 
 
 def _marks(values: Sequence[object]) -> str:

@@ -4,6 +4,7 @@ table 1   |----|----|----|----|      each range is packed for itself, so that on
 table 2   |----|----|----|----|      without the others
 """
 
+from itertools import chain
 from typing import IO
 
 import numpy as np
@@ -30,12 +31,13 @@ class Runs:
         self.rows_added += len(rows)
         for pieces, start, stop in zip(self._pieces, [0, *ends[:-1]], ends, strict=True):
             if start < stop:
-                pieces.append((self._file.tell(), self._file.write(pack(rows.part(start, stop), level=0))))
+                pieces.append((self._file.tell(), self._file.write(pack(rows.part(start, stop)))))
 
-    def read(self, number: int) -> list[Rows]:
-        """What each table has in a range of keys."""
+    def read(self, number: int, ranges: int) -> list[Rows]:
+        """What the tables have in one of so many ranges of keys, as many as these or fewer; in no order."""
+        width = self.ranges // ranges
         found = []
-        for place, size in self._pieces[number]:
+        for place, size in chain(*self._pieces[number * width : (number + 1) * width]):
             self._file.seek(place)
             found.append(unpack(self._file.read(size)))
         return found

@@ -118,10 +118,12 @@ def by_language(texts: Sequence[str], documents: Numbers) -> Iterator[tuple[str,
     """For each language its part of `texts`, whose numbers are `documents`: a text of lines in two stands in both."""
     parts: dict[str, tuple[list[str], list[int]]] = {}
     for text, document in zip(texts, documents.tolist(), strict=True):
-        lines = [(language_of(line), line) for line in text.split("\n")]
-        for language in dict.fromkeys(language for language, _ in lines):
+        lines: dict[str, list[str]] = {}
+        for line in text.split("\n"):
+            lines.setdefault(language_of(line), []).append(line)
+        for language, own in lines.items():
             chosen, numbers = parts.setdefault(language, ([], []))
-            chosen.append("\n".join(line for own, line in lines if own == language))
+            chosen.append("\n".join(own))
             numbers.append(document)
     for language, (chosen, numbers) in sorted(parts.items()):
         yield language, chosen, np.array(numbers, dtype=np.int64)
