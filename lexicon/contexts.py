@@ -49,9 +49,10 @@ def _places(folded: str, keys: Collection[str], is_fit: Callable[[int], bool]) -
             if key in missing and key not in found and is_fit(start):
                 found.add(key)
                 yield key, start, end
-        if not found:
-            return
         missing -= found
+        if not found:
+            break
+    yield from ((key, start, start + len(key)) for key in missing if (start := folded.find(key)) >= 0)  # in a word
 
 
 def _find(folded: str, key: str, is_fit: Callable[[int], bool]) -> int:

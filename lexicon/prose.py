@@ -22,7 +22,7 @@ from semantics.scripts import DENSE, HAN
 
 CODE_SHARE = 0.5  # of what a line says is names and signs: then it is code
 SIGN_WEIGHT = 3  # characters of a name that a sign is worth
-LEAST_HAN = 6  # Chinese characters of a sentence
+LEAST_HAN = 4  # Chinese characters of a sentence
 HAN_SHARE = 0.2  # of them in a line, from which on it is no code, whatever it names
 OTHER_SHARE = 0.1  # of letters neither Chinese nor Latin, above which nothing can be said of a line: there is no model
 LEAST_WORDS = 4  # of a sentence, one of which is a small word of English
