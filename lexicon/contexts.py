@@ -8,7 +8,7 @@ from semantics.mixed_terms import MixedTerms
 
 _CLOSING = "”’」』）)】》〉］]"
 # A quotation or a bracket that closes after the end still belongs to the sentence.
-_SENTENCE_END = re.compile(rf"(?:[。！？!?；;\n]|\.(?=[\s{re.escape(_CLOSING)}]))[{re.escape(_CLOSING)}]*")
+_SENTENCE_END = re.compile(rf"\n|(?:[。！？!?；;]|\.(?=[\s{re.escape(_CLOSING)}]))[{re.escape(_CLOSING)}]*")
 
 _INSIDE_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
 

@@ -5,16 +5,12 @@ decided makes room for the next of its language. One that waits already stays un
 so a day brings what rose, and not what was as good yesterday.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from semantics.scripts import HAN
+from semantics.scripts import LANGUAGES, language_of_term
 
 STAYS = 1.5  # times the depth, down to which a candidate that waits already stays
-_HAN = re.compile(f"[{HAN}]")
-LANGUAGES = ("zh", "en")
-"""What terms are told apart by: those with a Chinese character, and all others."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +22,6 @@ class Reviewed:
 
 
 NOTHING_REVIEWED = Reviewed()
-
-
-def language_of_term(text: str) -> str:
-    """One of LANGUAGES."""
-    return "zh" if _HAN.search(text) else "en"
 
 
 class Offers:

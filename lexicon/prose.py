@@ -32,6 +32,7 @@ CHUNKS_KNOWN = 100_000  # remembered: most of a text are few words over and over
 _NO_TEXT = frozenset({BlockKind.CODE, BlockKind.PICTURE})
 _LINE_END = re.compile(r"[\n\t]")  # the cells of a row stand between tabs
 _CHUNK = re.compile(rf"([^\s{DENSE}]+)")
+_TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*)?>")
 _HAN = re.compile(f"[{HAN}]+")
 _OTHER = re.compile("[\u0370-\u1cff\u2c00-\u2dff\u3041-\u30ff\u3130-\u318f\ua4d0-\ua69f\uac00-\ud7ff]")
 _WORD = re.compile(r"[^\W\d_]{2,}|\bI\b")
@@ -44,6 +45,7 @@ _PROGRAM_NAME = re.compile(
       (?:https?|ftps?|file|git|ssh):// [^<>"'）)]+ | (?<!\w)www\.[\w.-]+ | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
     | (?<![\w./]) (?:~|\.{1,2}|[A-Za-z]:)? (?:[/\\][\w.+*-]+){2,} [/\\]? | ^~?/[A-Za-z][\w.-]+
     | </?[A-Za-z][^<>]*>?
+    | [A-Za-z_][\w:.-]*=(?:"[^"]*"?|'[^']*'?)                         # name="value"
     | ^--?[A-Za-z][\w-]*(?:=.+)?
     | (?<!\w) [$@%\#&]{1,2} [A-Za-z_{(][\w.]*[})]?
     | (?<![A-Za-z0-9_])
@@ -110,7 +112,7 @@ def counted_line(line: str) -> str | None:
     is_chinese = han >= max(LEAST_HAN, HAN_SHARE * len(line))
     if is_chinese and not _HAS_NAMES.search(line):
         return line
-    parts = _CHUNK.split(line.replace(NAME, " "))
+    parts = _CHUNK.split(_TAG.sub(f" {NAME} ", line.replace(NAME, " ")))
     chunks = [_look(chunk) for chunk in parts[1::2]]
     if not (is_chinese or _is_sentence(line, han, chunks)):
         return None

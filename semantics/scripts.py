@@ -22,6 +22,9 @@ HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u
 DENSE = "\u2e80-\U0003ffff"
 """Scripts that write no blanks between words, with their punctuation, for a regex class: Han, kana, Hangul ..."""
 
+LANGUAGES = {"zh": f"[{HAN}]", "en": f"^[^{HAN}]*$"}
+"""What terms are told apart by, each with the regex of its terms: Chinese if one character is, else as English."""
+
 _HAN = re.compile(f"[{HAN}]")
 _NAMED_HAN = frozenset({"CJK", "IDEOGRAPHIC"})
 _BESIDE_LATIN = frozenset({"Latin", "Greek", "Han", "Hiragana", "Katakana", "Hangul", "Bopomofo"})
@@ -40,6 +43,11 @@ def script_of(char: str) -> str:
     if first in ("MODIFIER", "KATAKANA-HIRAGANA", ""):
         return ""
     return "Han" if first in _NAMED_HAN else first.capitalize()
+
+
+def language_of_term(text: str) -> str:
+    """One of LANGUAGES."""
+    return "zh" if _HAN.search(text) else "en"
 
 
 def disguised(text: str) -> str:
