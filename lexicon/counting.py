@@ -19,7 +19,7 @@ from docstore.model import line_hash
 from lexicon.candidates import readable
 from lexicon.corpus import Corpus
 from lexicon.learned import Models, Selection, TermCounter
-from lexicon.ngrams import NOWHERE, Longs, NgramTable, Rows, merged, negative
+from lexicon.ngrams import AT, NOWHERE, Longs, NgramTable, Rows, merged, negative
 from lexicon.prose import counted_text
 from lexicon.remembered import Remembered
 from lexicon.runs import Runs, ends_of
@@ -201,7 +201,7 @@ class _Day:
         ranges = max(1, memory.ranges, min(runs.ranges, ranges_for(total)))
         with self._task("lexicon: add up", ranges) as advance:
             for number, before in enumerate(_parted(memory, ranges)):
-                rows = merged([without_documents(before, gone), *runs.read(number, ranges)])
+                rows = bounded(merged([without_documents(before, gone), *runs.read(number, ranges)]))
                 rows = rows.take(matter(rows)) if forgets else rows
                 if selector:
                     selector.add(rows, forgets)
@@ -243,6 +243,15 @@ def without_documents(rows: Rows, gone: Longs) -> Rows:
         return rows
     place = np.minimum(np.searchsorted(gone, rows.seen_in), len(gone) - 1)
     return replace(rows, seen_in=np.where(gone[place] == rows.seen_in, NOWHERE, rows.seen_in))
+
+
+def bounded(rows: Rows) -> Rows:
+    """Rows of which each was seen in one document at least, and in no more than it was seen times: a line counts for
+    the first of the documents that have it, so that taking off another line of that one may take off one too many.
+    """
+    counts, documents = rows.counts.copy(), AT["documents"]
+    counts[documents] = np.clip(counts[documents], 1, rows.frequency)
+    return replace(rows, counts=counts)
 
 
 def _chunks(texts: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:

@@ -139,9 +139,14 @@ def _is_sentence(line: str, han: int, chunks: Sequence[_Chunk]) -> bool:
 def _look(chunk: str) -> _Chunk:
     if chunk.isalpha() and (chunk.islower() or len(chunk) < 6):
         is_word = len(chunk) > 1
-        return _Chunk(chunk, 0, 0, int(is_word), int(is_word and chunk.lower() in function_words()), 0)
+        return _Chunk(chunk, 0, 0, int(is_word), int(is_word and _is_small(chunk)), 0)
     text = _PROGRAM_NAME.sub(NAME, chunk)
     names = len(chunk) - len(text) + text.count(NAME)
-    words = [word.lower() for word in _WORD.findall(text)]
-    small = sum(word in function_words() for word in words)
+    words = _WORD.findall(text)
+    small = sum(map(_is_small, words))
     return _Chunk(text, names, len(_SIGN.findall(text)), len(words), small, int(_CALL.search(chunk) is not None))
+
+
+def _is_small(word: str) -> bool:
+    """Whether it is a small word of English: not in capitals, which is how SQL writes its `FROM`."""
+    return word.lower() in function_words() and (len(word) == 1 or not word.isupper())
