@@ -123,7 +123,7 @@ class _Day:
         for change in self._changes():
             left += 1
             documents += (change.digest is not None) - change.was
-        selector = Selector(self._models, least_frequency(min_frequency, documents))
+        selector = Selector(self._models, frequency_needed(min_frequency, documents))
         with self._task("lexicon: count", left) as advance:
             for batch in batched(self._changes(), BATCH_DOCUMENTS):
                 left -= len(batch)
@@ -216,7 +216,7 @@ def plain(text: str) -> str:
     return readable(text).encode("utf-8", "replace").decode()
 
 
-def least_frequency(wanted: int, documents: int) -> int:
+def frequency_needed(wanted: int, documents: int) -> int:
     """How often a term must occur at least: as often as is `wanted`, and in a large corpus once for each power of ten
     that it has, for the more text there is, the more words come together by chance.
     """

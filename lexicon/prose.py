@@ -22,10 +22,10 @@ from semantics.scripts import DENSE, HAN
 
 CODE_SHARE = 0.5  # of what a line says is names and signs: then it is code
 SIGN_WEIGHT = 3  # characters of a name that a sign is worth
-LEAST_HAN = 4  # Chinese characters of a sentence
+MIN_HAN = 4  # Chinese characters of a sentence
 HAN_SHARE = 0.2  # of them in a line, from which on it is no code, whatever it names
 OTHER_SHARE = 0.1  # of letters neither Chinese nor Latin, above which nothing can be said of a line: there is no model
-LEAST_WORDS = 4  # of a sentence, one of which is a small word of English
+MIN_WORDS = 4  # of a sentence, one of which is a small word of English
 MANY_WORDS = 8  # of a sentence with an end, in a language whose small words are not known
 CHUNKS_KNOWN = 100_000  # remembered: most of a text are few words over and over
 
@@ -109,7 +109,7 @@ def counted_line(line: str) -> str | None:
         han = sum(map(len, _HAN.findall(line)))
         if len(_OTHER.findall(line)) > OTHER_SHARE * len(line):
             return None
-    is_chinese = han >= max(LEAST_HAN, HAN_SHARE * len(line))
+    is_chinese = han >= max(MIN_HAN, HAN_SHARE * len(line))
     if is_chinese and not _HAS_NAMES.search(line):
         return line
     parts = _CHUNK.split(_TAG.sub(f" {NAME} ", line.replace(NAME, " ")))
@@ -130,7 +130,7 @@ def _is_sentence(line: str, han: int, chunks: Sequence[_Chunk]) -> bool:
         calls += chunk.calls
     if names + SIGN_WEIGHT * signs > CODE_SHARE * (len(line) - line.count(" ")):
         return False
-    if han >= LEAST_HAN or (words >= LEAST_WORDS and small > calls):
+    if han >= MIN_HAN or (words >= MIN_WORDS and small > calls):
         return True
     return words >= MANY_WORDS and not calls and _SENTENCE_END.search(line) is not None
 

@@ -14,7 +14,7 @@ from lexicon.remembered import Remembered
 from lexicon.tokens import Vocabulary
 from lexicon.words import is_han
 
-MOST_JUDGED = 300_000  # rows, those with the most expected terms among their places; about 250 bytes each
+MAX_JUDGED = 300_000  # rows, those with the most expected terms among their places; about 250 bytes each
 UNLIKELY = -7 * STEP  # a row that was never likelier than this becomes no term
 UNLIKELY_ONCE = -4 * STEP  # nor one that was seen once: if it comes again, it is counted from then on
 FAIR_BITS = 4  # last bits of a key that are 0: such rows are never forgotten, so that a sample of them is a fair one
@@ -47,7 +47,7 @@ class Selector:
         self.was_asked = True
         likely = are_likely(rows, self._models)
         self._rows.append(rows.take(likely & (rows.frequency >= self._min_frequency)))
-        if sum(map(len, self._rows)) > 3 * MOST_JUDGED // 2:
+        if sum(map(len, self._rows)) > 3 * MAX_JUDGED // 2:
             self._rows = [best(joined(self._rows))]
         for number, sample in enumerate(self._samples):
             own = likely & (rows.is_english == bool(number))
@@ -96,11 +96,11 @@ def matter(rows: Rows) -> NDArray[np.bool_]:
 
 
 def best(rows: Rows) -> Rows:
-    """The MOST_JUDGED rows of whose places the most are expected to be terms; equal ones by key."""
-    if len(rows) <= MOST_JUDGED:
+    """The MAX_JUDGED rows of whose places the most are expected to be terms; equal ones by key."""
+    if len(rows) <= MAX_JUDGED:
         return rows
     order = np.lexsort((rows.keys, -rows.sums[AT["expected"]]))
-    return rows.take(np.sort(order[:MOST_JUDGED]))
+    return rows.take(np.sort(order[:MAX_JUDGED]))
 
 
 def usual_of(words: Sequence[str], memory: Remembered) -> list[str]:

@@ -13,7 +13,7 @@ from docstore.model import Term
 from lexicon import contexts, counting, selecting
 from lexicon.build import mine_terms
 from lexicon.corpus import Document, digest_of
-from lexicon.counting import Change, changes_between, least_frequency, ranges_for
+from lexicon.counting import Change, changes_between, frequency_needed, ranges_for
 from lexicon.ngrams import NOWHERE
 from lexicon.offers import Reviewed
 from lexicon.remembered import Remembered
@@ -238,7 +238,7 @@ def written_again(articles: Articles) -> Articles:
 def test_memory_does_not_grow_with_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small_pieces(monkeypatch)
     monkeypatch.setattr(counting, "FORGET_FROM", 500)
-    monkeypatch.setattr(selecting, "MOST_JUDGED", 200)
+    monkeypatch.setattr(selecting, "MAX_JUDGED", 200)
     monkeypatch.setattr("lexicon.learned.SAMPLE", 100)
     monkeypatch.setattr(selecting, "SAMPLE", 100)
     peaks = []
@@ -292,7 +292,7 @@ def test_documents_stay_within_what_can_be(tmp_path: Path) -> None:
 
 
 def test_the_larger_the_corpus_the_more_often_a_term_has_to_occur() -> None:
-    assert [least_frequency(2, documents) for documents in (0, 99, 1000, 99_999, 100_000, 1_000_000)] == [
+    assert [frequency_needed(2, documents) for documents in (0, 99, 1000, 99_999, 100_000, 1_000_000)] == [
         2,
         2,
         3,
@@ -300,7 +300,7 @@ def test_the_larger_the_corpus_the_more_often_a_term_has_to_occur() -> None:
         5,
         6,
     ]
-    assert least_frequency(9, 1_000_000) == 9
+    assert frequency_needed(9, 1_000_000) == 9
 
 
 def test_rows_are_parted_as_memory_asks() -> None:
