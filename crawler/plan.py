@@ -93,8 +93,17 @@ def _seed(text: str) -> str:
 
 def _scopes(settings: CrawlSettings, seeds: tuple[str, ...]) -> tuple[Scope, ...]:
     if not settings.scope:
-        return tuple(Scope(host) for host in dict.fromkeys(host_of(seed) for seed in seeds))
+        hosts = [form for seed in seeds for form in _with_and_without_www(host_of(seed))]
+        return tuple(Scope(host) for host in dict.fromkeys(hosts))
     return tuple(_scope(text) for text in settings.scope)
+
+
+def _with_and_without_www(host: str) -> tuple[str, ...]:
+    """The host and the same name with `www.` or without it: a site answers at one of them and redirects the other."""
+    name, _ = host_and_port(host)
+    if _is_number(name) or "." not in name:
+        return (host,)
+    return (host, host.removeprefix("www.") if host.startswith("www.") else f"www.{host}")
 
 
 def _scope(text: str) -> Scope:

@@ -23,7 +23,7 @@ class CrawlSettings:
         default=(),
         metadata={
             "help": "what may be fetched: host[:port][/path prefix], or *.host for a host and all below it; "
-            "empty: the hosts of the seeds"
+            "empty: the hosts of the seeds, with www. and without"
         },
     )
     depth: int = field(

@@ -72,7 +72,7 @@ def asked(answer: Answer) -> Iterator[str]:
     if row["due_at"] is None:
         yield "It will not be asked again."
     elif row["due_at"]:
-        yield f"It is due again from {to_the_second(row['due_at'])} on."
+        yield f"It is due in the first crawl after {to_the_second(row['due_at'])}."
     else:
         yield "It is due in the next crawl."
 
@@ -111,7 +111,7 @@ NAMES_AS = {"next": "its next page", "canonical": "its original"}
 def related(answer: Answer) -> Iterator[str]:
     """The pages that it names, is part of, or repeats."""
     yield from (f"It names {row['target']} as {NAMES_AS[row['kind']]}." for row in answer.get("ties", ()))
-    yield from (f"Part of its article is {row['url']}." for row in answer.get("parts", ()) if "url" in row)
+    yield from (f"Part of its article is {row['url']}." for row in answer.get("parts", ()))
     for row in answer.get("near_duplicates", ()):
         yield f"Nearly the same is {row['url']}" + (", which stands for both." if row["stands_for_the_group"] else ".")
 
@@ -153,9 +153,8 @@ def judged(answer: Answer) -> Iterator[str]:
         yield f"{row['page']} ({row['page_score']}) links to it by “{row['anchor']}”: {', '.join(rest)}."
     for row in answer.get("priority", ()):
         yield f"Its priority is {row['now']} by {row['strategy']}."
-    for row in answer.get("parts", ()):
-        if "part" in row:
-            yield f"  {row['part']}: {row['value']} times {row['weight']} is {row['product']}"
+    for row in answer.get("priority_parts", ()):
+        yield f"  {row['part']}: {row['value']} times {row['weight']} is {row['product']}"
 
 
 SAID_OF_SOURCE = frozenset({"page", "page_score", "anchor", "context"})

@@ -147,7 +147,7 @@ def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
     if priority is not None:
         answer["priority"] = [{"strategy": means.strategy, "now": f"{priority:.4f}"}]
     if isinstance(means.focus, Fused) and priority is not None:
-        answer["parts"] = fused_parts(means.focus, url)
+        answer["priority_parts"] = fused_parts(means.focus, url)
     return answer
 
 

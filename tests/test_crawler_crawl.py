@@ -408,8 +408,34 @@ def test_real_sites_are_told_who_asks(seed: str, inside: tuple[str, ...], contac
 def test_a_plan() -> None:
     plan = plan_of(CrawlSettings(seeds=("news.test", "HTTP://News.test/#top", "http://b.test/x/")))
     assert plan.seeds == ("http://news.test/", "http://b.test/x/")
-    assert [scope.host for scope in plan.rules.scopes] == ["news.test", "b.test"]
+    assert [scope.host for scope in plan.rules.scopes] == ["news.test", "www.news.test", "b.test", "www.b.test"]
     assert plan.queues == "hflp/101"
+
+
+@pytest.mark.parametrize(
+    ("seed", "hosts"),
+    [
+        ("https://www.news.test/", ["www.news.test", "news.test"]),
+        ("http://news.test:8080/", ["news.test:8080", "www.news.test:8080"]),
+        ("http://127.0.0.1:8080/", ["127.0.0.1:8080"]),
+        ("http://[::1]/", ["[::1]"]),
+        ("http://intranet/", ["intranet"]),
+    ],
+)
+def test_a_site_is_the_host_of_a_seed_with_www_and_without(seed: str, hosts: list[str]) -> None:
+    assert [scope.host for scope in plan_of(CrawlSettings(seeds=(seed,))).rules.scopes] == hosts
+
+
+def test_a_seed_may_redirect_to_www(tmp_path: Path) -> None:
+    table = MemoryTable()
+    with Site({}) as site:
+        home = f"http://site.localhost:{site.port}/"
+        www = f"http://www.site.localhost:{site.port}/home"
+        site.pages.update({"/": Answer(301, b"", {"Location": www}), "/home": page("/a"), "/a": page()})
+        inside = (f"site.localhost:{site.port}", f"www.site.localhost:{site.port}")
+        run(table, settings(home, inside_hosts=inside), tmp_path)
+        assert {"/home", "/a"} <= set(site.asked())
+    assert table.rows[table.ids[www]].kind is Kind.SEED
 
 
 def test_every_setting_has_a_line_of_help() -> None:

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 import requests
 
+from crawler.sitemap_walk import usual_places
 from docstore.model import document_id
 from pipeline.demo.site import write_sites
 from pipeline.locks import stage_lock
@@ -273,7 +274,8 @@ def test_a_clock_set_back_does_not_keep_the_crawl_waiting(undisturbed: Undisturb
     check_crawled(undisturbed, vertical)
     undisturbed.site.log.clear()
     vertical.done("crawl")
-    assert [url for url, _ in undisturbed.site.log] == [undisturbed.site.seed]  # articles are not due again
+    asked = {url for url, _ in undisturbed.site.log} - set(usual_places(undisturbed.site.seed.rstrip("/")))
+    assert asked == {undisturbed.site.seed}  # articles are not due again
 
 
 @pytest.mark.solr

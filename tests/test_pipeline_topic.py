@@ -100,7 +100,7 @@ def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], tmp_path: Pat
         assert {strategy for _, strategy in harvest} == {"breadth_first", "fused"}  # the archive was shown to it first
         [waiting, *_] = [row for row in engine.store.frontier.desk.rows("*") if not row.reason]
         told = report.explain(engine, waiting.url)
-        assert {row["part"] for row in told["parts"]} == set(FEATURES)
+        assert {row["part"] for row in told["priority_parts"]} == set(FEATURES)
         assert float(told["priority"][0]["now"]) == pytest.approx(waiting.priority, abs=1e-3)
         assert told["led_to_by"][0]["anchor"]
         off = next(row.url for row in engine.store.frontier.desk.rows("*") if row.reason == Reason.OFF_TOPIC)
