@@ -19,6 +19,7 @@ from benchmarks.real_nights import night_figures
 from benchmarks.real_recipe import RECIPE, Site, bring_all, cache_folder, load_sites
 from benchmarks.real_search import search_figures
 from benchmarks.real_sites import site_figures
+from benchmarks.real_terms import term_figures
 from benchmarks.real_vertical import Vertical, open_vertical
 from benchmarks.results import Figure, publish
 from docstore.errors import PlumblineError
@@ -28,6 +29,7 @@ SETS: Mapping[str, Callable[[Vertical], Iterator[Figure]]] = {
     "sites": site_figures,
     "lists": list_figures,
     "copies": copy_figures,
+    "terms": term_figures,
     "search": search_figures,
     "nights": night_figures,  # last: it crawls again
 }

@@ -14,6 +14,7 @@ from benchmarks.search_systems import OURS, TIMEOUT, Ours
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, LexiconEntry, Term
 from lexicon.build import mine_terms
+from lexicon.corpus import Listed
 from lexicon.settings import LexiconSettings
 from search_ui.compare import SIDES, compare
 from search_ui.search import SearchClient
@@ -44,7 +45,8 @@ def compare_figures(url: str, collections: Sequence[Collection], name: str) -> I
 
 def mined(documents: Sequence[Document]) -> list[Term]:
     """The terms of the documents' own texts by C-value, best first."""
-    return mine_terms([(doc.title, doc.text) for doc in documents], LexiconSettings(scorer="c_value", max_contexts=0))
+    settings = LexiconSettings(scorer="c_value", max_contexts=0, depth=0)
+    return mine_terms(Listed((doc.title, doc.text) for doc in documents), settings)
 
 
 def accepted(terms: Sequence[Term]) -> Lexicon:

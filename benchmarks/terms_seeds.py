@@ -12,7 +12,7 @@ from types import ModuleType
 from benchmarks.results import Figure
 from benchmarks.terms_sets import METRICS, TermSet, gold_of, known_of, score
 from lexicon.counting import count_texts
-from lexicon.learned import TermMiner, load_model, shipped_models, spelt
+from lexicon.learned import load_model, ranked, selection_of, shipped_models, spelt
 from semantics.folding import word_key
 
 GUIDED = "plumbline-guided"
@@ -22,11 +22,12 @@ def seeded(one: TermSet, model: Path, plain: str, scorer: ModuleType) -> Iterato
     """The figures of set `seeded-NAME`; of the set itself with its seed dictionary, if there is one."""
     trained = load_model(model)
     models = {**shipped_models(), trained.boundaries.language: trained}
-    miner = TermMiner(models, count_texts(one.texts, models))
+    table = count_texts(one.texts, models)
+    chosen = selection_of(table, models)
 
     def figures(name: str, system: str, seeds: Collection[str], given: Collection[str]) -> Iterator[Figure]:
-        rows, _ = miner.ranked(seeds=frozenset(map(word_key, seeds)))
-        scored = score(one, list(spelt(miner.table, rows)), scorer, given)
+        rows, _ = ranked(models, chosen, frozenset(map(word_key, seeds)))
+        scored = score(one, list(spelt(table, rows)), scorer, given)
         yield from (Figure(name, system, metric, scored[key]) for key, metric in METRICS.items())
 
     half = {term for term in gold_of(one, scorer) if hashlib.md5(term.encode()).digest()[0] % 2}

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks.terms_texts import TextFile
+
 Mine = Callable[[Iterable[str], str], list[str]]
 KEPT = 60  # phrases asked of a peer for one document
 
@@ -35,30 +37,34 @@ def ours(model: Path | None) -> Mine:
 
     def run(texts: Iterable[str], language: str) -> list[str]:
         table = counting.count_texts(texts, models)
-        rows, _ = learned.TermMiner(models, table).ranked()
+        rows, _ = learned.ranked(models, learned.selection_of(table, models))
         return list(learned.spelt(table, rows))
 
     return run
 
 
 def as_shipped(_: Path | None) -> Mine:
-    """Ours with the default settings, as `plumb` mines: what occurs twice and is likely enough."""
-    build, settings = import_module("lexicon.build"), import_module("lexicon.settings").LexiconSettings()
-    return lambda texts, language: [
-        candidate.text for candidate, _ in build.learned_terms((("", text) for text in texts), settings)
-    ]
+    """Ours with the default settings, as `plumb` mines: what is frequent and likely enough, all of it."""
+    build, corpus = import_module("lexicon.build"), import_module("lexicon.corpus")
+    settings = import_module("lexicon.settings").LexiconSettings(depth=0)
+
+    def run(texts: Iterable[str], language: str) -> list[str]:
+        documents = texts if isinstance(texts, TextFile) else corpus.Listed(("", text) for text in texts)
+        return [term.text for term in build.mine_terms(documents, settings)]
+
+    return run
 
 
 def by_rules(rules: str) -> Callable[[Path | None], Mine]:
     """The paper's C-value with these rules, all candidates ranked."""
 
     def make(_: Path | None) -> Mine:
-        build = import_module("lexicon.build")
+        build, corpus = import_module("lexicon.build"), import_module("lexicon.corpus")
         settings = import_module("lexicon.settings").LexiconSettings(
-            scorer="c_value", rules=rules, threshold=-1e9, min_frequency=1, max_contexts=1
+            scorer="c_value", rules=rules, threshold=-1e9, min_frequency=1, max_contexts=1, depth=0
         )
         return lambda texts, language: [
-            term.text for term in build.mine_terms([("", text) for text in texts], settings)
+            term.text for term in build.mine_terms(corpus.Listed(("", text) for text in texts), settings)
         ]
 
     return make

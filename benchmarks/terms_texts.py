@@ -1,7 +1,12 @@
 """Texts in a file that all miners read, in plain UTF-8: reading it is to take next to no time."""
 
-from collections.abc import Iterable, Iterator
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
+
+from lexicon.corpus import Document
 
 END = "\0"
 READ = 1 << 20  # characters at a time
@@ -20,3 +25,35 @@ def read_texts(path: Path) -> Iterator[str]:
         while block := file.read(READ):
             *texts, rest = (rest + block).split(END)
             yield from texts
+
+
+class TextFile:
+    """The texts in a file, one after another; to ours also a corpus, of which no text is held (lexicon/corpus.py)."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __iter__(self) -> Iterator[str]:
+        return read_texts(self._path)
+
+    def digests(self) -> Iterator[tuple[int, str]]:
+        """Each text is what it is, by its number."""
+        return ((number, "") for number in range(len(self._places) - 1))
+
+    def read(self, numbers: Sequence[int]) -> Iterator[Document]:
+        """The texts with these numbers."""
+        with self._path.open("rb") as file:
+            for number in numbers:
+                start, stop = self._places[number : number + 2]
+                file.seek(start)
+                yield Document(number, "", file.read(stop - start - 1).decode())
+
+    @cached_property
+    def _places(self) -> "array[int]":
+        """Where each text begins, and the last one ends, in bytes."""
+        places, done = array("q", [0]), 0
+        with self._path.open("rb") as file:
+            while block := file.read(READ):
+                places.extend(done + found.end() for found in re.finditer(END.encode(), block))
+                done += len(block)
+        return places

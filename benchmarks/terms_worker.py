@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.extract_worker import forget_peak, peak_megabytes
 from benchmarks.terms_systems import SYSTEMS
-from benchmarks.terms_texts import read_texts
+from benchmarks.terms_texts import TextFile
 
 WARM_UP = {
     "zh": ["这是一段预热用的文字，共有两句话。储层特征与PDC钻头。"] * 3,
@@ -25,7 +25,7 @@ def main(name: str, language: str, texts: Path, answer: Path, model: Path | None
     mine(WARM_UP[language], language)
     forget_peak()
     start, begun = time.process_time(), time.perf_counter()
-    terms = mine(read_texts(texts), language)
+    terms = mine(TextFile(texts), language)
     used = {"seconds": time.process_time() - start, "wall_seconds": time.perf_counter() - begun}
     answer.write_text(json.dumps({"terms": terms, **used, "peak_mb": peak_megabytes()}), encoding="utf-8")
 

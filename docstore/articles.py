@@ -4,6 +4,7 @@ What is kept of an extraction, and how pages, their doubles and near-duplicates 
 docstore/saving.py.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -11,10 +12,10 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, func, or_, select, union, update
 
 from docstore.archive import Archive, LostPageError
-from docstore.article_rows import stored_of
+from docstore.article_rows import blocks_of, stored_of
 from docstore.batches import batched
 from docstore.database import Database
-from docstore.model import Reason, SiteKnowledge, Stage, StoredArticle, WarcPointer
+from docstore.model import Block, Reason, SiteKnowledge, Stage, StoredArticle, WarcPointer
 from docstore.near_duplicates import Grouping, abandoned, regroup
 from docstore.records import (
     EXTRACTOR_VERSION,
@@ -33,6 +34,7 @@ from docstore.tables import articles, outcomes, pages, parts, site_pages, sites,
 BATCH = 500
 FORGET = 100  # pages that are gone, in one transaction
 SAME_TEXTS = Grouping()
+DIGESTS = 10_000  # listed at a time
 
 
 class ArticleTable:
@@ -164,6 +166,27 @@ class ArticleTable:
                 return
             yield from (stored_of(row) for row in rows)
             last = rows[-1].url_id
+
+    def digests(self) -> Iterator[tuple[int, str]]:
+        """The url_id of every article, by rising ids, and a digest of what a reader sees of it; a batch at a time."""
+        last = 0
+        while True:
+            query = select(articles.c.url_id, articles.c.digest).where(articles.c.url_id > last)
+            with self._database.read() as connection:
+                rows = connection.execute(query.order_by(articles.c.url_id).limit(DIGESTS)).all()
+            if not rows:
+                return
+            yield from ((row.url_id, row.digest) for row in rows)
+            last = rows[-1].url_id
+
+    def texts(self, url_ids: Sequence[int]) -> Iterator[tuple[int, str, str, tuple[Block, ...]]]:
+        """url_id, title, body and blocks of the articles among `url_ids`, by rising ids."""
+        columns = (articles.c.url_id, articles.c.title, articles.c.body, articles.c.blocks)
+        for batch in batched(sorted(url_ids), BATCH):
+            query = select(*columns).where(articles.c.url_id.in_(batch)).order_by(articles.c.url_id)
+            with self._database.read() as connection:
+                rows = connection.execute(query).all()
+            yield from ((row.url_id, row.title, row.body, blocks_of(json.loads(row.blocks))) for row in rows)
 
     def count(self) -> int:
         """How many articles there are."""

@@ -33,12 +33,15 @@ class Order(StrEnum):
 
 @dataclass(frozen=True)
 class TermQuery:
-    """Which terms are wanted: of this `status` and `category` (None: any), that hold `text`, in so many documents."""
+    """Which terms are wanted: of this `status` and `category` (None: any), that hold `text`, in so many documents, and
+    are themselves as the regular expression `pattern` says.
+    """
 
     status: TermStatus | None = TermStatus.CANDIDATE
     text: str = ""
     category: TermClass | None = None
     least_documents: int = 0
+    pattern: str = ""
     order: Order = Order.REVIEW
     offset: int = 0
     limit: int = 20
@@ -195,6 +198,8 @@ def matching(wanted: TermQuery) -> Select[Any]:
         query = query.where(terms.c.category == wanted.category)
     if wanted.least_documents:
         query = query.where(terms.c.documents >= wanted.least_documents)
+    if wanted.pattern:
+        query = query.where(terms.c.text.regexp_match(wanted.pattern))
     if wanted.text:
         text = storable(wanted.text)
         named = terms.c.text.contains(text, autoescape=True)

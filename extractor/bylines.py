@@ -28,22 +28,23 @@ from extractor.persons import (
     clean_source,
     names_in,
 )
+from semantics.scripts import HAN
 
 MOST_NAMES = 12
 BEFORE, BEHIND = 4, 10  # lines before the title and behind the text's first line that may hold a byline
 LAST = 3  # lines at the end of the text that may hold one
-HAN = re.compile("[\u4e00-\u9fff]")
+CHINESE = re.compile(f"[{HAN}]")
 # 作者：张三  文/张三  执笔/甲、乙
 CHINESE_AUTHOR = re.compile(
-    rf"(?:(?<![\u4e00-\u9fff])(?:本文|文章|原文)?作者|撰文|撰稿|执笔|(?<![\u4e00-\u9fff])文)\s?[:：/／|丨]\s?"
+    rf"(?:(?<![{HAN}])(?:本文|文章|原文)?作者|撰文|撰稿|执笔|(?<![{HAN}])文)\s?[:：/／|丨]\s?"
     rf"(?P<names>{PEN_NAME}(?![\w=])(?:\s?[、,，&/]\s?(?!{LABELS}){PEN_NAME}){{0,5}}"
-    rf"(?:\s{{1,2}}(?!{LABELS}|{NOT_NAMES}){HAN_NAME}(?![\w\u4e00-\u9fff:：])){{0,5}})"
+    rf"(?:\s{{1,2}}(?!{LABELS}|{NOT_NAMES}){HAN_NAME}(?![\w{HAN}:：])){{0,5}})"
 )
 BARE_AUTHOR = re.compile(rf"[|\s]作者\s?(?P<names>{PEN_NAME})")
 # 本报记者 张三 李四    （记者张三）    記者林宸誼／即時報導
 REPORTER = re.compile(
     rf"(?:(?:特约|见习|实习|首席)?(?:记者|記者)|通讯员)\s?[:：]?\s?"
-    rf"(?P<names>{HAN_NAME}(?:(?:{AND})(?!{LABELS}|通讯员|报道){HAN_NAME}(?![\u4e00-\u9fff])){{0,5}})"
+    rf"(?P<names>{HAN_NAME}(?:(?:{AND})(?!{LABELS}|通讯员|报道){HAN_NAME}(?![{HAN}])){{0,5}})"
     rf"(?!\s?摄)(?=\s?(?:[)）／/|】\]]|报道|報導|文|$|\s))"
 )
 FULL_NAME = re.compile(rf"{CAPITAL_WORD} {LATIN_NAME}")
@@ -55,7 +56,7 @@ ENGLISH_AUTHOR = re.compile(
     rf":?\s{{1,2}}(?P<names>{LATIN_NAME}(?:(?:, and |, | and | & ){LATIN_NAME}){{0,6}})"
 )
 SOURCE = re.compile(
-    r"(?:(?:(?<![\u4e00-\u9fff])|(?<=日))(?:稿件|文章|信息|新闻|资料|本文|内容)?(?:来源|來源)(?:于|自)?\s?[:：]?|"
+    rf"(?:(?:(?<![{HAN}])|(?<=日))(?:稿件|文章|信息|新闻|资料|本文|内容)?(?:来源|來源)(?:于|自)?\s?[:：]?|"
     r"(?:稿源|转载自|轉載自|转自|摘自|出处|来自)\s?[:：])\s?"
     r"(?P<name>[^\s|｜,，;；:：()（）【】\[\]<>《》]{2,30}(?: [A-Z][\w.-]*){0,3})"
 )
@@ -127,7 +128,7 @@ def in_pieces(line: Line) -> str:
 
 def english_author(line: Line) -> re.Match[str] | None:
     """A short line that begins with "By", and the names behind it."""
-    if line.size > LONG or "y" not in line.text or HAN.search(line.text):
+    if line.size > LONG or "y" not in line.text or CHINESE.search(line.text):
         return None
     return ENGLISH_AUTHOR.search(line.text[:150])
 

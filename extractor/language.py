@@ -3,13 +3,15 @@
 import re
 from collections import Counter
 
+from semantics.scripts import HAN
+
 SAMPLE = 1_000
 LEAST_WORDS = 2  # of a language's common words that must be there for it to be told, and their share of all words
 LEAST_SHARE = 0.04
 FEW_WORDS = 30
-HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+CHINESE = re.compile(f"[{HAN}]+")
 LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
-OTHER_LETTERS = re.compile("[\u0370-\u1fff\u3040-\ufaff]+")
+OTHER_LETTERS = re.compile(f"[\u0370-\u1fff\u3040-\ufaff{HAN}]+")
 CHINESE_SHARE = 0.1  # of Han in all letters; a Chinese character says as much as several Latin letters
 OTHER_SHARE = 0.1  # the same for kana and Hangul, of which Chinese text has none
 # Scripts of one language, or nearly; the letters that set a language apart come before its script's commonest.
@@ -70,7 +72,7 @@ def language_of(text: str, hint: str = "") -> str:
     for language, script, share in SCRIPTS:
         if count(script, sample) > share * letters:
             return of_script(language, stated)
-    return "zh" if count(HAN, sample) > CHINESE_SHARE * letters else by_words(sample.lower().split(), stated)
+    return "zh" if count(CHINESE, sample) > CHINESE_SHARE * letters else by_words(sample.lower().split(), stated)
 
 
 def count(letters: re.Pattern[str], sample: str) -> int:

@@ -17,6 +17,7 @@ from extractor.dom import HEADINGS
 from extractor.layout import CODE_TAG, Layout, Line, Note, Picture, Span, size_of
 from extractor.left_out import Token, is_left_out, may_be_left_out, scan
 from extractor.names import Facts, facts_of, plain, value_of
+from semantics.scripts import HAN
 
 BLOCK_TAGS = frozenset(
     (
@@ -41,7 +42,8 @@ MOST_NOTED = 200  # lines
 # A tag's name, its attributes (and "/", where it is empty), and the text behind it.
 TOKEN = re.compile(r"<(/?[^\s>/]++) ?+([^>]*+)>([^<]*+)")
 # A line break inside Chinese text is layout, not a space between words.
-HAN_BREAK = re.compile(r"(?<=[\u3001-\u9fff\uff00-\uffef])[ \t]*[\r\n]\s*(?=[\u3001-\u9fff\uff00-\uffef])")
+WIDE = f"\u3001-\u9fff{HAN}\uff00-\uffef"
+HAN_BREAK = re.compile(rf"(?<=[{WIDE}])[ \t]*[\r\n]\s*(?=[{WIDE}])")
 
 
 @dataclass(slots=True)

@@ -3,6 +3,8 @@
 import html
 import re
 
+from semantics.scripts import HAN
+
 LONGEST_NAME = 60  # characters of one name
 MOST_WORDS = 7
 # What may stand behind a name on its line.
@@ -11,18 +13,16 @@ LABELS = (
     "校对|审核|摄影|标签|分享|我来说|我要)"
 )
 NOT_NAMES = "(?:整合|整理|编译|综合|报道)"
-HAN_NAME = r"[\u4e00-\u9fff]{2,4}(?:·[\u4e00-\u9fff]{1,8}){0,3}"
+HAN_NAME = rf"[{HAN}]{{2,4}}(?:·[{HAN}]{{1,8}}){{0,3}}"
 CAPITAL_WORD = r"[A-Z\u00c0-\u024f][\w.'’-]{0,24}"
 LATIN_NAME = rf"{CAPITAL_WORD}(?: (?:(?:de|van|von|der|den|da|la|le|du|bin|al) )?{CAPITAL_WORD}){{0,4}}"
-PEN_NAME = r"[\w\u4e00-\u9fff·_.-]{2,20}"
+PEN_NAME = r"[\w·_.-]{2,20}"
 AND = r"\s?[、,，&/]\s?|\s(?:和|与)\s|\s{1,2}"
 HAN_NAMES = re.compile(rf"{HAN_NAME}(?:\s{HAN_NAME}){{1,5}}")
-SPLIT = re.compile(
-    r"\s?[;；、|／]\s?|,\s(?=[A-Z])|,(?=[A-Z\u4e00-\u9fff])|，|(?<=[\u4e00-\u9fff])&|\s(?:and|&|und|et|y|e)\s"
-)
+SPLIT = re.compile(rf"\s?[;；、|／]\s?|,\s(?=[A-Z])|,(?=[A-Z{HAN}])|，|(?<=[{HAN}])&|\s(?:and|&|und|et|y|e)\s")
 DATE_OR_TIME = re.compile(r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?|\d{1,2}[:：]\d\d(?:[:：]\d\d)?")
 MEDIUM = re.compile(
-    "[\u4e00-\u9fffA-Za-z]{1,12}(?:网|網|报|報|报道|社|电视台|广播|新闻|新聞|消息|周刊|週刊|杂志|雜誌|在线|快讯|"
+    f"[{HAN}A-Za-z]{{1,12}}(?:网|網|报|報|报道|社|电视台|广播|新闻|新聞|消息|周刊|週刊|杂志|雜誌|在线|快讯|"
     "快訊|客户端|通讯|综合|中文站)"
 )
 NO_NAMES = frozenset(
@@ -42,7 +42,7 @@ NOT_A_NAME = re.compile(
 WRITTEN_BY = re.compile(r"^.{0,60}\b(?:written|posted|reported) by\s")
 BY = re.compile(
     r"^(?:(?:written |posted |reported )?by|von|par|por|di|作者|文|记者)\s?[:：/]?\s+|"
-    r"^(?:作者|文|记者|記者)\s?[:：/]\s?|^(?:本报)?(?:记者|記者)(?=[\u4e00-\u9fff]{2,4}$)",
+    rf"^(?:作者|文|记者|記者)\s?[:：/]\s?|^(?:本报)?(?:记者|記者)(?=[{HAN}]{{2,4}}$)",
     re.I,
 )
 EDITOR = re.compile(r"\s?[\[【(（]?(?:责任|責任|本文|网络)?(?:编辑|編輯|责编)")

@@ -31,6 +31,7 @@ from extractor.site_name import (
     title_tail,
 )
 from extractor.title_line import LINK, TITLE_SIZE, has_meta, line_above, lines_above
+from semantics.scripts import HAN
 
 LONGEST = 300  # characters of a title that are kept
 SIMILAR = 0.5  # headings at least this similar to <title> are the title [D]
@@ -45,7 +46,7 @@ VARIANT = 2 / 3  # of the words of a heading that og:title must share to be anot
 TYPED = str.maketrans("‘’“”", "''\"\"")  # the quotes of templates, and what authors type
 NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}  # full-width ASCII, as East Asian keyboards type it
 WIDE_SCRIPT = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
-WORD = re.compile(r"[a-z0-9]{3,}|[\u3400-\u9fff]")
+WORD = re.compile(rf"[a-z0-9]{{3,}}|[{HAN}]")
 SPELT = re.compile(r"[^\W_]+")
 
 

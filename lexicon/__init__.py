@@ -12,7 +12,10 @@ In: titles and bodies of articles. Out: `Term`s for an administrator to judge, a
 
 The learned scorer, in the order of the data (docs/terms.md):
 
-    counting.py    the corpus by chunks, and by blocks that are remembered
+    corpus.py      what is mined                     prose.py     running text, and what only programs write
+    counting.py    a corpus from day to day, in bounded memory    offers.py  which candidates wait for review
+    remembered.py  what a day knows of the last      packing.py, runs.py  rows as bytes, in files
+    selecting.py   the rows that may be terms
     tokens.py      text -> numbered words            words.py     what is known of a word beforehand
     boundaries.py  gaps between words, judged        occurrences.py  spans of words, with what is judged of them
     keys.py        hashes numbered, many at a time   ngrams.py    the table of all spans: counts that add up

@@ -19,6 +19,7 @@ Floats = NDArray[np.float32]
 Ids = NDArray[np.int32]
 
 WINDOW = 4  # words seen from a gap: two before it, two after it
+UNKNOWN = -1
 VERDICTS = ("begins", "ends", "goes on")
 FINE = 4096  # steps of what a word adds
 PAIRS = ((0, 1), (1, 2), (2, 3))  # of the window, whose tags are looked at together
@@ -60,21 +61,26 @@ class Boundaries:
     def __init__(self, model: BoundaryModel) -> None:
         self._model = model
         self._added = np.zeros((WINDOW, 0, len(VERDICTS)), dtype=np.float32)
-        self._tags = np.zeros(0, dtype=np.int32)
+        self._tags = np.zeros(0, dtype=np.int32)  # UNKNOWN for a word of another language, which is not looked at
 
-    def learn_words(self, vocabulary: Vocabulary) -> None:
-        """Take in the words of the vocabulary that are new."""
-        done = len(self._tags)
-        if done < len(vocabulary):
-            about, words = vocabulary.about, vocabulary.words[done:]
-            tags = about.tags(self._model.language)[done:]
-            added = self._model.added(words, about.numbers[done:], tags)
-            self._added = np.concatenate([self._added, added], axis=1)
-            self._tags = np.concatenate([self._tags, tags.astype(np.int32)])
+    def learn_words(self, vocabulary: Vocabulary, ids: Ids) -> None:
+        """Take in those words of the vocabulary, with the numbers `ids`, that are new."""
+        if len(self._tags) < len(vocabulary):
+            more = len(vocabulary) - len(self._tags)
+            self._added = np.pad(self._added, ((0, 0), (0, more), (0, 0)))
+            self._tags = np.pad(self._tags, (0, more), constant_values=UNKNOWN)
+        met = np.zeros(len(vocabulary), dtype=np.bool_)
+        met[ids] = met[0] = True  # the first word, the break, stands around every text
+        new = np.flatnonzero(met & (self._tags == UNKNOWN))
+        if len(new):
+            tags = vocabulary.about.tags(self._model.language, new)
+            words = [vocabulary.words[number] for number in new.tolist()]
+            self._added[:, new] = self._model.added(words, vocabulary.about.numbers[new], tags)
+            self._tags[new] = tags
 
     @property
     def is_break(self) -> NDArray[np.bool_]:
-        """For each word, whether no term contains it."""
+        """For each word, whether it ends what it stands beside."""
         found: NDArray[np.bool_] = self._tags == len(TAGS[self._model.language]) - 1
         return found
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from lexicon.rules import TagRules
 from semantics.folding import word_key
+from semantics.scripts import DENSE
 from semantics.segment import Segmenter
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -24,7 +25,7 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 # characters as they are, whatever stands beside them.
 _WIDE_SIGNS = tuple(zip("，（）：；！？％～＜＞", ",():;!?%~<>", strict=True))
 _PLAIN = re.compile("[\n -~\u4e00-\u9fff、。《》【】“”‘’—·•°±×≤≥→′‰Α-ΡΣ-Ωα-ω]*+")
-_HAN = re.compile(r"[\u2e80-\U0003ffff]+")
+_HAN = re.compile(f"[{DENSE}]+")
 
 
 class Span(NamedTuple):
@@ -115,8 +116,8 @@ class CandidateCounts:
         self._candidates: dict[str, Candidate] = {}
         self._spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
-    def add(self, documents: Sequence[Sequence[Span]], first_number: int) -> None:
-        """Count the spans of `documents`, which are numbered from `first_number` on."""
+    def add(self, documents: Sequence[Sequence[Span]], numbers: Sequence[int]) -> None:
+        """Count the spans of `documents`, which have these numbers."""
         keys = {span: word_key(span.text) for span in set(chain(*documents)) if not self._is_noise(span)}
         if not keys:
             return
@@ -130,8 +131,8 @@ class CandidateCounts:
         self._count_spellings(documents, keys)
         for key, column in vectorizer.vocabulary_.items():
             here = slice(counts.indptr[column], counts.indptr[column + 1])
-            numbers = counts.indices[here] + first_number
-            self._merge(key, examples[key], int(counts.data[here].sum()), numbers.tolist())
+            seen_in = [numbers[place] for place in counts.indices[here].tolist()]
+            self._merge(key, examples[key], int(counts.data[here].sum()), seen_in)
         if len(self._candidates) > self._most_kept:
             self._forget_singles()
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from docstore.errors import DictionaryError
 from docstore.model import LexiconEntry
 from semantics.folding import word_key
+from semantics.scripts import DENSE, HAN, disguised
 from semantics.segment import MAX_FREQUENCY, MAX_WORD_CHARS, base_segmenter
 
 _TAG_LINE = (
@@ -31,9 +32,13 @@ _LAST_SIGNS = "+#%"
 _UNSEEN = {"Cc": "control", "Cf": "invisible", "Cs": "undecodable", "Co": "private", "Cn": "unassigned"}
 _INTEGER = re.compile("[0-9]+")
 _NUMBER_LIKE = re.compile(r"[-+]?[0-9][0-9.,eE+-]*")
-_SPACE_BESIDE_HAN = re.compile(r"[\u2e80-\U0003ffff] | [\u2e80-\U0003ffff]")
+_HAN = re.compile(f"[{HAN}]")
+_SPACE_BESIDE_HAN = re.compile(f"[{DENSE}] | [{DENSE}]")
 # Never the first or last word of a term. Those that also open or close real terms (地 过 对 等 将 之) are left out.
-_FUNCTION_WORDS = frozenset("的了着和与及或吗呢吧是在")
+_CONJUNCTIONS = frozenset("和与及或")
+_PHRASE_WORDS = frozenset("的了着吗呢吧是在")  # nor one inside: what has one is a phrase
+_FUNCTION_WORDS = _CONJUNCTIONS | _PHRASE_WORDS
+_COUNTED = frozenset({"m", "mq", "q", "t"})  # what a number goes on with: tags of numbers, measure words and times
 
 
 def decode_dictionary(content: bytes) -> str:
@@ -87,7 +92,7 @@ def check_term(text: str) -> str | None:
         return "the word is empty"
     if len(text) > MAX_WORD_CHARS:
         return _TOO_LONG
-    return _unfit_character(text) or _unfit_shape(text) or _unfit_edge(text)
+    return _unfit_character(text) or _unfit_shape(text) or _unfit_scripts(text) or _unfit_words(text)
 
 
 def parse_line(line: str) -> LexiconEntry | str | None:
@@ -137,6 +142,8 @@ def _unfit_frequency(digits: str) -> str | None:
 def _unfit_character(text: str) -> str | None:
     for char in text:
         category = unicodedata.category(char)
+        if category == "Cn" and _HAN.match(char):
+            continue  # assigned in a later Unicode than Python's
         if category in _UNSEEN:
             return f"the word holds the {_UNSEEN[category]} character U+{ord(char):04X}"
         if category[0] == "Z" and char != " ":
@@ -147,20 +154,43 @@ def _unfit_character(text: str) -> str | None:
 
 
 def _unfit_shape(text: str) -> str | None:
-    if len(text) < 2:
+    if len(text) < 2 and not is_rare(text):
         return "the word is a single character"
-    if not any(char.isalpha() for char in text):
+    if not any(char.isalpha() or _HAN.match(char) for char in text):
         return "the word has no letter"
-    if not text[0].isalnum():
+    if not (text[0].isalnum() or _HAN.match(text[0])):
         return f"the word begins with the sign {text[0]!r}"
-    if not (text[-1].isalnum() or unicodedata.category(text[-1])[0] == "M" or text[-1] in _LAST_SIGNS):
+    if not (
+        text[-1].isalnum()
+        or _HAN.match(text[-1])
+        or unicodedata.category(text[-1])[0] == "M"
+        or text[-1] in _LAST_SIGNS
+    ):
         return f"the word ends with the sign {text[-1]!r}"
     return None
 
 
-def _unfit_edge(text: str) -> str | None:
+def is_rare(char: str) -> bool:
+    """Whether this is a Chinese character that the base dictionary has not: the name of an element, say (𬭊, 鿏). Of
+    those that it has, most words are made, and documents are cut into them anyhow."""
+    return _HAN.match(char) is not None and not base_segmenter().knows(char)
+
+
+def _unfit_scripts(text: str) -> str | None:
+    mixed = disguised(text)
+    return f"the word holds {mixed}" if mixed else None
+
+
+def _unfit_words(text: str) -> str | None:
     if "  " in text or _SPACE_BESIDE_HAN.search(text):
         return "a space in a Chinese word (a line is: word, frequency, tag, one space between)"
-    words = base_segmenter().cut(text)
+    words, tags = zip(*base_segmenter().tag(text), strict=True)
     edge = next((word for word in (words[0], words[-1]) if word in _FUNCTION_WORDS), None)
-    return f"the word begins or ends with {edge}" if edge else None
+    if edge:
+        return f"the word begins or ends with {edge}"
+    inside = next((word for word in words if word in _PHRASE_WORDS), None)
+    if inside:
+        return f"the word holds {inside}: it is a phrase"
+    if tags[0] in ("m", "mq") and _COUNTED.issuperset(tags[1:]) and ("t" in tags or text[0].isdecimal()):
+        return "the word is a number with a measure word, or a date"
+    return None

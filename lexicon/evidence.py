@@ -6,7 +6,7 @@ import numpy as np
 
 from lexicon.features import WordFacts, feature_names, features
 from lexicon.learned import LANGUAGES
-from lexicon.ngrams import AT, NgramTable, Rows
+from lexicon.ngrams import Counted, Rows
 
 BLOCK = 8192  # rows at a time
 PARTS: Mapping[str, str] = {
@@ -27,20 +27,19 @@ frequent it is here than in general language.
 """
 
 
-def parts_of(table: NgramTable, rows: Rows) -> list[tuple[tuple[str, float], ...]]:
+def parts_of(counted: Counted, rows: Rows) -> list[tuple[tuple[str, float], ...]]:
     """The parts of each row."""
-    words_read = int(table.spellings.sum())
-    english = rows.counts[AT["in English"]] * 2 > rows.counts[AT["frequency"]]
+    english = rows.is_english
     found: list[tuple[tuple[str, float], ...]] = [()] * len(rows)
     for language in LANGUAGES:
         which = np.flatnonzero(english == (language == "en"))
         if not len(which):
             continue
-        facts, names = WordFacts.of(table, language), feature_names(language)
+        facts, names = WordFacts.of(counted, language, rows.words[:, which]), feature_names(language)
         columns = [names.index(feature) for feature in PARTS.values()]
         for at in range(0, len(which), BLOCK):
             block = which[at : at + BLOCK]
-            values = features(rows.take(block), facts, words_read)[:, columns]
+            values = features(rows.take(block), facts, counted.words_read)[:, columns]
             for row, numbers in zip(block.tolist(), values.tolist(), strict=True):
                 found[row] = tuple(zip(PARTS, numbers, strict=True))
     return found

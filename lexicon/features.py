@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.keys import Hashes, Places
-from lexicon.ngrams import AT, NgramTable, Rows
+from lexicon.ngrams import AT, Counted, Ints, Rows
 from lexicon.occurrences import JUDGED, MOST_WORDS, PROBABILITY_STEP, STEP
 from lexicon.tokens import word_hash
 from lexicon.words import NUMBERS, TAGS, TermPriors
@@ -32,21 +32,25 @@ class WordFacts:
     hashes: Hashes
 
     @classmethod
-    def of(cls, table: NgramTable, language: str) -> "WordFacts":
-        """Those of the words of a table, as words of `language`."""
-        words = table.vocabulary.words
-        numbers = table.vocabulary.about.numbers
-        counts = table.spellings + 1.0
-        rarity = np.log(counts / counts.sum())
+    def of(cls, counted: Counted, language: str, *tables: Ints) -> "WordFacts":
+        """Those of the words of a corpus, as words of `language` as far as some tables (`Rows.words`) have them."""
+        words = counted.vocabulary.words
+        used = np.unique(np.concatenate([np.unique(table) for table in tables]))
+        used = used[used >= 0]
+        tags = np.zeros(len(words) + 1, dtype=np.int64)
+        tags[used] = counted.vocabulary.about.tags(language, used)
+        numbers = counted.vocabulary.about.numbers
+        counts = counted.spellings + 1.0
+        rarity = np.log(counts / (counted.words_read + counted.words_known))
         return cls(
             language,
             np.vstack([numbers, np.zeros((1, len(NUMBERS)), np.float32)]),
-            np.append(table.vocabulary.about.tags(language), 0),
+            tags,
             np.append(numbers[:, GENERAL] * 5, 0).astype(np.float32),
             np.array([*(len(word.strip(" ")) for word in words), 0], dtype=np.float32),
             np.append(rarity, 0).astype(np.float32),
             np.append(counts, np.inf).astype(np.float32),
-            np.vstack([table.vocabulary.hashes, np.zeros((1, 2), np.uint64)]),
+            np.vstack([counted.vocabulary.hashes, np.zeros((1, 2), np.uint64)]),
         )
 
 

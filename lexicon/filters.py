@@ -3,6 +3,7 @@
 Also the words of the general language (通用词库, step 5): those of jieba's own dictionary.
 """
 
+import re
 from collections.abc import Callable, Collection
 from functools import cache
 from importlib.resources import files
@@ -10,6 +11,9 @@ from importlib.resources import files
 from lexicon.candidates import Span
 from lexicon.dictionary import check_term
 from semantics.general_language import jieba_dictionary
+from semantics.segment import base_segmenter
+
+_VERSION = re.compile(r"(?:^|\s)v?\d+(?:\.\d+)+$", re.IGNORECASE)
 
 
 def has_single_character_verb(span: Span) -> bool:
@@ -35,8 +39,17 @@ def repeats_a_word(span: Span) -> bool:
 
 
 def is_unfit(span: Span) -> bool:
-    """What could never be accepted as a dictionary line: special symbols, digits only, over-long ..."""
-    return check_term(span.text) is not None
+    """See `is_unfit_text`."""
+    return is_unfit_text(span.text)
+
+
+def is_unfit_text(text: str) -> bool:
+    """What could never be accepted as a dictionary line: special symbols, digits only, over-long ... Nor is a term what
+    ends with a version (`Python 3.11`) or has a word that is a sound (`哈哈哈`), though people may bring it.
+    """
+    if _VERSION.search(text) or check_term(text) is not None:
+        return True
+    return any(tag == "o" for _, tag in base_segmenter().tag(text))
 
 
 NOISE: tuple[Callable[[Span], bool], ...] = (

@@ -47,10 +47,6 @@ class KeyNumbers:
             waiting, slots = waiting[other], (slots[other] + 1) % len(self._slots)
         return found, np.concatenate(new) if new else np.zeros(0, np.int64)
 
-    def keep(self, numbers: Places) -> None:
-        """Forget all keys but these, which are numbered anew in this order."""
-        self._fill(self._keys[numbers], len(self._slots))
-
     def _look(self, wanted: Hashes, slots: Places) -> tuple[Numbers, Places]:
         """The number that stands in each slot; into a free one goes the first of `wanted` that comes to it."""
         here = self._slots[slots]

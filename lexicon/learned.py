@@ -19,16 +19,17 @@ from numpy.typing import NDArray
 from lexicon.boundaries import Boundaries, BoundaryModel
 from lexicon.features import WordFacts, features
 from lexicon.judge import CandidateModel, Judge, Units
-from lexicon.ngrams import AT, FORMAT, NgramTable, Rows, joined
+from lexicon.ngrams import Counted, NgramTable, Rows
 from lexicon.occurrences import STEP, occurrences
 from lexicon.seeds import guided
-from lexicon.tokens import language_of, tokens_of
+from lexicon.tokens import by_language, tokens_of
 from lexicon.words import TAGS
 
 Floats = NDArray[np.float32]
 Indices = NDArray[np.int64]
 
 LANGUAGES = ("zh", "en")
+COUNTING = 4  # another number where the same text is counted otherwise
 BLOCK = 2048  # rows judged at a time
 SAMPLE = 20_000  # rows from which the units of a corpus are learnt
 
@@ -48,95 +49,105 @@ class TermModel:
 Models = Mapping[str, TermModel]
 
 
-class TermMiner:
-    """Counts texts and ranks what it has counted. `table` may be saved, loaded and added to another."""
+class TermCounter:
+    """Counts the spans of texts that may be terms into `table`."""
 
-    def __init__(self, models: Models, table: NgramTable | None = None) -> None:
-        self.table = table or NgramTable()
+    def __init__(self, models: Models) -> None:
+        self.table = NgramTable()
         self._models = models
         self._boundaries = {language: Boundaries(model.boundaries) for language, model in models.items()}
 
-    def add(self, texts: Sequence[str]) -> None:
-        """Count some `readable` texts, the next documents of the corpus."""
-        languages = np.array([language_of(text) == "en" for text in texts], dtype=np.int64)
-        for number, language in enumerate(LANGUAGES):
-            here = np.flatnonzero(languages == number)
-            if len(here):
-                self._add(language, [texts[place] for place in here.tolist()], (self.table.documents + here))
-        self.table.documents += len(texts)
-
-    def _add(self, language: str, texts: Sequence[str], documents: Indices) -> None:
-        table, boundaries = self.table, self._boundaries[language]
-        tokens = tokens_of(texts, language, documents.astype(np.int32), table.vocabulary)
-        floor = self._models[language].span_floor
-        table.add(tokens, occurrences(tokens, table.vocabulary, boundaries, floor))
-
-    def ranked(self, min_frequency: int = 1, seeds: Collection[str] = ()) -> tuple[Rows, Floats]:
-        """The rows that may be terms, likeliest first, and their probabilities; equal ones by frequency, then key.
-
-        `seeds` are the `word_key`s of terms that are known to be some: they guide the ranking of all others.
-        """
-        frequency, likeliest = self.table.column("frequency"), self.table.column("likeliest")
-        english = self.table.column("in English") * 2 > frequency
+    def add(self, texts: Sequence[str], documents: Indices | None = None) -> None:
+        """Count some `readable` texts, each a whole document, with these numbers or the next ones."""
+        table = self.table
+        numbers = table.documents + np.arange(len(texts)) if documents is None else documents
         parts = []
-        for language in LANGUAGES:
-            model = self._models[language]
-            likely = np.flatnonzero((english == (language == "en")) & (likeliest >= model.likely_floor * STEP))
-            rows = self.table.rows(likely[frequency[likely] >= min_frequency])
-            parts.append((rows, judged(model, self.table, rows, likely, seeds)))
-        odds = np.concatenate([values for _, values in parts])
-        rows = joined([rows for rows, _ in parts])
-        order = np.lexsort((rows.keys, -rows.counts[AT["frequency"]], -odds))
-        return rows.take(order), (1 / (1 + np.exp(-odds[order]))).astype(np.float32)
+        for language, own, its_documents in by_language(texts, numbers):
+            tokens = tokens_of(own, language, its_documents, table.vocabulary)
+            floor = self._models[language].span_floor
+            parts.append((tokens, occurrences(tokens, table.vocabulary, self._boundaries[language], floor)))
+        table.add(parts)
+        table.documents += len(texts)
 
 
-def judged(model: TermModel, table: NgramTable, rows: Rows, likely: Indices, seeds: Collection[str]) -> Floats:
-    """Log-odds of being a term for `rows`; what is usual in this corpus is learnt from those numbered `likely`."""
-    if not len(rows):
-        return np.zeros(0, np.float32)
-    facts = WordFacts.of(table, model.boundaries.language)
-    words_read = int(table.spellings.sum())
-    # In the order of their hashes each so-manieth one is a fair sample, and the same in every run.
-    sample = table.rows(likely[np.argsort(table.keys[likely])[:: 1 + len(likely) // SAMPLE]])
-    units = Units.of(features(sample, facts, words_read)).shrunk(model.candidates.usual, len(sample))
-    judge = Judge(model.candidates, units, facts, words_read)
-    odds = np.concatenate([judge.log_odds(rows.part(at, at + BLOCK)) for at in range(0, len(rows), BLOCK)])
-    return guided(odds, rows, list(spelt(table, rows)), facts, seeds) if seeds else odds
+@dataclass(frozen=True)
+class Selection:
+    """What is to be ranked: `rows` that may be terms, and a `sample` of all rows by which is told what is usual."""
+
+    rows: Rows
+    sample: Rows
+    counted: Counted
 
 
-def spelt(table: NgramTable, rows: Rows) -> Iterator[str]:
-    """Each row as text, each of its words in the spelling most often seen."""
-    best = usual_spellings(table)
-    words = table.vocabulary.words
-    for row in rows.words.T.tolist():
-        numbers = [best[number] for number in row if number >= 0]
-        yield words[numbers[0]].strip(" ") + "".join(map(words.__getitem__, numbers[1:]))
+def selection_of(table: NgramTable, models: Models, min_frequency: int = 1) -> Selection:
+    """All of a table that may be terms."""
+    likely = are_likely(rows := table.rows(), models)
+    fair = np.flatnonzero(likely)
+    return Selection(
+        rows.take(likely & (rows.frequency >= min_frequency)), rows.take(fair[:: 1 + len(fair) // SAMPLE]), table
+    )
 
 
-def tags_of(table: NgramTable, rows: Rows) -> Iterator[str]:
-    """The tags of each row's words, as `n n`."""
-    tags = {
-        language: [TAGS[language][tag] for tag in table.vocabulary.about.tags(language).tolist()]
-        for language in LANGUAGES
-    }
-    english = rows.counts[AT["in English"]] * 2 > rows.counts[AT["frequency"]]
-    for row, is_english in zip(rows.words.T.tolist(), english.tolist(), strict=True):
-        yield " ".join(tags["en" if is_english else "zh"][number] for number in row if number >= 0)
+def are_likely(rows: Rows, models: Models) -> NDArray[np.bool_]:
+    """Which rows need to be judged at all, by the best place they were seen in."""
+    floors = [models[language].likely_floor * STEP for language in LANGUAGES]
+    found: NDArray[np.bool_] = rows.likeliest >= np.where(rows.is_english, floors[1], floors[0])
+    return found
 
 
-def usual_spellings(table: NgramTable) -> list[int]:
-    """For each word of the vocabulary the number of the most frequent one with its folded spelling; of two as frequent
-    the one in small letters, whichever came first.
+def ranked(
+    models: Models, chosen: Selection, seeds: Collection[str] = (), probability: float = 0.0
+) -> tuple[Rows, Floats]:
+    """The rows of a selection with more than this probability, likeliest first, and their probabilities; equal ones by
+    frequency, then key.
+
+    Each language is judged by its own model and in its own units. `seeds` are the `word_key`s of terms that are known
+    to be some: they guide the ranking of all others.
     """
-    hashes, words = table.vocabulary.hashes[:, 1], table.vocabulary.words
-    place = np.empty(len(words), dtype=np.int64)
-    place[sorted(range(len(words)), key=words.__getitem__, reverse=True)] = np.arange(len(words))
-    order = np.lexsort((place, -table.spellings, hashes))
-    ordered = hashes[order]
-    new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    best = np.empty(len(hashes), dtype=np.int64)
-    best[order] = order[new][np.cumsum(new) - 1]
-    return best.tolist()
+    rows, odds = chosen.rows, np.zeros(len(chosen.rows), np.float32)
+    for number, language in enumerate(LANGUAGES):
+        which = np.flatnonzero(rows.is_english == bool(number))
+        if len(which):
+            odds[which] = judged(models[language], chosen, which, seeds)
+    scores = (1 / (1 + np.exp(-odds))).astype(np.float32)
+    likely = np.flatnonzero(scores > probability)
+    order = likely[np.lexsort((rows.keys[likely], -rows.frequency[likely], -odds[likely]))]
+    return rows.take(order), scores[order]
+
+
+def judged(model: TermModel, chosen: Selection, which: Indices, seeds: Collection[str]) -> Floats:
+    """Log-odds of being a term for the rows `which` of a selection, all of one language; what is usual in this corpus
+    is learnt from the sample.
+    """
+    rows, counted, language = chosen.rows, chosen.counted, model.boundaries.language
+    sample = chosen.sample.take(chosen.sample.is_english == (language == "en"))
+    facts = WordFacts.of(counted, language, rows.words[:, which], sample.words)
+    units = model.candidates.usual
+    if len(sample):
+        units = Units.of(features(sample, facts, counted.words_read)).shrunk(units, len(sample))
+    judge = Judge(model.candidates, units, facts, counted.words_read)
+    blocks = [which[at : at + BLOCK] for at in range(0, len(which), BLOCK)]
+    odds = np.concatenate([judge.log_odds(rows.take(block)) for block in blocks])
+    if not seeds:
+        return odds
+    own = rows.take(which)
+    return guided(odds, own, list(spelt(counted, own)), facts, seeds)
+
+
+def spelt(counted: Counted, rows: Rows) -> Iterator[str]:
+    """Each row as text, each of its words in the spelling most often seen."""
+    usual = counted.usual
+    for row in rows.words.T.tolist():
+        first, *others = (usual[number] for number in row if number >= 0)
+        yield first.strip(" ") + "".join(others)
+
+
+def tags_of(counted: Counted, rows: Rows) -> Iterator[str]:
+    """The tags of each row's words, as `n n`."""
+    for words, is_english in zip(rows.words.T, rows.is_english.tolist(), strict=True):
+        language = "en" if is_english else "zh"
+        tags = counted.vocabulary.about.tags(language, words[words >= 0])
+        yield " ".join(TAGS[language][tag] for tag in tags.tolist())
 
 
 @cache
@@ -149,7 +160,7 @@ def shipped_models() -> Models:
 
 def model_digest(models: Models) -> str:
     """What tells these models' counts from those of others."""
-    digest = hashlib.sha256(str(FORMAT).encode())
+    digest = hashlib.sha256(str(COUNTING).encode())
     for language in sorted(models):
         boundaries = models[language].boundaries
         digest.update("\n".join(boundaries.lexical).encode() + str(models[language].span_floor).encode())

@@ -1,19 +1,18 @@
-"""The table of all spans counted so far: one row a distinct span, columns that add up over texts, days and machines.
+"""The table of the spans counted so far: one row a distinct span, columns that add up over texts, days and machines.
 
 key (hash)   words (numbers)    COUNTS                          SUMS             likeliest   seen_in
 8f3a…        PDC 钻头           frequency 12, documents 7, ...  begins 310, ...  -13         3, 9, 14
+
+What was counted apart is added by `merged`; what is counted no more is taken off by adding `negative` rows.
 """
 
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from zipfile import BadZipFile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from docstore.errors import LexiconError
 from lexicon.keys import Hashes, KeyNumbers, Numbers, Places
 from lexicon.occurrences import BUCKETS, JUDGED, MOST_WORDS, Occurrences, expected
 from lexicon.tokens import Tokens, Vocabulary
@@ -25,17 +24,20 @@ SIDES = tuple(f"{side} {kind}" for side in ("left", "right") for kind in (*range
 COUNTS = ("frequency", "documents", "in English", *SIDES)
 SUMS = (*JUDGED, "expected")
 AT = {name: number for names in (COUNTS, SUMS) for number, name in enumerate(names)}
-MOST_KEPT = 2_000_000  # rows held before the rarest are forgotten; about 200 bytes each
 SEEN = 3  # documents remembered for each row
-FEWEST = 100_000  # rows that there is room for at first
+ROOMS = [2**power * 50_000 for power in range(20)]  # rows that there is room for: to move them is dear, room is not
 NEVER = -32768  # less likely than anything
-FORMAT = 2
+NOWHERE = -1  # pads `seen_in`
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows: their `keys`, `counts` (COUNTS, n), `sums` (SUMS, n), `words` (MOST_WORDS, n) padded with -1,
-    `likeliest` (n) the best log-probability seen, `seen_in` (SEEN, n) the first documents, padded with -1.
+    """Some rows.
+
+    `keys` (n) uint64: hashes of the folded words. `counts` (COUNTS, n) int32. `sums` (SUMS, n) int64: what was judged
+    of the occurrences, in steps. `words` (MOST_WORDS, n) int32: numbers in a vocabulary, padded with -1. `likeliest`
+    (n) int32: the best log-probability seen, in steps. `seen_in` (SEEN, n) int64: the first documents, padded with
+    NOWHERE.
     """
 
     keys: Hashes
@@ -43,18 +45,57 @@ class Rows:
     sums: Longs
     words: Ints
     likeliest: Ints
-    seen_in: Ints
+    seen_in: Longs
 
     def __len__(self) -> int:
         return len(self.keys)
 
-    def take(self, which: Places) -> "Rows":
+    @property
+    def frequency(self) -> Ints:
+        """How often each span was seen."""
+        frequency: Ints = self.counts[AT["frequency"]]
+        return frequency
+
+    @property
+    def is_english(self) -> NDArray[np.bool_]:
+        """Which spans stand in English lines for the most part."""
+        found: NDArray[np.bool_] = self.counts[AT["in English"]] * 2 > self.frequency
+        return found
+
+    def take(self, which: Places | NDArray[np.bool_]) -> "Rows":
         """Some of the rows."""
+        if which.dtype == np.bool_:
+            which = np.flatnonzero(which)
         return Rows(*(np.take(column, which, axis=-1) for column in vars(self).values()))
 
     def part(self, start: int, stop: int) -> "Rows":
         """The rows from `start` to before `stop`, as a view."""
         return Rows(*(column[..., start:stop] for column in vars(self).values()))
+
+
+class Counted(Protocol):
+    """A corpus that was counted, as far as the words of some of its rows go."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Words, by whose numbers rows name them."""
+
+    @property
+    def spellings(self) -> Longs:
+        """How often each of them was written."""
+
+    @property
+    def words_read(self) -> int:
+        """How many words the corpus has."""
+
+    @property
+    def words_known(self) -> int:
+        """How many different ones."""
+
+    @property
+    def usual(self) -> Sequence[str]:
+        """Each word of the vocabulary in the spelling most often seen; of two as frequent, that in small letters. A
+        letter is as it is: `C/S`."""
 
 
 class NgramTable:
@@ -63,33 +104,41 @@ class NgramTable:
     `documents` is the number of documents counted, `spellings` how often each word of the vocabulary was written.
     """
 
-    def __init__(self, most_kept: int = MOST_KEPT) -> None:
-        self.vocabulary = Vocabulary()
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        self._vocabulary = vocabulary or Vocabulary()
         self.documents = 0
         self._spellings = np.zeros(0, dtype=np.int64)
         self._numbers = KeyNumbers()
         self._columns = no_rows(0)  # with room for more; `keys` is not used, KeyNumbers has them
-        self._most_kept = most_kept
 
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def add(self, tokens: Tokens, found: Occurrences) -> None:
-        """Count the spans `found` in `tokens`, which are numbered by this table's vocabulary."""
-        self._count_spellings(np.bincount(tokens.ids))
-        numbers, new = self._numbers.numbers(found.keys)
-        self._open(words_of(tokens, found.starts[new], found.sizes[new]))
-        self._sum_up(numbers, found, tokens.language)
-        self._see(numbers, tokens, found)
-        self._forget()
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """All words, numbered as they came."""
+        return self._vocabulary
 
-    def add_table(self, other: "NgramTable") -> None:
-        """Add what another table has counted; its documents come after ours and are numbered on."""
-        translated = np.array([*self.vocabulary.numbers(other.vocabulary.words), -1], dtype=np.int32)
-        self._count_spellings(np.bincount(translated[: len(other.spellings)], other.spellings).astype(np.int64))
-        self._add_rows(replace(rows := other.rows(), words=translated[rows.words]))
-        self.documents += other.documents
-        self._forget()
+    def clear(self) -> None:
+        """Count from nothing again; the words and the memory stay."""
+        self.documents = 0
+        self._spellings = np.zeros(0, dtype=np.int64)
+        self._numbers = KeyNumbers()
+
+    def add(self, parts: Sequence[tuple[Tokens, Occurrences]]) -> None:
+        """Count spans in tokens, which are numbered by this table's vocabulary; all parts of a document at once."""
+        spans = []
+        done = 0
+        for tokens, found in parts:
+            self._count_spellings(np.bincount(tokens.ids))
+            numbers, new = self._numbers.numbers(found.keys)
+            self._open(words_of(tokens.ids, found.starts[new], found.sizes[new]))
+            self._sum_up(numbers, found, tokens.language)
+            spans.append((numbers, tokens.documents[found.starts], found.starts + done, found.sizes))
+            done += len(tokens.ids)
+        if spans:
+            ids = np.concatenate([tokens.ids for tokens, _ in parts])
+            self._see(ids, *map(np.concatenate, zip(*spans, strict=True)))
 
     def rows(self, which: Places | None = None) -> Rows:
         """All rows, or those with the numbers `which`, in the order of their keys."""
@@ -98,70 +147,44 @@ class NgramTable:
         chosen = order if which is None else which[order]
         return replace(self._columns.take(chosen), keys=keys[order])
 
-    def column(self, name: str) -> NDArray[np.int32] | NDArray[np.int64]:
-        """One column of all rows in the order of their numbers: `likeliest` or one of COUNTS; not to be written to."""
-        whole = self._columns.likeliest if name == "likeliest" else self._columns.counts[AT[name]]
-        return whole[: len(self)]
-
-    @property
-    def keys(self) -> Hashes:
-        """The keys of all rows in the order of their numbers."""
-        return self._numbers.keys
-
     @property
     def spellings(self) -> Longs:
         """How often each word of the vocabulary was written."""
         missing = len(self.vocabulary) - len(self._spellings)
         return np.pad(self._spellings, (0, max(0, missing)))
 
-    def save(self, path: Path) -> None:
-        """Write everything to one file, in numpy's format; `load` reads it back."""
-        words = np.frombuffer(json.dumps(self.vocabulary.words).encode(), dtype=np.uint8)
-        about = np.array([FORMAT, self.documents], dtype=np.int64)
-        with path.open("wb") as file:
-            np.savez(file, about=about, words_json=words, spellings=self.spellings, **vars(self.rows()))
+    @property
+    def words_read(self) -> int:
+        """How many words were read in all."""
+        return int(self._spellings.sum())
 
-    @classmethod
-    def load(cls, path: Path, most_kept: int = MOST_KEPT) -> "NgramTable":
-        """The table in a file. LexiconError if it is none, or of another format."""
-        table = cls(most_kept)
-        try:
-            with np.load(path, allow_pickle=False) as saved:
-                version, documents = map(int, saved["about"])
-                if version != FORMAT:
-                    raise LexiconError(f"{path}: counts of format {version}, not {FORMAT}")
-                table.vocabulary.numbers(json.loads(saved["words_json"].tobytes()))
-                table._count_spellings(saved["spellings"])
-                table._add_rows(Rows(**{field.name: saved[field.name] for field in fields(Rows)}))
-                table.documents = documents
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-            raise LexiconError(f"{path}: no table of counts: {error}") from error
-        return table
+    @property
+    def words_known(self) -> int:
+        """How many different ones."""
+        return len(self.vocabulary)
 
-    def _add_rows(self, rows: Rows) -> None:
-        """Add rows of other documents, which are numbered from the number of ours on."""
-        numbers, new = self._numbers.numbers(rows.keys)
-        self._open(np.take(rows.words, new, axis=1))
-        own = self._columns
-        own.counts[:, numbers] += rows.counts
-        own.sums[:, numbers] += rows.sums
-        own.likeliest[numbers] = np.maximum(own.likeliest[numbers], rows.likeliest)
-        seen_in = np.where(rows.seen_in < 0, -1, rows.seen_in + self.documents).astype(np.int32)
-        own.seen_in[:, numbers] = earliest(own.seen_in[:, numbers], seen_in)
+    @property
+    def usual(self) -> list[str]:
+        """See `Counted`."""
+        hashes, words = self.vocabulary.hashes[:, 1], self.vocabulary.words
+        place = np.empty(len(words), dtype=np.int64)
+        place[sorted(range(len(words)), key=words.__getitem__, reverse=True)] = np.arange(len(words))
+        order = np.lexsort((place, -self.spellings, hashes))
+        new = np.flatnonzero(changes(hashes[order]))
+        best = np.empty(len(hashes), dtype=np.int64)
+        best[order] = order[np.repeat(new, np.diff(np.append(new, len(order))))]
+        usual = [words[number] for number in best.tolist()]
+        return [own if is_letter(own) else word for own, word in zip(words, usual, strict=True)]
 
     def _open(self, words: Ints) -> None:
         """Make rows for the newest keys, whose words these are."""
         if len(self) > len(self._columns):
-            self._columns = with_room(self._columns, self._next_room())
+            self._columns = with_room(self._columns, next(room for room in ROOMS if room >= len(self)))
         new = slice(len(self) - words.shape[1], len(self))
         self._columns.counts[:, new] = self._columns.sums[:, new] = 0
         self._columns.words[:, new] = words
         self._columns.likeliest[new] = NEVER
-        self._columns.seen_in[:, new] = -1
-
-    def _next_room(self) -> int:
-        """Little at first, then for all that is ever kept: to move memory is dear."""
-        return next(room for room in (FEWEST, self._most_kept * 5 // 4, len(self) * 2) if room >= len(self))
+        self._columns.seen_in[:, new] = NOWHERE
 
     def _sum_up(self, numbers: Numbers, found: Occurrences, language: str) -> None:
         counts, room = self._columns.counts, len(self._columns)
@@ -177,22 +200,21 @@ class NgramTable:
         np.add.at(self._columns.sums[AT["expected"]], numbers, expected(likely))
         np.maximum.at(self._columns.likeliest, numbers, likely)
 
-    def _see(self, numbers: Numbers, tokens: Tokens, found: Occurrences) -> None:
-        """Count the documents of each row, and remember the first ones."""
-        order = ordered(numbers)
-        rows, documents = numbers[order], tokens.documents[found.starts[order]]
+    def _see(self, ids: Ints, numbers: Numbers, documents: Longs, starts: Ints, sizes: Ints) -> None:
+        """Count the documents of each row, and remember the first ones; a row has the words of the very first."""
+        order = np.argsort(documents, kind="stable")
+        order = order[ordered(numbers[order])]
+        rows, documents = numbers[order], documents[order]
         turns = np.flatnonzero(changes(rows) | changes(documents))
         rows, documents = rows[turns], documents[turns]
         np.add.at(self._columns.counts[AT["documents"]], rows, np.ones(len(rows), dtype=np.int32))
         first = np.flatnonzero(changes(rows))
         seen_in = first_documents(documents, first)
         known = np.take(self._columns.seen_in, rows[first], axis=1)
-        open_ = np.flatnonzero((known[-1] < 0) | (known[-1] > seen_in[0]))
-        self._columns.seen_in[:, rows[first[open_]]] = earliest(known[:, open_], seen_in[:, open_])
-        # A row has the words of its first document.
-        before = np.flatnonzero(known[0] > seen_in[0])
+        self._columns.seen_in[:, rows[first]] = earliest(known, seen_in)
+        before = np.flatnonzero(known[0].view(np.uint64) > seen_in[0].view(np.uint64))
         places = order[turns[first[before]]]
-        self._columns.words[:, rows[first[before]]] = words_of(tokens, found.starts[places], found.sizes[places])
+        self._columns.words[:, rows[first[before]]] = words_of(ids, starts[places], sizes[places])
 
     def _count_spellings(self, more: Longs) -> None:
         size = max(len(more), len(self._spellings))
@@ -200,16 +222,52 @@ class NgramTable:
             more, (0, size - len(more))
         )
 
-    def _forget(self) -> None:
-        """Bound the memory: the rarest rows go, the least likely first among equals. They may lose counts so."""
-        if len(self) <= self._most_kept:
-            return
-        worth = self.column("frequency").astype(np.int64) * 4096 + self.column("likeliest").clip(-4000, 0)
-        half = self._most_kept // 2
-        kept = np.sort(np.argpartition(worth, -half)[-half:])
-        for column in vars(self._columns).values():
-            column[..., :half] = np.take(column, kept, axis=-1)
-        self._numbers.keep(kept)
+
+def is_letter(word: str) -> bool:
+    """Whether a word is one letter, with or without a blank before it."""
+    return len(word.lstrip(" ")) == 1
+
+
+def negative(rows: Rows) -> Rows:
+    """What takes these rows off again when it is added: nothing of it is likely, and it was seen nowhere."""
+    likeliest, seen_in = np.full_like(rows.likeliest, NEVER), np.full_like(rows.seen_in, NOWHERE)
+    return replace(rows, counts=-rows.counts, sums=-rows.sums, likeliest=likeliest, seen_in=seen_in)
+
+
+def merged(parts: Sequence[Rows]) -> Rows:
+    """The sum of some rows, in the order of their keys. A row has the words of the first part that has it; what was
+    counted no more often than it was taken off is gone."""
+    rows = joined(parts)
+    order = np.argsort(rows.keys, kind="stable")
+    first = np.flatnonzero(changes(rows.keys[order]))
+    total = rows.take(order[first])
+    size = np.diff(np.append(first, len(order)))
+    several = np.flatnonzero(size > 1)
+    if len(several):
+        of_several = rows.take(order[np.repeat(size > 1, size)])
+        begins = np.concatenate([[0], np.cumsum(size[several])[:-1]])
+        total.counts[:, several] = np.add.reduceat(of_several.counts, begins, axis=1)
+        total.sums[:, several] = np.add.reduceat(of_several.sums, begins, axis=1)
+        total.likeliest[several] = np.maximum.reduceat(of_several.likeliest, begins)
+        total.seen_in[:, several] = _earliest_of_groups(of_several.seen_in, begins)
+    is_gone = total.frequency <= 0
+    return total.take(~is_gone) if is_gone.any() else total
+
+
+def _earliest_of_groups(seen_in: Longs, first: Places) -> Longs:
+    """(SEEN, groups): the lowest SEEN numbers of each group of columns; `first` are the columns that begin one."""
+    group = np.repeat(np.arange(len(first)), np.diff(np.append(first, seen_in.shape[1])))
+    group, numbers = np.tile(group, SEEN), seen_in.ravel()
+    known = numbers != NOWHERE
+    group, numbers = group[known], numbers[known]
+    order = np.lexsort((numbers, group))
+    group, numbers = group[order], numbers[order]
+    new = changes(group) | changes(numbers)
+    group, numbers = group[new], numbers[new]
+    begins = np.flatnonzero(changes(group))
+    found = np.full((SEEN, len(first)), NOWHERE, dtype=np.int64)
+    found[:, group[begins]] = first_documents(numbers, begins)
+    return found
 
 
 def no_rows(room: int) -> Rows:
@@ -220,7 +278,7 @@ def no_rows(room: int) -> Rows:
         np.empty((len(SUMS), room), np.int64),
         np.empty((MOST_WORDS, room), np.int32),
         np.empty(room, np.int32),
-        np.empty((SEEN, room), np.int32),
+        np.empty((SEEN, room), np.int64),
     )
 
 
@@ -234,23 +292,23 @@ def with_room(rows: Rows, room: int) -> Rows:
 
 def joined(parts: Sequence[Rows]) -> Rows:
     """All rows of some tables, one after another."""
-    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    columns = zip(*(vars(part).values() for part in (no_rows(0), *parts)), strict=True)
     return Rows(*(np.concatenate(column, axis=-1) for column in columns))
 
 
-def words_of(tokens: Tokens, starts: Ints, sizes: Ints) -> Ints:
-    """(MOST_WORDS, spans): the words of some spans, padded with -1."""
+def words_of(ids: Ints, starts: Ints, sizes: Ints) -> Ints:
+    """(MOST_WORDS, spans): the words of some spans of `ids`, padded with -1."""
     words = np.full((MOST_WORDS, len(starts)), -1, dtype=np.int32)
     for place in range(MOST_WORDS):
         here = np.flatnonzero(sizes > place)
-        words[place, here] = tokens.ids[starts[here] + place]
+        words[place, here] = ids[starts[here] + place]
     return words
 
 
-def first_documents(documents: Ints, first: Places) -> Ints:
+def first_documents(documents: Longs, first: Places) -> Longs:
     """(SEEN, groups): the first few `documents` of each group, where `first` is the place at which it begins."""
     sizes = np.diff(np.append(first, len(documents)))
-    found = np.full((SEEN, len(first)), -1, dtype=np.int32)
+    found = np.full((SEEN, len(first)), NOWHERE, dtype=np.int64)
     for place in range(SEEN):
         here = np.flatnonzero(sizes > place)
         found[place, here] = documents[first[here] + place]
@@ -263,21 +321,13 @@ def ordered(numbers: Numbers) -> Places:
     return order[np.argsort((numbers >> 16).astype(np.uint16)[order], kind="stable")]
 
 
-def changes(values: NDArray[np.int32]) -> NDArray[np.bool_]:
+def changes(values: NDArray[np.integer] | Hashes) -> NDArray[np.bool_]:
     """Where a value is not that before it; the first is not."""
     return np.concatenate([np.ones(min(1, len(values)), np.bool_), values[1:] != values[:-1]])
 
 
-def earliest(one: Ints, other: Ints) -> Ints:
-    """(SEEN, n): the lowest SEEN numbers of both, -1 for none."""
-    both = np.concatenate([one, other]).T.view(np.uint32)  # in which -1 is the greatest number
-    found: Ints = np.ascontiguousarray(np.sort(both, axis=1)[:, :SEEN].T).view(np.int32)
+def earliest(one: Longs, other: Longs) -> Longs:
+    """(SEEN, n): the lowest SEEN numbers of both, which have none in common; NOWHERE for none."""
+    both = np.concatenate([one, other]).T.view(np.uint64)  # in which -1 is the greatest number
+    found: Longs = np.ascontiguousarray(np.sort(both, axis=1)[:, :SEEN].T).view(np.int64)
     return found
-
-
-def total(tables: Iterable[NgramTable]) -> NgramTable:
-    """The sum of some tables, in their order."""
-    result = NgramTable()
-    for table in tables:
-        result.add_table(table)
-    return result

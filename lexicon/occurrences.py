@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lexicon.boundaries import Boundaries
 from lexicon.keys import Hashes
-from lexicon.tokens import Tokens, Vocabulary
+from lexicon.tokens import NAME_NUMBER, Tokens, Vocabulary
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -66,7 +66,7 @@ class _Spans:
 class _Own:
     """What words say for themselves, by `Boundaries.alone`. `flow` is the running sum of the log-probabilities that a
     term goes on, `reach` the same after each word; `tail` for a span that ends with a word: its log-odds with `flow`.
-    Both are NO_END for a word that none goes on with, or that ends none.
+    Both are NO_END for a word that none goes on with, or that ends none: a break, a name that only programs write.
     """
 
     begin: Ints
@@ -80,7 +80,7 @@ class _Own:
         begins, ends, inside = boundaries.alone(ids)
         flow = _running(log_probability(inside))
         end = _fixed(ends)
-        is_break = boundaries.is_break[ids]
+        is_break = boundaries.is_break[ids] | (ids == NAME_NUMBER)
         reach = np.where(is_break, NO_END, flow[1:])
         tail = np.where(is_break | boundaries.is_joiner[ids], NO_END, end + flow[1:])
         return cls(_fixed(begins), flow, np.append(reach, NO_END), tail, int(end.max(initial=0)))
@@ -88,7 +88,7 @@ class _Own:
 
 def occurrences(tokens: Tokens, vocabulary: Vocabulary, boundaries: Boundaries, floor: float) -> Occurrences:
     """All spans whose own words score at least `floor` (see `Boundaries.alone`); -inf for all there are."""
-    boundaries.learn_words(vocabulary)
+    boundaries.learn_words(vocabulary, tokens.ids)
     log_odds = boundaries.log_odds(tokens.ids)
     fixed = _fixed(log_odds)
     least = max(LEAST, floor * STEP)

@@ -19,6 +19,10 @@ class LexiconSettings:
         default="char",
         metadata={"help": "c_value: what the length in C-value counts: char (characters) or token (words)"},
     )
+    depth: int = field(
+        default=2000,
+        metadata={"help": "so many undecided candidates of each language wait for review, the best ones; 0: all"},
+    )
     min_frequency: int = field(default=2, metadata={"help": "a term must occur at least this often in the corpus"})
     rules: str = field(
         default="improved",

@@ -5,9 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from semantics.folding import word_key
+from semantics.scripts import DENSE
 
 LEAST = 0.5  # Dice's coefficient of the pieces of two words
-_PIECES = re.compile(r"[\u2e80-\U0003ffff]|[^\W\u2e80-\U0003ffff]+")
+_PIECES = re.compile(rf"[{DENSE}]|[^\W{DENSE}]+")
 
 
 class SimilarTerms:

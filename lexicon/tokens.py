@@ -12,21 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.keys import Hashes
-from lexicon.words import WordTable, is_han
+from lexicon.words import NAME, WordTable, is_han
+from semantics import scripts
 from semantics.folding import fold_term
 from semantics.segment import cut_finely
 
 Ids = NDArray[np.int32]
+Numbers = NDArray[np.int64]
 
-LANGUAGE_CHARACTERS = 200  # of a text that are looked at
 PIECE_CHARACTERS = 100_000  # cut at a time
 BREAK = "\n"
 END = "\ue000"  # of a document among others; a private character, which is taken out of texts
 _LATIN = re.compile(r"[^\W_]+(?:[-'’./&+#_][^\W_]+)*[+#]*|\n|[^\w\s]|[^\S\n]+|_")
-_HAN_CHAR = re.compile("[\u4e00-\u9fff]")
+_HAN_CHAR = re.compile(f"[{scripts.HAN}]")
 _LETTER = re.compile(r"[A-Za-z]")
-_CHINESE = re.compile("(?:[^\u4e00-\u9fff]*+[\u4e00-\u9fff]){10}")  # in 200 characters enough, whatever the others
 BLANK, HAN, LATIN, OTHER = range(4)  # kinds of words
+NAME_NUMBER = 1  # of NAME in every vocabulary
 ENGLISH_SHARE = 20  # letters to a Chinese character from which on a text is read as English
 
 
@@ -39,7 +40,8 @@ class Vocabulary:
         self._numbers = _Numbers(self.words)
         self._hashes = np.zeros((0, 2), dtype=np.uint64)
         self._kinds = np.zeros(0, dtype=np.int8)
-        self.number(BREAK)
+        for word in (BREAK, NAME):
+            self.number(word)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -101,19 +103,33 @@ class Tokens:
 
     language: str
     ids: Ids
-    documents: Ids
+    documents: Numbers
 
 
-def language_of(text: str) -> str:
-    """`en` for a text nearly without Chinese characters, else `zh`."""
-    beginning = text[:LANGUAGE_CHARACTERS]
-    if _CHINESE.match(beginning):
-        return "zh"
-    han = len(_HAN_CHAR.findall(beginning))
-    return "en" if len(_LETTER.findall(beginning)) > ENGLISH_SHARE * han else "zh"
+def language_of(line: str) -> str:
+    """`en` for a line nearly without Chinese characters, else `zh`."""
+    if line.isascii():
+        return "en" if _LETTER.search(line) else "zh"
+    han = len(_HAN_CHAR.findall(line))
+    return "en" if len(_LETTER.findall(line)) > ENGLISH_SHARE * han else "zh"
 
 
-def tokens_of(texts: Sequence[str], language: str, documents: Ids, vocabulary: Vocabulary) -> Tokens:
+def by_language(texts: Sequence[str], documents: Numbers) -> Iterator[tuple[str, list[str], Numbers]]:
+    """For each language its part of `texts`, whose numbers are `documents`: a text of lines in two stands in both."""
+    parts: dict[str, tuple[list[str], list[int]]] = {}
+    for text, document in zip(texts, documents.tolist(), strict=True):
+        lines: dict[str, list[str]] = {}
+        for line in text.split("\n"):
+            lines.setdefault(language_of(line), []).append(line)
+        for language, own in lines.items():
+            chosen, numbers = parts.setdefault(language, ([], []))
+            chosen.append("\n".join(own))
+            numbers.append(document)
+    for language, (chosen, numbers) in sorted(parts.items()):
+        yield language, chosen, np.array(numbers, dtype=np.int64)
+
+
+def tokens_of(texts: Sequence[str], language: str, documents: Numbers, vocabulary: Vocabulary) -> Tokens:
     """The words of `texts` (`readable` text of one language), whose numbers are `documents`."""
     cut = cut_finely if language == "zh" else _LATIN.findall
     ids = np.concatenate([vocabulary.numbers(cut(piece)) for piece in _pieces(texts)])
@@ -138,7 +154,7 @@ def _pieces(texts: Sequence[str]) -> Iterator[str]:
     yield "".join(piece)
 
 
-def _without_blanks(language: str, ids: Ids, documents: Ids, vocabulary: Vocabulary) -> Tokens:
+def _without_blanks(language: str, ids: Ids, documents: Numbers, vocabulary: Vocabulary) -> Tokens:
     """Blanks taken out: one between Latin words becomes part of the later word, one between Chinese words a break."""
     kinds = vocabulary.kinds[ids]
     kept = kinds != BLANK

@@ -65,9 +65,9 @@ def load_set(folder: Path) -> GoldSet:
     gold = {key for name in ("gold.tsv", "seed.txt") if (folder / name).exists() for key in terms_in(folder / name)}
     language = Counter(map(language_of, texts)).most_common(1)[0][0]
     table = NgramTable()
-    tokens = tokens_of(texts, language, np.arange(len(texts), dtype=np.int32), table.vocabulary)
+    tokens = tokens_of(texts, language, np.arange(len(texts)), table.vocabulary)
     spans = occurrences(tokens, table.vocabulary, Boundaries(empty_model(language)), -np.inf)
-    table.add(tokens, spans)
+    table.add([(tokens, spans)])
     rows = table.rows()
     is_gold = np.fromiter((word_key(text) in gold for text in spelt(table, rows)), dtype=bool, count=len(rows))
     is_gold &= ~are_qualities(table, rows, language)
@@ -188,15 +188,14 @@ class Examples:
 
 def examples(one: GoldSet, boundaries: BoundaryModel) -> Examples:
     """The likeliest rows of a set by `boundaries`."""
-    table = NgramTable()
-    table.vocabulary = one.table.vocabulary
-    table.add(one.tokens, occurrences(one.tokens, table.vocabulary, Boundaries(boundaries), -np.inf))
+    table = NgramTable(one.table.vocabulary)
+    table.add([(one.tokens, occurrences(one.tokens, table.vocabulary, Boundaries(boundaries), -np.inf))])
     rows: Rows = table.rows()
     count = min(len(rows), int(CANDIDATES_A_WORD * len(one.tokens.ids)))
     floor = np.partition(rows.likeliest, -count)[-count]
     chosen = np.flatnonzero(rows.likeliest >= floor)
-    facts = WordFacts.of(table, one.tokens.language)
-    columns = features(rows.take(chosen), facts, int(table.spellings.sum()))
+    facts = WordFacts.of(table, one.tokens.language, rows.words)
+    columns = features(rows.take(chosen), facts, table.words_read)
     return Examples(columns, one.is_gold[chosen], float(floor) / STEP)
 
 
@@ -218,7 +217,7 @@ def own_floor(sets: Sequence[GoldSet], boundaries: BoundaryModel) -> float:
     reached = []
     for one in sets:
         at = Boundaries(boundaries)
-        at.learn_words(one.table.vocabulary)
+        at.learn_words(one.table.vocabulary, one.tokens.ids)
         golden = one.is_gold[np.searchsorted(one.table.rows().keys, one.spans.keys)]
         begins, ends, inside = at.alone(one.tokens.ids)
         flow = np.concatenate([[0], np.cumsum(-np.logaddexp(0, -inside.astype(np.float64)))])

@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 
 from lexicon.filters import edge_words
 from semantics.general_language import jieba_dictionary
+from semantics.scripts import DENSE
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Ids = NDArray[np.integer]
 
 JOINERS = frozenset("-/·.+&'’~_–—")
-_HAN = re.compile("[\u2e80-\U0003ffff]")
+NAME = "\ue001"  # stands for a name that only programs write (lexicon/prose.py); a private character
+_LIKE_A_NAME = "Xyzzyq"  # a word of Latin letters that nobody knows: so much is known of a name beforehand
+UNTAGGED = -1
+_HAN = re.compile(f"[{DENSE}]")
 _DIGIT = re.compile("[0-9]")
 _NUMBER = re.compile(r"[\d.,%]+")
 
@@ -112,7 +117,7 @@ class WordTable:
     def __init__(self, words: list[str]) -> None:
         self._words = words
         self._numbers = np.zeros((0, len(NUMBERS)), dtype=np.float32)
-        self._tags = {language: np.zeros(0, dtype=np.int64) for language in TAGS}
+        self._tags = {language: np.zeros(0, dtype=np.int8) for language in TAGS}
 
     @property
     def numbers(self) -> Floats:
@@ -122,14 +127,28 @@ class WordTable:
             self._numbers = np.concatenate([self._numbers, np.array(new, dtype=np.float32)])
         return self._numbers
 
-    def tags(self, language: str) -> Ints:
-        """The index of each word's tag in TAGS[language]."""
+    def tags(self, language: str, which: Ids | None = None) -> Ints:
+        """The index in TAGS[language] of each word's tag: of those with the numbers `which`, or of all.
+
+        Of a vocabulary of both languages each word is looked at in that which it was met in.
+        """
         known = self._tags[language]
-        index = {tag: number for number, tag in enumerate(TAGS[language])}
-        name = chinese_tag if language == "zh" else english_tag
-        new = [index[name(word.strip(" "))] for word in self._words[len(known) :]]
-        self._tags[language] = np.concatenate([known, np.array(new, dtype=np.int64)])
-        return self._tags[language]
+        if len(known) < len(self._words):
+            more = np.full(len(self._words) - len(known), UNTAGGED, dtype=np.int8)
+            known = self._tags[language] = np.concatenate([known, more])
+        wanted = np.arange(len(known)) if which is None else which
+        new = wanted[known[wanted] == UNTAGGED]
+        if len(new):
+            index = {tag: number for number, tag in enumerate(TAGS[language])}
+            name = chinese_tag if language == "zh" else english_tag
+            known[new] = [index[name(self._words[number].strip(" "))] for number in new.tolist()]
+        return known[wanted].astype(np.int64)
+
+
+@cache
+def function_words() -> frozenset[str]:
+    """The small words of English that hold its sentences together."""
+    return frozenset(word for words in _EN_FUNCTION.values() for word in words.split())
 
 
 @cache
@@ -153,6 +172,7 @@ def _with_s(word: str) -> str:
 
 def chinese_tag(word: str) -> str:
     """The tag of a word of Chinese text, by the dictionary of jieba."""
+    word = _LIKE_A_NAME if word == NAME else word
     if (outside := _outside_words(word)) is not None:
         return outside
     known = general_dictionary().get(word.lower())
@@ -166,6 +186,7 @@ def chinese_tag(word: str) -> str:
 
 def english_tag(word: str) -> str:
     """The class of an English word: by the word if it is a function word, else by its ending."""
+    word = _LIKE_A_NAME if word == NAME else word
     if (outside := _outside_words(word)) is not None:
         return outside
     if is_han(word) and is_han(word[-1]):
@@ -188,6 +209,7 @@ def _outside_words(word: str) -> str | None:
 
 def word_numbers(spelt: str) -> tuple[float, ...]:
     """The numbers of one word, in the order of NUMBERS; zeros for a sign."""
+    spelt = _LIKE_A_NAME if spelt == NAME else spelt
     surface = spelt.strip(" ")
     if len(surface) <= 1 and not surface.isalnum():
         return (0.0,) * len(NUMBERS)

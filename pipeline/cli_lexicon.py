@@ -31,6 +31,7 @@ from pipeline.cli_shared import (
 from pipeline.engine import Engine
 from pipeline.review_desk import edit_of, learn_order
 from pipeline.serve import is_behind
+from semantics.scripts import LANGUAGES
 from semantics.segment import base_segmenter
 
 
@@ -53,17 +54,30 @@ def build(context: click.Context, /, **flags: Any) -> None:
 @lexicon.command()
 @click.option("--status", type=click.Choice([status.value for status in TermStatus]), help="Only terms of this status.")
 @click.option("--text", default="", help="Only terms that contain this.")
+@click.option("--language", type=click.Choice(list(LANGUAGES)), help="Only Chinese terms (zh), or all others (en).")
 @click.option("--least", default=0, help="Only terms in so many documents.")
 @click.option("--order", type=click.Choice([order.value for order in Order]), default=Order.SCORE.value)
 @click.option("--limit", default=50, show_default=True, help="How many terms.")
 @json_option
 @click.pass_context
 def show(
-    context: click.Context, status: str | None, text: str, least: int, order: str, limit: int, as_json: bool
+    context: click.Context,
+    status: str | None,
+    text: str,
+    language: str | None,
+    least: int,
+    order: str,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """Show terms, by score or in the order of review."""
     wanted = TermQuery(
-        TermStatus(status) if status else None, text, least_documents=least, order=Order(order), limit=limit
+        TermStatus(status) if status else None,
+        text,
+        least_documents=least,
+        pattern=LANGUAGES.get(language or "", ""),
+        order=Order(order),
+        limit=limit,
     )
     with opened(settings_of(context)) as engine:
         total, terms = engine.store.queue.page(wanted)
@@ -73,11 +87,12 @@ def show(
 @lexicon.command()
 @click.argument("terms", nargs=-1)
 @click.option("--top", type=int, help="Accept the so many first candidates.")
+@click.option("--language", type=click.Choice(list(LANGUAGES)), help="With --top: of Chinese (zh) or all others (en).")
 @click.pass_context
-def accept(context: click.Context, terms: tuple[str, ...], top: int | None) -> None:
+def accept(context: click.Context, terms: tuple[str, ...], top: int | None, language: str | None) -> None:
     """Accept candidate terms (they count from the next publish on)."""
     with opened(settings_of(context)) as engine:
-        chosen = list(terms) + top_candidates(engine, top or 0)
+        chosen = list(terms) + top_candidates(engine, top or 0, language or "")
         need(chosen, "name terms, or give --top N")
         decide(engine, chosen, TermStatus.ACCEPTED, terminal_name())
         out.print(f"accepted {len(chosen)}: `plumb lexicon publish` makes them count", highlight=False)
@@ -180,9 +195,10 @@ def publish_or_go_on(engine: Engine) -> str:
     return f"published version {version.version} with {len(version.entries)} terms"
 
 
-def top_candidates(engine: Engine, count: int) -> list[str]:
-    """The first undecided terms, in the order of review."""
-    return [term.text for term in engine.store.queue.page(TermQuery(limit=count))[1]] if count else []
+def top_candidates(engine: Engine, count: int, language: str = "") -> list[str]:
+    """The first undecided terms, in the order of review; of one language or of all."""
+    wanted = TermQuery(pattern=LANGUAGES.get(language, ""), limit=count)
+    return [term.text for term in engine.store.queue.page(wanted)[1]] if count else []
 
 
 def need(chosen: list[str], otherwise: str) -> None:

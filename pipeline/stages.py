@@ -14,9 +14,10 @@ The loop closes over time: a published lexicon re-segments the documents that co
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import chain
 
 from crawler.crawl import crawl as run_crawl
 from crawler.fetch import Fetcher
@@ -26,19 +27,23 @@ from crawler.settings import FOCUSED, CrawlSettings, strategy_of
 from docstore.articles import ArticleTable
 from docstore.batches import batched
 from docstore.errors import ForeignIndexError, PlumblineError
-from docstore.model import Lexicon, Reason, Stage, StageReport
+from docstore.model import Lexicon, Reason, Stage, StageReport, TermStatus
 from docstore.near_duplicates import Grouping
+from docstore.store import Store
 from extractor.settings import EXTRACTOR_VERSION, ExtractSettings
 from indexer.ownership import TAKE_OVER, Holding, ownership_fault
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
 from lexicon.build import mine_terms
+from lexicon.corpus import Document
+from lexicon.offers import Reviewed
 from pipeline.crawl_progress import shown
 from pipeline.engine import Engine
 from pipeline.extraction import extract_pages
 from pipeline.review_desk import StoreDesk
 from pipeline.run_record import RunRecord
 from semantics.copies import VERSION, Text
+from semantics.folding import word_key
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
 INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does our work
@@ -121,15 +126,21 @@ def mine(engine: Engine) -> StageReport:
     """Mine the articles for candidate terms; decisions taken before stay."""
     started = time.monotonic()
     with engine.lock("lexicon"):
-        total, version = engine.store.articles.count(), engine.store.articles.text_version()
-        with engine.progress.task("lexicon", total) as advance:
-            counts = engine.settings.data_dir / "lexicon"
-            corpus = Corpus(engine.store.articles)
-            known = [term.text for term in engine.store.lexicon.accepted()]
-            terms = mine_terms(corpus, engine.settings.lexicon, by_difference(advance), counts=counts, seeds=known)
+        version = engine.store.articles.text_version()
+        counts, corpus = engine.settings.data_dir / "lexicon", StoredCorpus(engine.store.articles)
+        known = [term.text for term in engine.store.lexicon.accepted()]
+        task, reviewed = engine.progress.task, reviewed_in(engine.store)
+        terms = mine_terms(corpus, engine.settings.lexicon, task, counts=counts, seeds=known, reviewed=reviewed)
         new = engine.store.lexicon.replace_candidates(terms, version)
     notes = (f"{len(terms)} candidate terms, {new} of them new",)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
+
+
+def reviewed_in(store: Store) -> Reviewed:
+    """What the review has said so far, as the miner wants to know it."""
+    texts = {status: map(word_key, store.queue.texts(status)) for status in TermStatus}
+    waiting = frozenset(texts.pop(TermStatus.CANDIDATE))
+    return Reviewed(frozenset(chain(*texts.values())), waiting)
 
 
 def publish(engine: Engine, by: str = "") -> Lexicon:
@@ -245,11 +256,16 @@ def stop_if_hopeless(stage: Stage, counts: Counter[Reason]) -> None:
         )
 
 
-class Corpus:
-    """Title and body of every article, read from the store each time they are asked for: no copy is held."""
+class StoredCorpus:
+    """The articles, read from the store each time they are asked for: see `lexicon.corpus.Corpus`."""
 
     def __init__(self, articles: ArticleTable) -> None:
         self._articles = articles
 
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((stored.article.title, stored.article.body) for stored in self._articles.all())
+    def digests(self) -> Iterator[tuple[int, str]]:
+        """Number and digest of every article."""
+        return self._articles.digests()
+
+    def read(self, numbers: Sequence[int]) -> Iterator[Document]:
+        """The articles with these numbers."""
+        return (Document(*text) for text in self._articles.texts(numbers))

@@ -12,6 +12,7 @@ from typing import Any
 
 from docstore import fields
 from search_ui.texts import shown
+from semantics.scripts import DENSE
 
 Node = Mapping[str, Any]
 
@@ -118,7 +119,7 @@ def _leaf(said: str, value: float) -> _Leaf | None:
 
 def _unspaced(phrase: str) -> str:
     """Terms of a phrase as they stood: Chinese characters without blanks between them."""
-    return re.sub(r"(?<=[\u2e80-\uffef]) (?=[\u2e80-\uffef])", "", shown(phrase))
+    return re.sub(f"(?<=[{DENSE}]) (?=[{DENSE}])", "", shown(phrase))
 
 
 def _has_text(node: Node) -> bool:

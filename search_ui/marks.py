@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from search_ui.texts import Segment, Segments, joined
 from semantics.folding import fold_term
+from semantics.scripts import DENSE
 
-_CHARACTER = "[\u2e80-\U0003ffff]"  # of the scripts that write no blanks between words
+_CHARACTER = f"[{DENSE}]"  # of the scripts that write no blanks between words
 _ALONE = re.compile(f"(?<!{_CHARACTER}){_CHARACTER}(?!{_CHARACTER})")
 BETWEEN_WORDS = re.compile(r"[\W_]+")  # and with it all that edismax takes for syntax
 _UNSPACED = re.compile(f"{_CHARACTER}{{2,}}")

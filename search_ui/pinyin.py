@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pypinyin import lazy_pinyin
 
 from semantics.folding import fold_term
+from semantics.scripts import HAN
 
 _TYPED_SIGNS = re.compile(r"[\s'’·-]+")  # between syllables (xi'an) and in terms (k-means) some type them, some do not
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAN = re.compile(f"[{HAN}]")
 # Sounds that many speakers do not tell apart; each line's first is written as its second.
 _BLURRED = ((re.compile("^([zcs])h"), r"\1"), (re.compile("ng$"), "n"), (re.compile("^l(?=.)"), "n"))
 

@@ -22,6 +22,7 @@ from search_ui.review_actions import ReviewDesk
 from search_ui.review_parts import LONGEST_TERM, reviewer, row_of, seen, term_json
 from search_ui.site import current_site, page, wants_json
 from search_ui.texts import shown
+from semantics.scripts import LANGUAGES
 
 pages = Blueprint("review", __name__, url_prefix="/admin/lexicon")
 pages.register_blueprint(review_term.pages)
@@ -32,14 +33,17 @@ TERMS_ON_PAGE = 20
 MOST_AT_ONCE = 500
 ANY = "all"
 LEAST_DOCUMENTS = (0, 2, 5, 10, 50)
+LANGUAGE_COOKIE = "review_language"  # in which language this browser's reviewer works
+YEAR = 365 * 24 * 3600
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Which terms are on the page, in which order; `number` counts from 1."""
+    """Which terms are on the page, in which order; `number` counts from 1, `language` is one of LANGUAGES or ANY."""
 
     query: TermQuery
     number: int
+    language: str = ANY
 
     @property
     def arguments(self) -> dict[str, str]:
@@ -48,6 +52,7 @@ class Listing:
         named = {
             "status": str(wanted.status or ANY),
             "text": wanted.text,
+            "language": self.language,
             "category": str(wanted.category or ""),
             "least": str(wanted.least_documents or ""),
             "order": wanted.order.value if wanted.order is not Order.REVIEW else "",
@@ -57,7 +62,7 @@ class Listing:
 
 def listing(values: Mapping[str, str]) -> Listing:
     """Read an address or a form; what cannot be is as if it was not said."""
-    status, category, order = (values.get(name, "") for name in ("status", "category", "order"))
+    status, category, order, language = (values.get(name, "") for name in ("status", "category", "order", "language"))
     number, least = (_number(values.get(name, "")) for name in ("page", "least"))
     number = max(1, number)
     wanted_status: TermStatus | None = TermStatus.CANDIDATE
@@ -69,11 +74,13 @@ def listing(values: Mapping[str, str]) -> Listing:
             text=values.get("text", "")[:LONGEST_TERM],
             category=TermClass(category) if category and category in set(TermClass) else None,
             least_documents=least,
+            pattern=LANGUAGES.get(language, ""),
             order=Order(order) if order in set(Order) else Order.REVIEW,
             offset=(number - 1) * TERMS_ON_PAGE,
             limit=TERMS_ON_PAGE,
         ),
         number,
+        language if language in LANGUAGES else ANY,
     )
 
 
@@ -85,10 +92,10 @@ def _number(text: str) -> int:
 @requires(Role.REVIEWER)
 def lexicon() -> BaseResponse:
     """Terms with their evidence, those to be reviewed first first."""
-    site, wanted = current_site(), listing(request.args)
+    site, wanted = current_site(), listing({"language": request.cookies.get(LANGUAGE_COOKIE, ""), **request.args})
     total, terms = site.actions.review.page(wanted.query)
     near = site.actions.review.surroundings(terms)
-    return page(
+    response = page(
         "review_list.html",
         listing=wanted,
         arguments=wanted.arguments,
@@ -99,12 +106,18 @@ def lexicon() -> BaseResponse:
         statuses=list(TermStatus),
         classes=list(TermClass),
         orders=list(Order),
+        languages=[*LANGUAGES, ANY],
         least_documents=LEAST_DOCUMENTS,
         published=site.actions.lexicon(),
         lag=site.actions.index_lag(),
         state=state(),
         most_at_once=MOST_AT_ONCE,
     )
+    if "language" in request.args:
+        response.set_cookie(
+            LANGUAGE_COOKIE, wanted.language, max_age=YEAR, samesite="Lax", httponly=True, secure=request.is_secure
+        )
+    return response
 
 
 def state() -> dict[str, Any]:

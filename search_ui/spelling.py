@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from search_ui.query_language import Part, PartKind, Query, parse
 from search_ui.search import Answer
 from search_ui.vocabulary import Vocabulary
+from semantics.scripts import HAN
 
 MOST_WINDOWS = 60  # runs of characters of one query that are looked up
 LONGEST_WORD = 8  # characters of a run
 FROM_EACH = 2  # corrections of one run
 LEAST_SOUND = 4  # letters: what is shorter is rarely pinyin
 
-_HAN_RUN = re.compile("[\u3400-\u9fff]{2,}")
+_HAN_RUN = re.compile(f"[{HAN}]{{2,}}")
 _LETTERS = re.compile(r"[a-z]+(?:[ '’][a-z]+)*", re.IGNORECASE)
 _SPELT = frozenset({PartKind.WORD, PartKind.PHRASE, PartKind.TITLE})
 

@@ -17,11 +17,12 @@ from enum import StrEnum
 
 from search_ui.pinyin import blurred_sound, has_han, initials, sound, syllables, typed_sound
 from semantics.folding import word_key
+from semantics.scripts import HAN
 
 SCANNED = 2000  # words that hold what was typed, looked at at most
 SHORTEST_EDITED = 3  # characters: of shorter words nearly all are one edit from each other
 _BETWEEN = "\n"
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAN = re.compile(f"[{HAN}]")
 
 
 class WordKind(StrEnum):

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from importlib.resources import files
 
+from semantics.scripts import DENSE
+
 # Full-width digits and letters: `ＰＤＣ` is typed for `PDC`. Full-width punctuation stays, it is Chinese punctuation.
 _WIDE = {
     chr(code): chr(code - 0xFEE0) for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
@@ -30,12 +32,12 @@ _FOLDED_OR_LONE = re.compile(f"[\ud800-\udfff{''.join(_FOLDED)}]")
 _SIGNS = _FOLDED | dict(zip("－‐‑‒–−／＋．＃＆％＿＇’\t\u00a0\u3000", "------/+.#&%_''   ", strict=True))
 _SIGN = re.compile(f"[{''.join(_SIGNS)}]")
 
-ALPHABETIC = r"[^\W_\u2e80-\U0003ffff]"
+ALPHABETIC = rf"[^\W_{DENSE}]"
 """Regex class of letters and digits of scripts that write words with spaces between them (Latin, Greek, ...)."""
 
 _CHINESE = re.compile("[\u4e00-\u9fff]+")  # the common case
 _BLANK_RUN = re.compile(r"\s+")
-_BLANK_BESIDE_HAN = re.compile(r"(?<=[\u2e80-\U0003ffff]) | (?=[\u2e80-\U0003ffff])")
+_BLANK_BESIDE_HAN = re.compile(f"(?<=[{DENSE}]) | (?=[{DENSE}])")
 
 
 def fold_width(text: str) -> str:

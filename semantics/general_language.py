@@ -6,6 +6,7 @@ pyspellchecker (counted in film subtitles: Lison and Tiedemann 2016, "OpenSubtit
 """
 
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -40,4 +41,4 @@ def jieba_dictionary() -> Iterator[tuple[str, int, str]]:
     with (files("jieba") / "dict.txt").open(encoding="utf-8") as lines:
         for line in lines:
             word, frequency, tag = line.split()
-            yield word, int(frequency), tag
+            yield word, int(frequency), sys.intern(tag)

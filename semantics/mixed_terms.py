@@ -40,9 +40,12 @@ class MixedTerms:
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Start and end of each term in `text`: ascending, apart, the longest at its place."""
+        return self.spans_of_folded(fold_term(text))
+
+    def spans_of_folded(self, folded: str) -> Iterator[tuple[int, int]]:
+        """The same of a text that `fold_term` has folded already."""
         if self._first is None:
             return
-        folded = fold_term(text)
         first = self._first.search(folded)
         while first:
             term = self._by_first[first[0]].match(folded, first.start())

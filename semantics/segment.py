@@ -85,6 +85,10 @@ class RjiebaSegmenter:
         words = _spelt_as(text, [word for word, _ in tagged])
         return [(word, tag) for word, (_, tag) in zip(words, tagged, strict=True)]
 
+    def knows(self, word: str) -> bool:
+        """Whether the dictionary, or the lexicon, has `word`: so, and not as one that it guesses."""
+        return self._jieba.has_word(fold_width(word)) or word_key(word) in self._mixed_tags
+
     def _around_mixed(
         self, text: str, block: Callable[[str], list[_Piece]], term: Callable[[str], _Piece]
     ) -> list[_Piece]:

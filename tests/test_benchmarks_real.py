@@ -3,19 +3,23 @@
 import html
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from benchmarks import real, real_lists, real_sites
+from benchmarks import real, real_lists, real_sites, real_terms
 from benchmarks.real_lists import Kept, behind_lists
 from benchmarks.real_recipe import RECIPE, RecipeError, Site, Source, bring, bring_all, load_sites, tree_hash
 from benchmarks.real_search import QUERIES, load_items, place_of
+from benchmarks.real_terms import JUDGED, load_verdicts, term_figures
+from benchmarks.real_terms_corpus import FileCorpus, changed, multiplied, write_documents
 from benchmarks.real_web import reply_of
 from benchmarks.results import Figure
 from docstore.errors import PlumblineError
+from lexicon.corpus import Document
 from pipeline.demo.articles import generate
 from pipeline.progress import Quiet
 
@@ -111,6 +115,48 @@ def test_articles_behind_list_pages_are_named() -> None:
     kept = [Kept(post, "1", "2"), Kept(tag, "2", ""), Kept(other, "3", "1"), Kept("http://x.test/", "4", "2")]
     assert behind_lists(kept, site_of) == {post: tag}
     assert behind_lists([Kept(post, "1", ""), Kept(tag, "2", "1")], site_of) == {}
+
+
+def test_terms_and_their_cost_are_measured(
+    trees: dict[Site, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(real_terms, "OUT", tmp_path / "out")
+    monkeypatch.setattr(real_terms, "FIRST", 5)
+    judged = tmp_path / "judged.tsv"
+    judged.write_text("# said\ttext\n", encoding="utf-8")
+    monkeypatch.setattr(real, "SETS", {"terms": partial(term_figures, judged=judged, sizes=[30, 60])})
+    found = values(real.measure(trees, tmp_path / "kept", ["terms"], Quiet()))
+    assert (found["terms", "p100_zh"], found["terms", "unjudged_zh"]) == (0, 5)
+    told = [line.split("\t") for line in (tmp_path / "out" / "real-terms.tsv").read_text("utf-8").splitlines()]
+    texts = [text for said, text, language, _ in told if (said, language) == ("?", "zh")]
+    assert len(texts) == 5
+    for size in (30, 60):
+        assert 50 < found["terms", f"peak_mb_{size}"] < 2000 and found["terms", f"cpu_seconds_{size}"] > 0
+    assert found["terms", "bytes_per_article"] > 0 and 0 < found["terms", "day2_cpu_share"] < 2
+
+    judged.write_text("".join(f"{'no' if n else 'yes'}\t{text}\n" for n, text in enumerate(texts[:4])))
+    monkeypatch.setattr(real, "SETS", {"terms": partial(term_figures, judged=judged, sizes=[])})
+    found = values(real.measure(trees, tmp_path / "kept", ["terms"], Quiet()))
+    assert (found["terms", "p100_zh"], found["terms", "unjudged_zh"]) == (0.2, 1)
+    judged.write_text("maybe\tshale gas\n")
+    with pytest.raises(PlumblineError, match="line 1"):
+        load_verdicts(judged)
+    assert len(load_verdicts(JUDGED)) >= 200
+
+
+def test_a_corpus_of_any_size_is_made_of_real_articles(tmp_path: Path) -> None:
+    articles = [Document(n, made.title, "\n".join(made.paragraphs)) for n, made in enumerate(DEMO)]
+    write_documents(multiplied(articles, 25), tmp_path / "day1")
+    corpus = FileCorpus([tmp_path / "day1"])
+    documents = list(corpus.read([number for number, _ in corpus.digests()]))
+    assert [document.number for document in documents] == list(range(1, 26))
+    assert documents[0].body == articles[0].body != documents[10].body != documents[20].body
+    assert write_documents(changed(documents, 0.4), tmp_path / "day2")
+    both = FileCorpus([tmp_path / "day1", tmp_path / "day2"])
+    other = [one for one, two in zip(corpus.digests(), both.digests(), strict=True) if one != two]
+    assert 3 < len(other) < 20
+    number = other[0][0]
+    assert next(both.read([number])).body != documents[number - 1].body
 
 
 def test_a_second_night_on_what_stands_still_costs_less(trees: dict[Site, Path], tmp_path: Path) -> None:

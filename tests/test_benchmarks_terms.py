@@ -7,9 +7,9 @@ import pytest
 from benchmarks.results import SHARED, read_floors
 from benchmarks.terms_corpus import write_corpus
 from benchmarks.terms_sets import known_of, load_scorer, read_sets, score
-from benchmarks.terms_texts import read_texts, write_texts
+from benchmarks.terms_texts import TextFile, read_texts, write_texts
 from lexicon.counting import count_texts
-from lexicon.learned import TermMiner, load_model, save_model, shipped_models, spelt
+from lexicon.learned import load_model, ranked, save_model, selection_of, shipped_models, spelt
 from semantics.folding import word_key
 
 FLOORS = read_floors("terms")
@@ -20,7 +20,7 @@ FLOORS = read_floors("terms")
 def test_shipped_models_hold_their_floors(name: str) -> None:
     one = next(one for one in read_sets(SHARED) if one.name == name)
     table = count_texts(one.texts, shipped_models())
-    rows, scores = TermMiner(shipped_models(), table).ranked()
+    rows, scores = ranked(shipped_models(), selection_of(table, shipped_models()))
     assert (scores[:-1] >= scores[1:]).all()
     found = score(one, list(spelt(table, rows)), load_scorer(SHARED))
     assert found["AvP"] >= FLOORS[f"{name} avp"]
@@ -31,9 +31,9 @@ def test_shipped_models_hold_their_floors(name: str) -> None:
 def test_known_terms_lift_the_others() -> None:
     one = next(one for one in read_sets(SHARED) if one.name == "petro")
     scorer = load_scorer(SHARED)
-    miner = TermMiner(shipped_models(), count_texts(one.texts, shipped_models()))
-    rows, _ = miner.ranked(seeds=frozenset(map(word_key, known_of(one, scorer))))
-    assert score(one, list(spelt(miner.table, rows)), scorer)["AvP"] >= FLOORS["petro guided avp"]
+    table, known = count_texts(one.texts, shipped_models()), frozenset(map(word_key, known_of(one, scorer)))
+    rows, _ = ranked(shipped_models(), selection_of(table, shipped_models()), known)
+    assert score(one, list(spelt(table, rows)), scorer)["AvP"] >= FLOORS["petro guided avp"]
 
 
 def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -49,7 +49,12 @@ def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_texts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.terms_texts.READ", 3)
     write_texts(["", "页岩气\r\n储层", "a\0b"], tmp_path / "texts")
-    assert list(read_texts(tmp_path / "texts")) == ["", "页岩气\r\n储层", "a b"]
+    texts = ["", "页岩气\r\n储层", "a b"]
+    assert list(read_texts(tmp_path / "texts")) == texts
+    corpus = TextFile(tmp_path / "texts")
+    assert [number for number, _ in corpus.digests()] == [0, 1, 2]
+    assert [document.body for document in corpus.read([0, 1, 2])] == texts
+    assert [document.body for document in corpus.read([1])] == texts[1:2]
 
 
 def test_a_generated_corpus_has_its_size_and_new_words(tmp_path: Path) -> None:

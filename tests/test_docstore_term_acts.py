@@ -11,6 +11,7 @@ from docstore.store import Store
 from docstore.term_acts import ActKind, TermEdit
 from docstore.term_queue import Order, TermQuery
 from lexicon.review import next_version
+from semantics.scripts import LANGUAGES, language_of_term
 
 ACCEPTED, REJECTED, CANDIDATE = TermStatus.ACCEPTED, TermStatus.REJECTED, TermStatus.CANDIDATE
 TEXTS = ("页岩气", "页岩", "页岩气井", "钻井", "钻头")
@@ -201,6 +202,14 @@ def test_terms_are_found_filtered_and_put_in_order(reviewed: Store) -> None:
     assert not reviewed.queue.wants_order(1)
     reviewed.lexicon.replace_candidates([Term("新词语", 1.0, 2, 2)], text_version=3)
     assert reviewed.queue.wants_order(1) and texts(order=Order.NEWEST) == ["新词语"]
+
+
+def test_terms_are_found_by_their_language(store: Store) -> None:
+    texts = ["shale gas", "页岩气", "PDC钻头", "\U00030edd岩", "β-内酰胺", "Ölschiefer", "シェール"]
+    store.lexicon.replace_candidates([Term(text, 9.0 - n, 20, 10) for n, text in enumerate(texts)])
+    found = {name: [one.text for one in store.queue.page(TermQuery(pattern=LANGUAGES[name]))[1]] for name in LANGUAGES}
+    assert found == {"zh": texts[1:5], "en": ["shale gas", "Ölschiefer", "シェール"]}
+    assert {name: [text for text in texts if language_of_term(text) == name] for name in LANGUAGES} == found
 
 
 def test_the_neighbours_of_a_term(reviewed: Store) -> None:

@@ -13,7 +13,8 @@ from docstore.model import Term
 from lexicon import build
 from lexicon.build import mine_terms
 from lexicon.candidates import _INVISIBLE, readable
-from lexicon.contexts import find_context
+from lexicon.contexts import find_contexts
+from lexicon.corpus import Listed
 from lexicon.evidence import PARTS
 from lexicon.filters import general_words
 from lexicon.settings import LexiconSettings
@@ -29,12 +30,21 @@ ARTICLES = [
 ]
 
 
+def varied(articles: list[tuple[str, str]], times: int) -> Listed:
+    """Articles over and over, no line twice: a line that is repeated word by word counts once."""
+    return Listed(
+        tuple("\n".join(f"{line} [{n}]" if n else line for line in part.split("\n")) for part in article)
+        for n in range(times)
+        for article in articles
+    )
+
+
 def by_text(terms: list[Term]) -> dict[str, Term]:
     return {term.text: term for term in terms}
 
 
 def test_terms_of_a_small_corpus() -> None:
-    terms = by_text(mine_terms(ARTICLES, PAPER))
+    terms = by_text(mine_terms(Listed(ARTICLES), PAPER))
     drill = terms["PDC钻头"]
     assert (drill.frequency, drill.documents, drill.tags) == (3, 3, "eng n")
     assert drill.score == pytest.approx(3 * math.log2(5))
@@ -51,7 +61,8 @@ def test_terms_of_a_small_corpus() -> None:
 
 def test_terms_come_best_first() -> None:
     scores = [
-        term.score for term in mine_terms(ARTICLES, LexiconSettings(scorer="c_value", threshold=-99.0, min_frequency=1))
+        term.score
+        for term in mine_terms(Listed(ARTICLES), LexiconSettings(scorer="c_value", threshold=-99.0, min_frequency=1))
     ]
     assert len(scores) > 5
     assert scores == sorted(scores, reverse=True)
@@ -59,15 +70,15 @@ def test_terms_come_best_first() -> None:
 
 def test_threshold_is_to_be_exceeded_and_frequency_to_be_reached() -> None:
     exact = 3 * math.log2(5)
-    assert "PDC钻头" in by_text(mine_terms(ARTICLES, LexiconSettings(scorer="c_value", threshold=exact - 1e-9)))
-    assert "PDC钻头" not in by_text(mine_terms(ARTICLES, LexiconSettings(scorer="c_value", threshold=exact)))
-    assert "PDC钻头" in by_text(mine_terms(ARTICLES, LexiconSettings(scorer="c_value", min_frequency=3)))
-    assert "PDC钻头" not in by_text(mine_terms(ARTICLES, LexiconSettings(scorer="c_value", min_frequency=4)))
+    assert "PDC钻头" in by_text(mine_terms(Listed(ARTICLES), LexiconSettings(scorer="c_value", threshold=exact - 1e-9)))
+    assert "PDC钻头" not in by_text(mine_terms(Listed(ARTICLES), LexiconSettings(scorer="c_value", threshold=exact)))
+    assert "PDC钻头" in by_text(mine_terms(Listed(ARTICLES), LexiconSettings(scorer="c_value", min_frequency=3)))
+    assert "PDC钻头" not in by_text(mine_terms(Listed(ARTICLES), LexiconSettings(scorer="c_value", min_frequency=4)))
 
 
 def test_length_unit_changes_the_score() -> None:
     assert (
-        by_text(mine_terms(ARTICLES, LexiconSettings(scorer="c_value", length_unit="token", threshold=2.0)))[
+        by_text(mine_terms(Listed(ARTICLES), LexiconSettings(scorer="c_value", length_unit="token", threshold=2.0)))[
             "PDC钻头"
         ].score
         == 3.0
@@ -79,20 +90,19 @@ def test_words_of_the_general_language_are_dropped() -> None:
     # A lexicon that tears a word of the dictionary apart would offer it as a term.
     torn = RjiebaSegmenter([("人工智", 1_000_000, "n"), ("能", 1_000_000, "n")])
     assert torn.cut("人工智能") == ["人工智", "能"]
-    assert mine_terms([("", "人工智能。" * 9)], PAPER, segmenter=torn) == []
+    assert mine_terms(Listed([("", "人工智能。" * 9)]), PAPER, segmenter=torn) == []
 
 
-def test_an_iterator_and_small_batches_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = mine_terms(ARTICLES, PAPER)
+def test_small_batches_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = mine_terms(Listed(ARTICLES), PAPER)
     monkeypatch.setattr(build, "BATCH", 1)
-    seen: list[int] = []
-    assert mine_terms(iter(ARTICLES), PAPER, progress=seen.append) == expected
-    assert seen == [1, 2, 3, 4]
+    assert mine_terms(Listed(ARTICLES), PAPER) == expected
 
 
 @pytest.mark.parametrize("articles", [[], [("", "")], [("\ud800\x00", "。" * 1000)], [("a b", "1 2 3")]], ids=ascii)
 def test_a_corpus_without_terms(articles: list[tuple[str, str]]) -> None:
-    assert mine_terms(articles, PAPER) == []
+    assert mine_terms(Listed(articles), PAPER) == []
+    assert mine_terms(Listed(articles), LexiconSettings()) == []
 
 
 @pytest.mark.parametrize(
@@ -107,7 +117,7 @@ def test_a_corpus_without_terms(articles: list[tuple[str, str]]) -> None:
 )
 def test_unknown_names_in_the_settings(settings: LexiconSettings) -> None:
     with pytest.raises((SettingsError, LexiconError), match=r"lexicon\.\w+: '\?'"):
-        mine_terms(ARTICLES, settings)
+        mine_terms(Listed(ARTICLES), settings)
 
 
 @pytest.mark.parametrize(
@@ -125,14 +135,14 @@ def test_unknown_names_in_the_settings(settings: LexiconSettings) -> None:
     ids=lambda value: ascii(value)[:30],
 )
 def test_contexts(text: str, key: str, context: str | None) -> None:
-    assert find_context(text, key, 20) == context
+    assert find_contexts(text, [key], 20).get(key) == context
 
 
 @pytest.mark.shared
 def test_contexts_and_counts_on_a_real_corpus() -> None:
     with gzip.open(SHARED / "data/terms/petro/docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [("", json.loads(line)["text"]) for line in lines]
-    terms = mine_terms(texts, PAPER)
+    terms = mine_terms(Listed(texts), PAPER)
     assert len(terms) > 300
     assert len({term.text.casefold() for term in terms}) == len(terms)
     for term in terms:
@@ -144,7 +154,7 @@ def test_contexts_and_counts_on_a_real_corpus() -> None:
 
 def test_the_learned_scorer_finds_one_word_and_mixed_terms() -> None:
     english = ("Shale gas wells", "A shale gas reservoir is tight. We describe how shale gas wells are drilled.")
-    terms = by_text(mine_terms([*ARTICLES * 3, english], LexiconSettings(probability=0.1)))
+    terms = by_text(mine_terms(varied([*ARTICLES, english], 3), LexiconSettings(probability=0.1)))
     drill = terms["PDC钻头"]
     assert (drill.frequency, drill.documents, drill.tags) == (9, 9, "eng n")
     assert 0.1 < drill.score < 1
@@ -169,8 +179,8 @@ def test_mixed_english_and_new_words_are_found(term: str) -> None:
         "We study {} here, and {}.",
     ]
     chinese = [frame.format(term) for frame in frames[:4]]
-    texts = [("", text) for text in (chinese if term != "shale gas wells" else [frames[4].format(term, term)]) * 2]
-    terms = by_text(mine_terms([*ARTICLES, *texts], LexiconSettings(probability=0.05)))
+    texts = [("", text) for text in (chinese if term != "shale gas wells" else [frames[4].format(term, term)])]
+    terms = by_text(mine_terms(varied([*ARTICLES, *texts], 2), LexiconSettings(probability=0.05)))
     assert terms[term].frequency >= 4
 
 
@@ -186,24 +196,24 @@ def test_readable_text_is_nfkc_without_invisible_characters() -> None:
 
 
 def test_probability_is_to_be_exceeded_and_frequency_to_be_reached() -> None:
-    likely = mine_terms(ARTICLES * 3, LexiconSettings(probability=0.3))
+    likely = mine_terms(varied(ARTICLES, 3), LexiconSettings(probability=0.3))
     assert likely
     assert all(term.score > 0.3 and term.frequency >= 2 for term in likely)
-    assert not mine_terms(ARTICLES * 3, LexiconSettings(probability=1.0))
-    once = mine_terms(ARTICLES[:1], LexiconSettings(probability=0.0, min_frequency=1))
+    assert not mine_terms(varied(ARTICLES, 3), LexiconSettings(probability=1.0))
+    once = mine_terms(Listed(ARTICLES[:1]), LexiconSettings(probability=0.0, min_frequency=1))
     assert min(term.frequency for term in once) == 1
 
 
 def test_remembered_counts_give_the_same_terms(tmp_path: Path) -> None:
-    expected = mine_terms(ARTICLES, LexiconSettings(probability=0.1))
+    expected = mine_terms(Listed(ARTICLES), LexiconSettings(probability=0.1))
     for _ in range(2):
-        assert mine_terms(ARTICLES, LexiconSettings(probability=0.1), counts=tmp_path) == expected
+        assert mine_terms(Listed(ARTICLES), LexiconSettings(probability=0.1), counts=tmp_path) == expected
 
 
 def test_a_mined_term_says_what_its_score_is_made_of() -> None:
     texts = [("页岩气开发", f"四川页岩气开发提速{n}。页岩气开发成本下降，Shale gas wells pay off.") for n in range(30)]
-    found = mine_terms(texts, LexiconSettings(probability=0.0))
+    found = mine_terms(Listed(texts), LexiconSettings(probability=0.0))
     parts = {term.text: dict(term.parts) for term in found}
     assert parts and all(list(values) == list(PARTS) for values in parts.values())
     assert {len({values[name] for values in parts.values()}) > 1 for name in ("boundaries", "specific")} == {True}
-    assert mine_terms(texts, LexiconSettings(scorer="c_value", threshold=0.0))[0].parts == ()
+    assert mine_terms(Listed(texts), LexiconSettings(scorer="c_value", threshold=0.0))[0].parts == ()

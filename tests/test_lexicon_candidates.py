@@ -159,7 +159,7 @@ def counted(batches: list[list[list[Span]]]) -> dict[str, Candidate]:
     counts = CandidateCounts(lambda found: found.words[0] == "噪声", most_seen=2)
     number = 0
     for batch in batches:
-        counts.add(batch, number)
+        counts.add(batch, range(number, number + len(batch)))
         number += len(batch)
     return counts.candidates()
 
@@ -192,7 +192,7 @@ def test_memory_is_bounded_by_forgetting_what_was_seen_once() -> None:
     counts = CandidateCounts(lambda found: False, most_seen=2, most_kept=3)
     for number in range(50):
         rare = span(f"Word{number}/eng", "once/eng")
-        counts.add([[span("储层/n", "特征/n"), span("储层/n", "特征/n"), rare]], number)
+        counts.add([[span("储层/n", "特征/n"), span("储层/n", "特征/n"), rare]], [number])
     kept = counts.candidates()
     assert kept["储层特征"].frequency == 100
     assert len(kept) <= 4

@@ -19,7 +19,8 @@ TEXTS = {
 def test_log_odds_by_definition(language: str) -> None:
     model = shipped_models()[language].candidates
     table = count_texts(TEXTS[language], shipped_models())
-    rows, facts, words_read = table.rows(), WordFacts.of(table, language), int(table.spellings.sum())
+    rows, words_read = table.rows(), table.words_read
+    facts = WordFacts.of(table, language, rows.words)
     columns = features(rows, facts, words_read)
     units = Units.of(columns)
     wide = (crossed(columns, language, units) - model.wide.mean) / model.wide.scale

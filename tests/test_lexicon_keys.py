@@ -37,13 +37,3 @@ def test_equal_keys_have_equal_numbers_and_new_ones_are_told(chunks: list[list[i
             assert numbers.setdefault(key, number) == number
     assert len(set(numbers.values())) == len(numbers) == len(table)
     assert dict(zip(table.keys.tolist(), range(len(table)), strict=True)) == numbers
-
-
-def test_kept_keys_are_numbered_anew_and_the_others_are_new_again() -> None:
-    table = KeyNumbers()
-    keys = np.arange(1, 2001, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    table.numbers(keys)
-    table.keep(np.array([7, 3, 1999]))
-    found, new = table.numbers(keys[[3, 8, 7, 1999]])
-    assert found.tolist() == [1, 3, 0, 2]
-    assert new.tolist() == [1]

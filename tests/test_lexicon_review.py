@@ -54,6 +54,14 @@ def test_another_frequency_is_a_change() -> None:
     assert new.changed_since(old) == ["页岩气"]
 
 
+def test_a_published_word_stays_though_the_rules_have_become_stricter() -> None:
+    previous = Lexicon(4, (LexiconEntry("技术的研究", 3, "n"),), 1.0)
+    new = next_version([term("技术的研究"), term("页岩气")], previous)
+    assert [entry.text for entry in new.entries] == ["技术的研究", "页岩气"]
+    with pytest.raises(LexiconError, match="it is a phrase"):
+        next_version([term("技术的研究")], Lexicon())
+
+
 def test_every_unfit_term_is_named() -> None:
     with pytest.raises(LexiconError, match=r"no new lexicon version: .*气藏.*candidate.*'<b>': .*sign <"):
         next_version([term("页岩气"), term("气藏", TermStatus.CANDIDATE), term("<b>")], Lexicon())

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from lexicon.build import mine_terms
+from lexicon.corpus import Listed
 from lexicon.counting import count_texts
-from lexicon.learned import TermMiner, shipped_models, spelt
+from lexicon.learned import ranked, selection_of, shipped_models, spelt
 from lexicon.seeds import FEWEST, lift
 from lexicon.settings import LexiconSettings
 
@@ -20,9 +21,9 @@ SEEDS = [f"{kind}井" for kind in KINDS[2:]]
 
 def probabilities(seeds: list[str]) -> dict[str, float]:
     """Each candidate's."""
-    miner = TermMiner(shipped_models(), count_texts(TEXTS, shipped_models()))
-    rows, scores = miner.ranked(seeds=frozenset(seeds))
-    return dict(zip(spelt(miner.table, rows), scores.tolist(), strict=True))
+    table = count_texts(TEXTS, shipped_models())
+    rows, scores = ranked(shipped_models(), selection_of(table, shipped_models()), frozenset(seeds))
+    return dict(zip(spelt(table, rows), scores.tolist(), strict=True))
 
 
 def test_what_seeds_have_in_common_speaks_for_others() -> None:
@@ -34,7 +35,7 @@ def test_what_seeds_have_in_common_speaks_for_others() -> None:
 
 
 def test_the_miner_is_given_them_as_they_are_written() -> None:
-    texts, settings = [("", text) for text in TEXTS], LexiconSettings(probability=0.0)
+    texts, settings = Listed(("", text) for text in TEXTS), LexiconSettings(probability=0.0)
     alone = {term.text: term.score for term in mine_terms(texts, settings)}
     guided = {term.text: term.score for term in mine_terms(texts, settings, seeds=SEEDS)}
     assert guided["石油井"] / guided["石油箱"] > 1.5 * alone["石油井"] / alone["石油箱"]

@@ -152,6 +152,18 @@ def test_the_order_of_review_is_learned_after_some_acts(plumb: Plumb) -> None:
     assert "词" in plumb.says("show", "--order", "review", "--limit", "3")
 
 
+def test_each_language_is_shown_and_accepted_by_itself(plumb: Plumb) -> None:
+    with plumb.store() as store:
+        store.lexicon.replace_candidates(
+            [Term("shale gas", 0.9, 5, 3), Term("页岩气", 0.8, 5, 3), Term("oil", 0.7, 5, 3)]
+        )
+    shown = {language: plumb.says("show", "--language", language, "--json") for language in ("zh", "en")}
+    assert "页岩气" in shown["zh"] and "oil" not in shown["zh"]
+    assert "shale gas" in shown["en"] and "oil" in shown["en"] and "页岩气" not in shown["en"]
+    plumb.says("accept", "--top", "1", "--language", "zh")
+    assert plumb.status("页岩气") is TermStatus.ACCEPTED and plumb.status("shale gas") is TermStatus.CANDIDATE
+
+
 def test_what_a_word_holds() -> None:
     assert inner_words("页岩气井") == ["页岩气", "岩气井", "页岩", "岩气", "气井"]
     assert inner_words("钻井") == [] and len(inner_words("x" * 64)) < 700

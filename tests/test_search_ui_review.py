@@ -95,6 +95,35 @@ def test_terms_are_filtered_by_class_and_documents_and_put_in_order() -> None:
     assert (kept.select_one("[name=least]")["value"], kept.select_one("[name=order]")["value"]) == ("5", "score")
 
 
+def test_each_language_is_reviewed_by_itself_and_the_choice_is_remembered() -> None:
+    held = FakeActions([term("shale gas", 9.0), term("页岩气", 8.0), term("PDC钻头", 7.0), term("B-tree index", 6.0)])
+    client, token = reviewing(held)
+
+    def shown(query: str = "") -> list[str]:
+        return [one.h2.bdi.text for one in get(client, f"/admin/lexicon{query}").select(".term")]
+
+    assert shown() == ["shale gas", "页岩气", "PDC钻头", "B-tree index"]
+    page = get(client, "/admin/lexicon?lang=zh")
+    links = {one.text: one["href"] for one in page.select(".languages a")}
+    assert list(links) == ["中文", "英文及其他", "所有语言"]
+    assert [one.text for one in get(client, "/admin/lexicon?lang=en").select(".languages a")] == [
+        "Chinese",
+        "English and others",
+        "All languages",
+    ]
+    assert shown(links["中文"].removeprefix("/admin/lexicon")) == ["页岩气", "PDC钻头"]
+    assert shown() == ["页岩气", "PDC钻头"], "it is remembered"
+    assert get(client, "/admin/lexicon").select_one(".languages [aria-current]").text == "Chinese"
+    assert shown("?language=en") == ["shale gas", "B-tree index"] == shown("?least=2")
+    post(client, token, "bulk", top="2", decision="accepted", language="en")
+    accepted = [one.text for one in held.all_terms if one.status is TermStatus.ACCEPTED]
+    assert accepted == ["shale gas", "B-tree index"], "the first of those that were shown"
+    assert shown("?language=nonsense") == ["页岩气", "PDC钻头"] == shown(), "nonsense is all languages"
+    assert shown("?language=all&status=all") == ["shale gas", "页岩气", "PDC钻头", "B-tree index"]
+    kept = get(client, "/admin/lexicon?language=zh").select_one("form.decide [name=language]")
+    assert kept["value"] == "zh"
+
+
 def test_a_button_decides_and_comes_back_to_the_same_place() -> None:
     held = actions()
     client, _ = reviewing(held)
@@ -102,7 +131,8 @@ def test_a_button_decides_and_comes_back_to_the_same_place() -> None:
     sent = {field["name"]: field["value"] for field in form.select("input")} | {"decision": "accepted"}
     assert sent["token"] and sent["seen"] == "0"
     response = client.post(form["action"], data=sent)
-    assert response.status_code == 303 and response.location == "/admin/lexicon?status=all&text=%E8%AF%8D&page=1"
+    assert response.status_code == 303
+    assert response.location == "/admin/lexicon?status=all&text=%E8%AF%8D&language=all&page=1"
     assert "已接受 “词0”" in client.get(response.location).text
     assert statuses(held) == ["accepted", "candidate", "candidate"]
 
@@ -140,7 +170,7 @@ CHANGES = {
     "synonyms": ("甲词, 乙词，丙词", {"synonyms": ("甲词", "乙词", "丙词")}),
     "broader": ("大词", {"broader": ("大词",)}),
     "merge": ("词1", {"status": TermStatus.MERGED}),
-    "rename": ("词的新名", {"status": TermStatus.REJECTED}),
+    "rename": ("新词名", {"status": TermStatus.REJECTED}),
 }
 
 
@@ -155,7 +185,7 @@ def test_whatever_is_changed_can_be_undone(what: str) -> None:
     if what == "merge":
         assert held.all_terms[1].synonyms == ("词0",)
     if what == "rename":
-        assert (held.all_terms[3].text, held.all_terms[3].status) == ("词的新名", TermStatus.ACCEPTED)
+        assert (held.all_terms[3].text, held.all_terms[3].status) == ("新词名", TermStatus.ACCEPTED)
     assert post(client, token, "undo").status_code == 200
     assert held.all_terms == before
     assert post(client, token, "undo").status_code == 409

@@ -36,6 +36,7 @@ from extractor.phrases import (
 )
 from extractor.settings import ExtractSettings
 from extractor.title import find_title
+from semantics.scripts import HAN
 
 LOSS = 15.0  # most that one bad line takes away, in Chinese characters
 LINK_LOSS = 20.0  # the same for a line of links, of which LINK_FACTOR counts
@@ -53,7 +54,7 @@ LONGEST_TAIL = 30  # lines without punctuation that may be cut behind the last s
 CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
 HEADLINE = 8.0  # shortest link that may be a headline
 ALL_LINK = 0.95
-HAN = re.compile("[\u4e00-\u9fff]")
+CHINESE = re.compile(f"[{HAN}]")
 NOTICE = 300.0  # a longer line that speaks of copyright is about copyright
 LABEL = 45.0  # longest line that may be a label of the template
 LEAST_SHARE = 0.04  # of the page's gain that a body must have for the names around it to be believed
@@ -373,7 +374,7 @@ def belongs(index: int, layout: Layout) -> bool:
 
 def is_caption(line: Line, layout: Layout) -> bool:
     """A caption under a picture, but for Chinese ones: there the caption may be the whole article (WD, 1.4)."""
-    if not line.text.isascii() and HAN.search(line.text):
+    if not line.text.isascii() and CHINESE.search(line.text):
         return False
     near = islice(layout.above(line.span), CAPTION_DEPTH)
     return any(layout.spans[place].facts.caption for place in near) or is_credited(line.text)
@@ -391,7 +392,7 @@ def is_pointer(line: Line) -> bool:
     """A paragraph that is nothing but a link to another article, in Latin letters."""
     if line.tag in HEADINGS or line.size < HEADLINE or line.link_share < ALL_LINK:
         return False
-    return not line.text.endswith((".", ":")) and not HAN.search(line.text)
+    return not line.text.endswith((".", ":")) and not CHINESE.search(line.text)
 
 
 def is_lone_link(index: int, lines: Sequence[Line]) -> bool:

@@ -1,0 +1,108 @@
+"""A corpus of any size on disk, of real articles: over and over, each time with other words in the place of some."""
+
+import json
+import random
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from docstore.article_rows import block_list, blocks_of
+from docstore.model import Block
+from lexicon.corpus import Document
+from semantics.segment import cut_finely
+
+SUBSTITUTED = 0.1  # of the distinct words, each time the articles are gone through
+WORDS_FROM = 2_000  # articles, in which these words are looked for
+SYLLABLES = [first + vowel for first in "bcdfghklmnprstv" for vowel in "aeiou"]
+
+
+class FileCorpus:
+    """The documents in files, each with its number; a later file has the newer version: a `lexicon.corpus.Corpus`."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._paths = list(paths)
+        self._places: dict[int, tuple[int, int]] = {}
+        for number, path in enumerate(self._paths):
+            with path.open("rb") as lines:
+                place = 0
+                for line in lines:
+                    self._places[int(line[: line.index(b"\t")])] = (number, place)
+                    place += len(line)
+        self._numbers = array("q", sorted(self._places))
+
+    def digests(self) -> Iterator[tuple[int, str]]:
+        """Where a document stands says which version it is."""
+        return ((number, str(self._places[number])) for number in self._numbers)
+
+    def read(self, numbers: Sequence[int]) -> Iterator[Document]:
+        """See `Corpus`."""
+        files = [path.open("rb") for path in self._paths]
+        try:
+            for number in numbers:
+                file, place = self._places[number]
+                files[file].seek(place)
+                title, body, blocks = json.loads(files[file].readline().partition(b"\t")[2])
+                yield Document(number, title, body, blocks_of(blocks))
+        finally:
+            for opened in files:
+                opened.close()
+
+
+def write_documents(documents: Iterable[Document], path: Path) -> int:
+    """Write a file that `FileCorpus` reads; returns how many characters the documents have."""
+    characters = 0
+    with path.open("w", encoding="utf-8", errors="replace") as file:
+        for document in documents:
+            said = [document.title, document.body, [block_list(block) for block in document.blocks]]
+            file.write(f"{document.number}\t{json.dumps(said, ensure_ascii=False)}\n")
+            characters += len(document.title) + len(document.body)
+    return characters
+
+
+def multiplied(articles: Sequence[Document], wanted: int) -> Iterator[Document]:
+    """So many documents, numbered from 1 on: the articles as they are, then with other words, and so on."""
+    chance = random.Random(7)
+    words = sorted({word for article in articles[:WORDS_FROM] for word in cut_finely(article.body) if is_long(word)})
+    others: Mapping[str, str] = {}
+    for number in range(1, wanted + 1):
+        place = (number - 1) % len(articles)
+        if place == 0 and number > 1:
+            chosen = chance.sample(words, int(len(words) * SUBSTITUTED))
+            others = {word: another(word, chance) for word in chosen}
+        yield replace(rewritten(articles[place], others), number=number)
+
+
+def changed(documents: Iterable[Document], share: float) -> Iterator[Document]:
+    """Every so-manieth document with other words in the place of some."""
+    chance = random.Random(8)
+    for document in documents:
+        if chance.random() < share:
+            words = sorted({word for word in cut_finely(document.body) if is_long(word)})
+            chosen = chance.sample(words, int(len(words) * SUBSTITUTED))
+            yield rewritten(document, {word: another(word, chance) for word in chosen})
+
+
+def rewritten(document: Document, others: Mapping[str, str]) -> Document:
+    """A document with `others` in the place of their words."""
+
+    def words(text: str) -> str:
+        return "".join(others.get(word, word) for word in cut_finely(text)) if others else text
+
+    def block(one: Block) -> Block:
+        return replace(one, text=words(one.text), links=())
+
+    return Document(document.number, words(document.title), words(document.body), tuple(map(block, document.blocks)))
+
+
+def is_long(word: str) -> bool:
+    """Whether a word is one that others stand for."""
+    return len(word) > 1 and word.isalpha()
+
+
+def another(word: str, chance: random.Random) -> str:
+    """A word that nobody knows, of the same script and about as long."""
+    if word.isascii():
+        made = "".join(chance.choices(SYLLABLES, k=(len(word) + 1) // 2))
+        return made.capitalize() if word[0].isupper() else made
+    return "".join(chr(chance.randrange(0x4E00, 0x9000)) for _ in word)

@@ -1,0 +1,34 @@
+"""One day of mining in a process of its own: `python -m benchmarks.real_terms_worker FOLDER ANSWER FILE...`.
+
+FILEs hold the documents (benchmarks/real_terms_corpus.py), the later ones the newer versions; FOLDER has the store and
+what is remembered, from the day before if there was one. ANSWER gets the CPU seconds and the peak memory.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.extract_worker import peak_megabytes
+from benchmarks.real_terms_corpus import FileCorpus
+from docstore.store import sqlite_store
+from lexicon.build import mine_terms
+from lexicon.settings import LexiconSettings
+from pipeline.stages import reviewed_in
+
+
+def main(folder: Path, answer: Path, files: Sequence[Path]) -> None:
+    """Mine once, as `plumb` does."""
+    corpus = FileCorpus(files)
+    start = time.process_time()
+    with sqlite_store(folder) as store:
+        counts, reviewed = folder / "lexicon", reviewed_in(store)
+        terms = mine_terms(corpus, LexiconSettings(), counts=counts, reviewed=reviewed)
+        new = store.lexicon.replace_candidates(terms)
+    spent = {"cpu_seconds": time.process_time() - start, "peak_mb": peak_megabytes()}
+    answer.write_text(json.dumps({**spent, "terms": len(terms), "new": new}), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), [Path(path) for path in sys.argv[3:]])
