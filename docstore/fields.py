@@ -19,10 +19,14 @@ CLUSTER = "cluster"  # the id that near-duplicates have in common: of the articl
 SECTION = "section"  # the channel it stands in, as the page names it
 AUTHOR = "author"
 SOURCE = "source"  # whom it was taken over from
+PAGE_TYPE = "page_type"  # what kind of page it is; nothing says so yet, and so no document has it
+PICTURE = "picture"  # URL of its lead picture
 WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex digits, the same for all its parts
 
 TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
+TITLE_KEY = "title_key"  # the title's letters and digits alone (semantics/titles.py)
+TITLE_NUMBERS = "title_numbers"  # the numbers in the title, a blank between
 TITLE_DOMAIN = "title_domain"  # words by the published lexicon, joined
 BODY_DOMAIN = "body_domain"
 TITLE_BASE = "title_base"  # words by the base dictionary alone (the comparison of WD-S3)
@@ -52,9 +56,13 @@ ALL = (
     SECTION,
     AUTHOR,
     SOURCE,
+    PAGE_TYPE,
+    PICTURE,
     WORK,
     TITLE,
     BODY,
+    TITLE_KEY,
+    TITLE_NUMBERS,
     TITLE_DOMAIN,
     BODY_DOMAIN,
     TITLE_BASE,

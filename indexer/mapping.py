@@ -12,10 +12,12 @@ from docstore.model import Article, BlockKind, Lexicon, StoredArticle
 from semantics.folding import fold_width, word_key
 from semantics.joined import joined
 from semantics.segment import Segmenter
+from semantics.titles import numbers, title_key
 
 # What XML 1.0 cannot carry, and the joint that we put between words ourselves.
 UNINDEXABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")
 LONGEST_BODY = 500_000  # characters; a longer one is a dump of data, and Solr would hold all of it in memory
+MAX_URL = 2000  # characters of a picture's URL
 LONGEST_NAME = 200  # characters of a section, an author or a source
 
 
@@ -74,6 +76,9 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.SOURCE: indexable(article.source)[:LONGEST_NAME],
         fields.HEADINGS: headings(article),
         fields.SPELLING: spelt(f"{article.title}\n{article.body}"[:LONGEST_BODY]),
+        fields.PICTURE: article.picture if len(article.picture) <= MAX_URL else "",
+        fields.TITLE_KEY: title_key(article.title),
+        fields.TITLE_NUMBERS: " ".join(numbers(article.title)),
         fields.WORK: work_id(stored.host, article.title),
     }
     return {name: value for name, value in values.items() if value}

@@ -10,20 +10,19 @@ no more than there is already, is not offered.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from docstore import fields
+from search_ui.clauses import FIXED, Form, Params
 from search_ui.filters import Filter, filters_of
-from search_ui.query import enough
+from search_ui.parts import enough, parts_of
 from search_ui.query_language import Part, PartKind, Query, parse
-from search_ui.ranking import FIXED, Form, Params, as_phrase
 from search_ui.request import SearchRequest, Sort
 from search_ui.search import Answer, Search
 from search_ui.spelling import has_latin_word, other_spellings, spelled_by_solr, spelling_params
-from search_ui.thesaurus import spellings_in, synonyms_in
+from search_ui.thesaurus import spellings_in
 from search_ui.vocabulary import Vocabulary
 
 FEW = 2  # results up to which help is offered
@@ -112,7 +111,7 @@ def _loosened(asked: SearchRequest, words: Callable[[SearchRequest], Words]) -> 
 
 
 def _without(asked: SearchRequest, words: Words) -> list[Offer]:
-    found = filters_of(asked, asked.query, words[Form.DOMAIN])
+    found = filters_of(asked, asked.query, parts_of(words))
     offers = [_less(asked, one) for one in found]
     return [offer for offer in offers if offer and offer.asked.query.parts]
 
@@ -165,31 +164,15 @@ def count_params(requests: Sequence[Counted]) -> Params:
 
 def _request_params(prefix: str, asked: SearchRequest, words: Words) -> Params:
     """One request as the query `<prefix>all`: what holds enough of its text and passes all its filters."""
-    params = _enough(prefix, asked, words)
+    params = enough(asked, words, prefix)
     must = [f"{prefix}enough"]
     spellings = spellings_in(words.get(Form.SYNONYMS, ()))
-    for one in filters_of(asked, asked.query, words[Form.DOMAIN], spellings, prefix):
+    for one in filters_of(asked, asked.query, parts_of(words), spellings, prefix):
         for name, value in one.params:
             if name == "fq":
                 must.append(name := f"{prefix}must{len(must)}")
             params.append((name, value))
     return [*params, (f"{prefix}all", "{!bool " + " ".join(f"must=${name}" for name in must) + "}")]
-
-
-def _enough(prefix: str, asked: SearchRequest, words: Words) -> Params:
-    """`query.enough` and the texts it reads, under other names."""
-    synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
-    fresh = " ".join(map(as_phrase, words.get(Form.FRESH, ())))
-    texts = {Form.TEXT: asked.query.text, Form.SYNONYMS: synonyms, Form.FRESH: fresh}
-    return [
-        *((prefix + name, text) for name, text in texts.items()),
-        *((prefix + name, _renamed(prefix, name, value)) for name, value in enough(asked, words)),
-    ]
-
-
-def _renamed(prefix: str, name: str, query: str) -> str:
-    """A query with `prefix` before the parameters that it names; the reader's text is no query."""
-    return query if name == "enough_text" else re.sub(r"\$(?=enough|text|synonyms|fresh_words)", f"${prefix}", query)
 
 
 def counts_of(answer: Answer, requests: int) -> list[int]:

@@ -11,8 +11,8 @@ from datetime import date
 import idna
 
 from docstore import fields
+from search_ui.clauses import Params, as_phrase
 from search_ui.query_language import Part, PartKind, Query
-from search_ui.ranking import Params, as_phrase
 from search_ui.request import SearchRequest, Sort
 
 Spellings = Callable[[str], Sequence[str]]

@@ -24,17 +24,20 @@ from search_ui.article import (
     neighbours,
     similar_params,
 )
+from search_ui.clauses import Form
+from search_ui.content_words import content_words
 from search_ui.corrections import FEW, Offer, offers_for
 from search_ui.cursors import Cursors, Place
 from search_ui.live_vocabulary import current_vocabulary, live_vocabulary
 from search_ui.near_duplicates import SPARE, first_of_each
 from search_ui.query import about_params, count_params, hits_params, mark_params, shown_params, words_of
-from search_ui.ranking import PROFILES, Form, works_in, works_params
+from search_ui.ranking import PROFILES, works_in, works_params
 from search_ui.request import SearchRequest, Sort, last_numbered, last_page
 from search_ui.results import Answers, SearchPage, ids_of, search_page
 from search_ui.search import Answer, Search, select_beside
 from search_ui.settings import SearchSettings
 from search_ui.site import current_site
+from search_ui.texts import has_word
 from search_ui.thesaurus import Thesaurus, synonym_groups
 from semantics.segment import Segmenter
 
@@ -61,13 +64,20 @@ class Finder:
         Right after a publish some documents are cut by an older version: what is a word only now, is looked for in
         them character by character.
         """
-        newest, *others = (words_of(asked.query.text, segmenter) for segmenter in self._segmenters)
+        text = asked.query.text
+        segmenter, *older_segmenters = self._segmenters
+        cut = segmenter.cut(text)
+        newest = tuple(filter(has_word, cut))
+        others = [words_of(text, one) for one in older_segmenters]
         older = tuple(word for cut in others for word in cut)
         synonyms = synonym_groups(asked.query, newest, self.thesaurus)
         fresh = tuple(word for word in newest if others and word not in older)
-        words = {Form.DOMAIN: newest, Form.OLDER: older, Form.FRESH: fresh, Form.SYNONYMS: synonyms}
+        words = {
+            Form.DOMAIN: newest, Form.CONTENT: content_words(text, cut), Form.OLDER: older, Form.FRESH: fresh,
+            Form.SYNONYMS: synonyms,
+        }  # fmt: skip
         if any(clause.form is Form.BASE for clause in PROFILES[asked.profile].clauses):
-            words[Form.BASE] = words_of(asked.query.text, self.actions.base_segmenter())
+            words[Form.BASE] = words_of(text, self.actions.base_segmenter())
         return words
 
     def page_of(self, asked: SearchRequest, words: Words) -> SearchPage:

@@ -12,8 +12,8 @@ from docstore import fields
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, TermStatus
 from search_ui.actions import ReviewActions
+from search_ui.clauses import FIXED
 from search_ui.pinyin import has_han
-from search_ui.ranking import FIXED
 from search_ui.search import Search
 from search_ui.site import Site, current_site
 from search_ui.thesaurus import Thesaurus, thesaurus_of

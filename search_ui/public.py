@@ -10,12 +10,13 @@ from flask import Blueprint, Response, abort, current_app, g, jsonify, request, 
 from docstore.errors import PlumblineError, SolrError
 from search_ui import api
 from search_ui.article import is_id
+from search_ui.clauses import Form
 from search_ui.clicks import log_search
 from search_ui.compare import compare
 from search_ui.corrections import Offer
 from search_ui.finding import Words, finder
 from search_ui.query import site_params
-from search_ui.ranking import PROFILES, Form
+from search_ui.ranking import PROFILES
 from search_ui.request import SearchRequest, Sort, parse_request
 from search_ui.results import SearchPage, SiteCounts, site_counts, site_name
 from search_ui.site import current_site, page, wants_json

@@ -8,15 +8,15 @@ import json
 from collections.abc import Mapping, Sequence
 
 from docstore import fields
+from search_ui.clauses import FIXED, Form, Params, run_of_characters
 from search_ui.cursors import FIRST
 from search_ui.filters import filter_params
-from search_ui.marks import BETWEEN_WORDS, alone
 from search_ui.near_duplicates import FEW
-from search_ui.ranking import BIGRAMS, FIXED, PROFILES, Clause, Form, Params, rank_params, run_of_characters
+from search_ui.parts import enough, parts_of
+from search_ui.ranking import BIGRAMS, PROFILES, rank_params
 from search_ui.request import SearchRequest, Sort
 from search_ui.texts import has_word
 from search_ui.thesaurus import spellings_in
-from semantics.joined import WORD_JOINT, joined
 from semantics.segment import Segmenter
 
 MARK_ON, MARK_OFF = "\U0010fffc", "\U0010fffd"  # private use, plane 16: what Solr puts around a match
@@ -43,10 +43,10 @@ def hits_params(
 ) -> Params:
     """Solr parameters that find which documents a result page shows; `shown_params` has what is shown of them.
 
-    `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`Form.DOMAIN`, always: it
-    filters) and, for the profile `base`, by the base dictionary. With `mark` the page begins after
-    what Solr has marked so (`*`: at the beginning), else where its number says. With `spare` it is so many hits
-    longer, and near-duplicates are left in.
+    `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`Form.DOMAIN`, always), those of
+    its words that say what it is about (`Form.CONTENT`), and, where that ranks, cut by the base dictionary. With `mark`
+    the page begins after what Solr has marked so (`*`: at the beginning), else where its number says. With `spare` it
+    is so many hits longer, and near-duplicates are left in.
     """
     is_collapsed = not (spare or asked.cluster)
     # Where Solr need not count to the end it passes over what cannot come first, which pays for few words alone.
@@ -78,7 +78,6 @@ def about_params(
     return [
         *_these(ids),
         *_holding_enough(asked, words),
-        *without_query(asked, words),
         ("fl", fields.ID),
         ("clusters", ",".join(clusters)),
         ("json.facet", json.dumps({"copies": copies})),
@@ -118,57 +117,20 @@ def ranked(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
 
 
 def _holding_enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
-    """The filter by `enough`: Solr keeps what passes it, so that one question of a page works for the next."""
-    return [("fq", "{!v=$enough}"), *enough(asked, words)]
+    """The filter by `enough`: Solr keeps what passes it, so that one question of a page works for the next.
+
+    A profile that does not look at characters may miss what holds enough; only what it finds is counted then.
+    """
+    counted = [("fq", "{!v=$enough}"), *enough(asked, words)]
+    if any(name == fields.BODY_CHARS for clause in PROFILES[asked.profile].clauses for name, _ in clause.weights):
+        return [*counted, *FIXED]
+    found = dict(ranked(asked, words))["q"]
+    return list(dict.fromkeys([*counted, ("fq", "{!v=$found}"), ("found", found), *without_query(asked, words)]))
 
 
 def _filtered(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
     spellings = spellings_in(words.get(Form.SYNONYMS, ()))
-    return filter_params(asked, asked.query, words[Form.DOMAIN], spellings)
-
-
-def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
-    """The query `enough`, by which is counted: documents that hold a good share of what is asked for.
-
-    Terms are OR-ed, so nearly every document matches a long query somehow, and a count of those says nothing. The
-    share is one of pairs of characters, or of what the profile ranks by. By date every word is required anyway.
-    """
-    if asked.sort is Sort.DATE or not asked.query.text:
-        return [("enough", "*:*")]
-    form, looked_in = _counted(asked)
-    pieces = [asked.query.text] if form is Form.TEXT else words[form]
-    bare = joined(BETWEEN_WORDS.sub(" ", piece) for piece in pieces).lower()
-    if not bare.strip(" " + WORD_JOINT):  # signs and pictures, which are found one by one
-        return [("enough", Clause(Form.TEXT, ((fields.TITLE_CHARS, 1.0), (fields.BODY_CHARS, 1.0))).query())]
-    query = f"{{!edismax qf='{looked_in}' mm='{SHARE}' sow=false uf='-*' v=$enough_text}}"
-    text = ("enough_text", bare)  # in small letters: AND, OR and NOT are words here
-    counts = {Form.SYNONYMS: PROFILES[asked.profile].synonyms > 0, Form.FRESH: form is Form.DOMAIN}
-    others = {
-        f"enough_{other}": run_of_characters(f"{fields.TITLE_CHARS} {fields.BODY_CHARS}", other)
-        for other, does_count in counts.items()
-        if does_count and words.get(other)
-    }
-    if not others:
-        return [("enough", query), text]
-    either = "".join(f" should=${name}" for name in ("enough_own", *others))
-    return [("enough", f"{{!bool{either}}}"), ("enough_own", query), *others.items(), text]
-
-
-SHARE = "2<-50% 6<-66%"  # of two parts both, of up to six at least half, of more at least a third: docs/decisions.md
-
-
-def _counted(asked: SearchRequest) -> tuple[Form, str]:
-    """By which form and in which fields a profile's matches are counted."""
-    clauses = PROFILES[asked.profile].clauses
-    forms = {clause.form for clause in clauses}
-    if forms == {Form.DOMAIN}:
-        return Form.DOMAIN, f"{fields.TITLE_DOMAIN} {fields.BODY_DOMAIN}"
-    if forms == {Form.BASE}:
-        return Form.BASE, f"{fields.TITLE_BASE} {fields.BODY_BASE}"
-    searched = {name for clause in clauses for name, _ in clause.weights}
-    if fields.BODY_CHARS in searched and alone(asked.query.text):  # a character on its own makes no pair
-        return Form.TEXT, f"{fields.TITLE_CHARS} {fields.BODY_CHARS}"
-    return Form.TEXT, f"{fields.TITLE} {fields.BODY}"
+    return filter_params(asked, asked.query, parts_of(words), spellings)
 
 
 def _highlighting() -> Params:
@@ -204,7 +166,6 @@ def count_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> P
     return [
         ("q", "*:*"),
         *_holding_enough(asked, words),
-        *without_query(asked, words),
         *_filtered(asked, words),
         ("rows", "0"),
         ("json.facet", json.dumps(_facets(asked))),

@@ -24,8 +24,8 @@ from docstore.term_queue import TermQuery
 from pipeline.review_desk import StoreDesk
 from search_ui.actions import CrawledSite, Overview, RunSummary
 from search_ui.app import create_app
+from search_ui.clauses import Params
 from search_ui.query import MARK_OFF, MARK_ON
-from search_ui.ranking import Params
 from search_ui.search_log import SearchLog
 from search_ui.settings import SearchSettings
 from semantics.segment import RjiebaSegmenter, Segmenter
@@ -96,9 +96,15 @@ def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
     if "doc" in named and doc[fields.ID] == named["doc"]:
         return False
     sites = named.get("sites", "").split("\x1f") if "sites" in named else [doc[fields.SITE]]
-    text = named.get("text", named.get("domain_words", named.get("base_words", "")))
+    text = named.get("text", named.get("domain_words", named.get("base_words", ""))) or _parts(named, "")
     held = f"{doc[fields.TITLE]}\n{doc[fields.BODY]}"
     return doc[fields.SITE] in sites and all(part in held for part in text.replace("\u200b", "").split())
+
+
+def _parts(named: dict[str, str], prefix: str) -> str:
+    """The parts that documents are counted by."""
+    texts = [value for name, value in named.items() if re.fullmatch(prefix + r"(held\d+_text|word\d+)", name)]
+    return " ".join(texts).replace('"', " ")
 
 
 def _highlights(doc: dict[str, Any], text: str) -> dict[str, list[str]]:
@@ -118,7 +124,7 @@ def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str,
     if json.loads(named.get("json.facet", "{}")).get("sites") == "unique(site)":
         return {"sites": len({doc[fields.SITE] for doc in found}), "newest": "2016-05-09T00:00:00Z"}
     clusters = [doc[fields.CLUSTER] for doc in found]
-    others = {name: _holding(found, named[f"{name}_text"]) for name in _asked_facets(named) if f"{name}_text" in named}
+    others = {name: _holding(found, text) for name in _asked_facets(named) if (text := _parts(named, f"{name}_"))}
     return others | {
         "total": len(set(clusters)),
         "sites": _buckets([doc[fields.SITE] for doc in found]),
@@ -133,8 +139,10 @@ def _asked_facets(named: dict[str, str]) -> list[str]:
 
 
 def _holding(found: Sequence[dict[str, Any]], text: str) -> dict[str, int]:
-    """How many of the documents hold `text`, as another search that could be offered."""
-    return {"total": sum(text in f"{doc[fields.TITLE]}\n{doc[fields.BODY]}" for doc in found)}
+    """How many of the documents hold the parts of another search that could be offered."""
+    return {
+        "total": sum(all(part in f"{doc[fields.TITLE]}\n{doc[fields.BODY]}" for part in text.split()) for doc in found)
+    }
 
 
 def _buckets(values: Sequence[str]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import pytest
 from docstore import fields
 from docstore.errors import SolrUnavailableError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
+from search_ui.clauses import Params
 from search_ui.live_vocabulary import KEY, RENEWED_AFTER, LiveVocabulary, title_words
-from search_ui.ranking import Params
 from search_ui.suggestions import LONGEST_TITLE, MOST, title_params, titles_of
 from tests.search_ui_fakes import FakeActions, site_app
 
