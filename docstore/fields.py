@@ -27,6 +27,7 @@ TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
 TITLE_KEY = "title_key"  # the title's letters and digits alone (semantics/titles.py)
 TITLE_NUMBERS = "title_numbers"  # the numbers in the title, a blank between
+TITLE_SOUND = "title_sound"  # how the title sounds, a blank between syllables (semantics/pinyin.py)
 TITLE_DOMAIN = "title_domain"  # words by the published lexicon, joined
 BODY_DOMAIN = "body_domain"
 TITLE_BASE = "title_base"  # words by the base dictionary alone (the comparison of WD-S3)
@@ -63,6 +64,7 @@ ALL = (
     BODY,
     TITLE_KEY,
     TITLE_NUMBERS,
+    TITLE_SOUND,
     TITLE_DOMAIN,
     BODY_DOMAIN,
     TITLE_BASE,

@@ -11,6 +11,7 @@ from docstore import fields
 from docstore.model import Article, BlockKind, Lexicon, StoredArticle
 from semantics.folding import fold_width, word_key
 from semantics.joined import joined
+from semantics.pinyin import sounded
 from semantics.segment import Segmenter
 from semantics.titles import numbers, title_key
 
@@ -59,6 +60,7 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.TITLE_DOMAIN: joined(title_words),
         fields.BODY_DOMAIN: joined(body_words),
         fields.TITLE_BASE: joined(base_title),
+        fields.TITLE_SOUND: " ".join(sound for _, sound in sounded(base_title)),
         fields.BODY_BASE: joined(base_body),
         fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.terms),
     }

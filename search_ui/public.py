@@ -13,12 +13,11 @@ from search_ui.article import is_id
 from search_ui.clauses import Form
 from search_ui.clicks import log_search
 from search_ui.compare import compare
-from search_ui.corrections import Offer
-from search_ui.finding import Words, finder
+from search_ui.finding import Answered, finder
 from search_ui.query import site_params
 from search_ui.ranking import PROFILES
 from search_ui.request import SearchRequest, Sort, parse_request
-from search_ui.results import SearchPage, SiteCounts, site_counts, site_name
+from search_ui.results import SiteCounts, site_counts, site_name
 from search_ui.site import current_site, page, wants_json
 from search_ui.texts import first_signs, searchable, shown
 from search_ui.thesaurus import synonyms_in
@@ -45,27 +44,33 @@ def _counts() -> SiteCounts | None:
 @pages.get("/search")
 def search() -> Response:
     """One result page, as HTML or JSON."""
-    asked = parse_request(request.args, current_site().settings, PROFILES)
     finding = finder()
-    words = finding.words(asked)
-    found = finding.page_of(asked, words)
-    if asked.text:
-        log_search(asked.typed, found.total, found.page, asked.filters())
+    asked = finding.as_meant(parse_request(request.args, current_site().settings, PROFILES))
     if wants_json():
-        return jsonify(api.search_json(found, asked))
-    return page("search.html", **_search_values(asked, found, words, finding.offers(asked, found)))
+        found = finding.page_of(asked, finding.words(asked))
+        _log(asked, found.total, found.page)
+        return jsonify(api.search_json(found, finding.offers(asked, found), asked))
+    answer = finding.answered(asked)
+    _log(asked, 0 if answer.replaced else answer.found.total, answer.found.page)
+    return page("search.html", **_search_values(asked, answer))
 
 
-def _search_values(asked: SearchRequest, found: SearchPage, words: Words, offers: list[Offer]) -> dict[str, Any]:
-    settings = current_site().settings
+def _log(asked: SearchRequest, total: int, number: int) -> None:
+    if asked.text:
+        log_search(asked.typed, total, number, asked.filters())
+
+
+def _search_values(typed: SearchRequest, answer: Answered) -> dict[str, Any]:
+    asked, found, settings = answer.asked, answer.found, current_site().settings
     return {
         "asked": asked,
         "found": found,
-        "query_box": asked.typed,
-        "query_shown": shown(first_signs(asked.typed, settings.longest_query)),
-        "is_shortened": first_signs(asked.typed, settings.longest_query) != asked.typed,
-        "offers": offers,
-        "also": synonyms_in(words.get(Form.SYNONYMS, ())),
+        "replaced": answer.replaced,
+        "query_box": typed.typed,
+        "query_shown": shown(first_signs(typed.typed, settings.longest_query)),
+        "is_shortened": first_signs(typed.typed, settings.longest_query) != typed.typed,
+        "offers": answer.offers,
+        "also": synonyms_in(answer.words.get(Form.SYNONYMS, ())),
         "exactly": asked.changed(typed=str(asked.query.quoted())),
         "link": _link,
         "chips": _chips(asked),

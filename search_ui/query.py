@@ -12,12 +12,13 @@ from search_ui.clauses import FIXED, Form, Params, run_of_characters
 from search_ui.cursors import FIRST
 from search_ui.filters import filter_params
 from search_ui.near_duplicates import FEW
-from search_ui.parts import enough, parts_of
+from search_ui.parts import enough, parts_of, some_of_it
 from search_ui.ranking import BIGRAMS, PROFILES, rank_params
 from search_ui.request import SearchRequest, Sort
 from search_ui.texts import has_word
 from search_ui.thesaurus import spellings_in
 from semantics.segment import Segmenter
+from semantics.titles import title_key
 
 MARK_ON, MARK_OFF = "\U0010fffc", "\U0010fffd"  # private use, plane 16: what Solr puts around a match
 FIRST_YEAR = 1990  # of the date histogram
@@ -40,19 +41,21 @@ def hits_params(
     mark: str = "",
     spare: int = 0,
     shown: Sequence[str] = (fields.ID, fields.CLUSTER),
+    related: bool = False,
 ) -> Params:
     """Solr parameters that find which documents a result page shows; `shown_params` has what is shown of them.
 
     `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`Form.DOMAIN`, always), those of
     its words that say what it is about (`Form.CONTENT`), and, where that ranks, cut by the base dictionary. With `mark`
     the page begins after what Solr has marked so (`*`: at the beginning), else where its number says. With `spare` it
-    is so many hits longer, and near-duplicates are left in.
+    is so many hits longer, and near-duplicates are left in; `related` leaves out what holds no word of it.
     """
     is_collapsed = not (spare or asked.cluster)
     # Where Solr need not count to the end it passes over what cannot come first, which pays for few words alone.
     is_short = len(words.get(Form.BASE, words[Form.DOMAIN])) <= FEW_WORDS
     return [
         *_ordered(asked, words, page_size + spare, is_collapsed),
+        *(_related(words) if related else ()),
         ("fl", ",".join(shown)),
         ("cursorMark", mark) if mark else ("start", str((asked.page - 1) * page_size)),
         *([("minExactCount", str(COUNTED))] if spare and is_short else []),
@@ -93,9 +96,14 @@ def without_query(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> 
     return [pair for pair in ranked(asked, words) if pair[0] != "q"]
 
 
-def mark_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], hits: int) -> Params:
+def mark_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], hits: int, related: bool = False) -> Params:
     """What finds Solr's mark after the first `hits` hits: where the pages without number begin."""
-    return [*_ordered(asked, words, hits, not asked.cluster), ("fl", fields.ID), ("cursorMark", FIRST)]
+    found = [*_ordered(asked, words, hits, not asked.cluster), *(_related(words) if related else ())]
+    return [*found, ("fl", fields.ID), ("cursorMark", FIRST)]
+
+
+def _related(words: Mapping[Form, Sequence[str]]) -> Params:
+    return [("fq", "{!v=$some}"), *some_of_it(words)]
 
 
 _SHOWN = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER)
@@ -198,6 +206,11 @@ def _dates(asked: SearchRequest, once: str) -> Mapping[str, object]:
     span = {"start": start, "end": end, "gap": gap, "mincount": 0}
     counted = {"facet": {"n": once}, "domain": {"excludeTags": "date"}}
     return {"type": "range", "field": fields.PUBLISHED, **span, **counted}
+
+
+def titled_params(text: str) -> Params:
+    """What asks whether a document has just this title."""
+    return [("q", f"{{!term f={fields.TITLE_KEY} v=$key}}"), ("key", title_key(text)), ("rows", "0"), *FIXED]
 
 
 def site_params() -> Params:

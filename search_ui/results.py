@@ -97,7 +97,7 @@ def search_page(
     counted, matched = answers.counted, int(answers.hits.get("response", {}).get("numFound", 0))
     headers = [each.get("responseHeader", {}) for each in vars(answers).values()]
     return SearchPage(
-        total=int(counted.get("facets", {}).get("total", 0)),
+        total=total_of(counted),
         documents=int(counted.get("response", {}).get("numFound", 0)),
         matched=matched,
         took_ms=sum(int(header.get("QTime", 0)) for header in headers),
@@ -110,6 +110,11 @@ def search_page(
         terms=_values(counted, "terms", asked.terms),
         dates=_dates(counted, asked),
     )
+
+
+def total_of(counted: Answer) -> int:
+    """How many documents hold enough, by Solr's answer to `query.count_params`; near-duplicates count once."""
+    return int(counted.get("facets", {}).get("total", 0))
 
 
 def ids_of(hits: Answer) -> tuple[list[str], list[str]]:
