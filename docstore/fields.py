@@ -25,7 +25,7 @@ WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex d
 
 TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
-TITLE_KEY = "title_key"  # the title's letters and digits alone (semantics/titles.py)
+TITLE_KEY = "title_key"  # multivalued: the title's letters and digits alone, and as it stands (semantics/titles.py)
 TITLE_NUMBERS = "title_numbers"  # the numbers in the title, a blank between
 TITLE_SOUND = "title_sound"  # how the title sounds, a blank between syllables (semantics/pinyin.py)
 TITLE_DOMAIN = "title_domain"  # words by the published lexicon, joined

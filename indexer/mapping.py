@@ -13,7 +13,7 @@ from semantics.folding import fold_width, word_key
 from semantics.joined import joined
 from semantics.pinyin import sounded
 from semantics.segment import Segmenter
-from semantics.titles import numbers, title_key
+from semantics.titles import numbers, title_keys
 
 # What XML 1.0 cannot carry, and the joint that we put between words ourselves.
 UNINDEXABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")
@@ -79,7 +79,7 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.HEADINGS: headings(article),
         fields.SPELLING: spelt(f"{article.title}\n{article.body}"[:LONGEST_BODY]),
         fields.PICTURE: article.picture if len(article.picture) <= MAX_URL else "",
-        fields.TITLE_KEY: title_key(article.title),
+        fields.TITLE_KEY: title_keys(article.title),
         fields.TITLE_NUMBERS: " ".join(numbers(article.title)),
         fields.WORK: work_id(stored.host, article.title),
     }

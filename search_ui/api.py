@@ -15,7 +15,7 @@ from search_ui.corrections import Offer
 from search_ui.explanation import Explanation
 from search_ui.finding import finder
 from search_ui.ranking import PROFILES
-from search_ui.request import SearchRequest, parse_request
+from search_ui.request import CHOSEN, SearchRequest, parse_request
 from search_ui.results import Facet, Hit, SearchPage
 from search_ui.site import current_site
 from search_ui.suggestions import suggestions_for
@@ -91,9 +91,7 @@ def search_json(page: SearchPage, offers: Sequence[Offer], asked: SearchRequest)
         "next": url_for("api.search") + "?" + urlencode(following.arguments(settings)) if following else None,
         "hits": [_hit(hit) for hit in page.hits],
         "offers": [_offer(offer) for offer in offers],
-        "facets": {
-            name: [_facet(facet) for facet in getattr(page, name)] for name in ("sites", "sections", "terms", "dates")
-        },
+        "facets": {name: [_facet(facet) for facet in getattr(page, name)] for name in (*CHOSEN, "dates")},
     }
 
 

@@ -20,6 +20,7 @@ class Form(StrEnum):
     PIECES = "pieces"  # what is glued in it, taken apart (`hp1010`: `hp`, `1010`); made here, not handed in
     NUMBERS = "numbers"  # the numbers in it, which tell one of a series from the next; made here, not handed in
     TITLE_KEY = "title_key"  # its letters and digits alone, as the index has those of titles; made here, not handed in
+    TITLE_AS_IS = "title_as_is"  # the same with its case and signs; made here, not handed in
     DOMAIN = "domain_words"  # words by the published lexicon, joined like those of the documents
     CONTENT = "content_words"  # those of them that say what it is about; documents are counted by these, never ranked
     BASE = "base_words"  # words by the base dictionary

@@ -19,7 +19,7 @@ from search_ui.clauses import FIXED, Form, Params
 from search_ui.filters import Filter, filters_of
 from search_ui.parts import all_of_it, enough, parts_of
 from search_ui.query_language import Part, PartKind, Query, parse
-from search_ui.request import SearchRequest, Sort
+from search_ui.request import CHOSEN, SearchRequest, Sort
 from search_ui.search import Answer, Search
 from search_ui.spelling import Meant, has_latin_word, other_spellings, pieces_heard, spelled_by_solr, spelling_params
 from search_ui.thesaurus import spellings_in
@@ -140,9 +140,7 @@ def _alone(asked: SearchRequest, words: Words) -> list[Offer]:
 
 
 _LEFT_OUT: Mapping[str, Mapping[str, object]] = {
-    "sites": {"sites": ()},
-    "sections": {"sections": ()},
-    "terms": {"terms": ()},
+    **{name: {name: ()} for name in CHOSEN},
     "cluster": {"cluster": ""},
     "date": {"since": "", "until": ""},
     "sort": {"sort": Sort.RELEVANCE},

@@ -115,6 +115,8 @@ def _leaf(said: str, value: float) -> _Leaf | None:
     if not found:
         return None
     name = _PARTS.get(found[1], OTHER)
+    if found[1] == fields.TITLE_KEY:
+        return _Leaf(name, "", value)
     term = found[2].split(" ")[0] if said.startswith("weight(Synonym") else found[2]
     if phrase := _PHRASE.fullmatch(term):
         return _Leaf("title_phrase" if name.startswith("title") else "body_phrase", _unspaced(phrase[1]), value)

@@ -4,7 +4,7 @@ Each filter has a tag of its own, so that a facet can be counted without it. As 
 is only ever the value of a parameter that a fixed query names; dates are written anew from dates that were read.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -13,7 +13,7 @@ import idna
 from docstore import fields
 from search_ui.clauses import Params, as_phrase
 from search_ui.query_language import Part, PartKind, Query
-from search_ui.request import SearchRequest, Sort
+from search_ui.request import CHOSEN, SearchRequest, Sort
 
 Spellings = Callable[[str], Sequence[str]]
 """A word -> the other words that say the same (its synonyms in the lexicon), maybe none."""
@@ -130,13 +130,16 @@ def _day(day: date | None) -> str:
     return f"{day.isoformat()}T00:00:00Z" if day else "*"
 
 
+_ANY_OF: Mapping[str, str] = {
+    "sites": fields.SITE, "sections": fields.SECTION, "languages": fields.LANGUAGE, "authors": fields.AUTHOR,
+    "types": fields.PAGE_TYPE,
+}  # fmt: skip
+
+
 def _chosen(asked: SearchRequest, prefix: str) -> list[Filter]:
-    """What was chosen beside the results: any of the sites and sections, all of the terms, one cluster, a span."""
-    filters = []
-    if asked.sites:
-        filters.append(_any_of("site", fields.SITE, asked.sites, "sites", prefix))
-    if asked.sections:
-        filters.append(_any_of("section", fields.SECTION, asked.sections, "sections", prefix))
+    """What was chosen beside the results: any of the sites, sections ..., all of the terms, one cluster, a span."""
+    any_of = ((name, _ANY_OF[name], getattr(asked, name)) for name in _ANY_OF)
+    filters = [_any_of(CHOSEN[name], looked_in, values, name, prefix) for name, looked_in, values in any_of if values]
     if asked.terms:
         filters.append(_all_of("term", fields.DOMAIN_TERMS, asked.terms, "terms", prefix))
     if asked.cluster:

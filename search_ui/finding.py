@@ -130,7 +130,7 @@ class Finder:
 
         Where nothing holds enough of the query, only what holds one of its words is shown.
         """
-        if not (asked.text or asked.is_filtered()):
+        if not asked.is_anything():
             return SearchPage()
         place = self.cursors.opened(asked) if asked.cursor else Place(asked.page, "")
         here = replace(asked, page=place.page)

@@ -6,9 +6,11 @@ from urllib.parse import urlencode
 
 from babel import Locale, UnknownLocaleError
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.errors import PlumblineError, SolrError
 from search_ui import api
+from search_ui.accounts import requires
 from search_ui.article import is_id
 from search_ui.clauses import Form
 from search_ui.clicks import log_search
@@ -16,9 +18,9 @@ from search_ui.compare import compare
 from search_ui.finding import Answered, finder
 from search_ui.query import site_params
 from search_ui.ranking import PROFILES
-from search_ui.request import SearchRequest, Sort, parse_request
+from search_ui.request import CHOSEN, SearchRequest, Sort, parse_request
 from search_ui.results import SiteCounts, site_counts, site_name
-from search_ui.site import current_site, page, wants_json
+from search_ui.site import current_site, has_tools, page, wants_json
 from search_ui.texts import first_signs, searchable, shown
 from search_ui.thesaurus import synonyms_in
 
@@ -74,6 +76,7 @@ def _search_values(typed: SearchRequest, answer: Answered) -> dict[str, Any]:
         "exactly": asked.changed(typed=str(asked.query.quoted())),
         "link": _link,
         "chips": _chips(asked),
+        "language_name": _language_name,
         "sorts": list(Sort),
         "profiles": list(PROFILES),
         "numbers": page_numbers(found.page, found.pages),
@@ -103,15 +106,21 @@ class Chip:
 
 def _chips(asked: SearchRequest) -> list[Chip]:
     """What is typed as a condition, then what was chosen beside the results."""
-    query, settings = asked.query, current_site().settings
+    query = asked.query
     chips = [Chip("typed", str(part), asked.changed(typed=str(query.without(part)))) for part in query.conditions]
-    chips += [Chip("site", site_name(site, settings), asked.toggled("sites", site)) for site in asked.sites]
-    chips += [Chip("section", shown(name), asked.toggled("sections", name)) for name in asked.sections]
-    chips += [Chip("term", shown(term), asked.toggled("terms", term)) for term in asked.terms]
+    for name, parameter in CHOSEN.items():
+        chips += [Chip(parameter, _label(name, value), asked.toggled(name, value)) for value in getattr(asked, name)]
     if asked.since or asked.until:
         span = asked.since if asked.since == asked.until else f"{asked.since} – {asked.until}"
         chips.append(Chip("date", span.strip(), asked.changed(since="", until="")))
     return chips + ([Chip("cluster", "", asked.changed(cluster=""))] if asked.cluster else [])
+
+
+def _label(name: str, value: str) -> str:
+    """A value of `CHOSEN` as a reader sees it."""
+    if name == "sites":
+        return site_name(value, current_site().settings)
+    return _language_name(value) if name == "languages" else shown(value)
 
 
 def page_numbers(present: int, last: int) -> list[int]:
@@ -156,8 +165,12 @@ def search_help() -> Response:
 
 
 @pages.get("/compare")
-def comparison() -> Response:
-    """One term against the base dictionary and the domain lexicon (Wang Du 2019, WD-S3)."""
+def comparison() -> BaseResponse:
+    """One term against the base dictionary and the domain lexicon (Wang Du 2019, WD-S3), for those who may."""
+    return _compared() if has_tools() else requires()(_compared)()
+
+
+def _compared() -> Response:
     if wants_json():
         return api.comparison()
     site, typed = current_site(), request.args.get("q", "")

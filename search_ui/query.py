@@ -6,6 +6,7 @@ here. As there, a reader's words are only ever values of parameters that fixed q
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from docstore import fields
 from search_ui.clauses import FIXED, Form, Params, run_of_characters
@@ -180,21 +181,34 @@ def count_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> P
     ]
 
 
+MAX_VALUES = 24  # of a facet
+MAX_SITES = 200  # whose own values are told from others
+
+
 def _facets(asked: SearchRequest) -> Mapping[str, object]:
     """A facet of which several values can be chosen ignores its own filter. Near-duplicates count once."""
     once = "unique(id)" if asked.cluster else f"unique({fields.CLUSTER})"
+    of_site = {"of": {"type": "terms", "field": fields.SITE, "limit": 1}}
     return {
         "total": once,
-        "sites": _values(fields.SITE, once, 20, "site"),
-        "sections": _values(fields.SECTION, once, 12, "section"),
-        "terms": _values(fields.DOMAIN_TERMS, once, 12),
+        "sites": _values(fields.SITE, once, "site"),
+        "sections": _values(fields.SECTION, once, "section", of_site),
+        "languages": _values(fields.LANGUAGE, once, "language"),
+        "authors": _values(fields.AUTHOR, once, "author", of_site),
+        "types": _values(fields.PAGE_TYPE, once, "type"),
+        "terms": _values(fields.DOMAIN_TERMS, once),
         "dates": _dates(asked, once),
+        "of_sites": {"type": "terms", "field": fields.SITE, "limit": MAX_SITES},
     }
 
 
-def _values(name: str, once: str, limit: int, tag: str = "") -> Mapping[str, object]:
+def _values(
+    name: str, once: str, tag: str = "", more: Mapping[str, object] = MappingProxyType({})
+) -> Mapping[str, object]:
+    """The most frequent values, most documents first; which those are is found by a count that costs less."""
     domain = {"domain": {"excludeTags": tag}} if tag else {}
-    return {"type": "terms", "field": name, "limit": limit, "facet": {"n": once}, **domain}
+    order = {"sort": "n desc", "prelim_sort": "count desc"}
+    return {"type": "terms", "field": name, "limit": MAX_VALUES, **order, "facet": {"n": once, **more}, **domain}
 
 
 def _dates(asked: SearchRequest, once: str) -> Mapping[str, object]:

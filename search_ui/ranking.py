@@ -15,7 +15,7 @@ from search_ui.parts import all_of_it, parts_of
 from search_ui.thesaurus import synonyms_in
 from semantics.glued import pieces
 from semantics.joined import joined
-from semantics.titles import numbers, title_key
+from semantics.titles import numbers, title_keys
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,9 @@ def _parts(profile: Profile, text: str, words: Mapping[Form, Sequence[str]]) -> 
         parts["titles"] = f"{{!bool {called} must_not='{_PARTS_OF_WORKS}'}}"
     if weight := profile.exact_title:
         parts["exact"] = run_of_characters(f"{fields.TITLE_CHARS}^{weight:g}", "quoted")
-    if profile.titled_first and title_key(text):
-        parts["titled"] = Clause(Form.TITLE_KEY, ((fields.TITLE_KEY, _FIRST),)).query()
+    if profile.titled_first and title_keys(text):
+        for form in (Form.TITLE_KEY, Form.TITLE_AS_IS):
+            parts[f"titled_{form}"] = Clause(form, ((fields.TITLE_KEY, _FIRST),)).query()
     if (weight := profile.all_parts) and 1 < len(parts_of(words)) <= MAX_PARTS:
         parts["covered"] = f"{{!lucene v='_query_:\"{{!v=$whole}}\"^={weight:g}'}}"
     if profile.numbers and numbers(text):
@@ -171,7 +172,7 @@ def _texts(text: str, words: Mapping[Form, Sequence[str]]) -> Params:
     works = " ".join(words.get(Form.WORKS, ()))
     of_text = [
         (Form.TEXT, _plain(text)), (Form.PIECES, " ".join(pieces(text))), (Form.NUMBERS, " ".join(numbers(text))),
-        (Form.TITLE_KEY, title_key(text)),
+        *zip((Form.TITLE_KEY, Form.TITLE_AS_IS), title_keys(text), strict=False),
     ]  # fmt: skip
     return [*of_text, *forms, (Form.FRESH, fresh), (Form.SYNONYMS, synonyms), (Form.WORKS, works)]
 

@@ -7,7 +7,7 @@ from typing import Any
 from docstore import fields
 from search_ui.marks import Marks, marks_of
 from search_ui.query import MARK_OFF, MARK_ON
-from search_ui.request import SearchRequest, last_numbered
+from search_ui.request import CHOSEN, SearchRequest, last_numbered
 from search_ui.search import Answer
 from search_ui.settings import SearchSettings
 from search_ui.texts import Segment, Segments, link_to, marked_segments, shortened, shown
@@ -73,6 +73,9 @@ class SearchPage:
     hits: tuple[Hit, ...] = ()
     sites: tuple[Facet, ...] = ()
     sections: tuple[Facet, ...] = ()
+    languages: tuple[Facet, ...] = ()
+    authors: tuple[Facet, ...] = ()
+    types: tuple[Facet, ...] = ()
     terms: tuple[Facet, ...] = ()
     dates: tuple[Facet, ...] = ()
 
@@ -105,9 +108,7 @@ def search_page(
         page=asked.page,
         pages=min(last_numbered(settings), max(1, -(-matched // settings.page_size))),
         hits=tuple(_hits(answers, settings, marks_of(asked.query.text, words))),
-        sites=_sites(counted, asked, settings),
-        sections=_values(counted, "sections", asked.sections),
-        terms=_values(counted, "terms", asked.terms),
+        **{name: _values(counted, name, asked, settings) for name in CHOSEN},  # type: ignore[arg-type]
         dates=_dates(counted, asked),
     )
 
@@ -170,20 +171,42 @@ def _fragments(fragments: Sequence[str]) -> Segments:
     return marked_segments(" … ".join(fragments), MARK_ON, MARK_OFF)
 
 
-def _sites(answer: Answer, asked: SearchRequest, settings: SearchSettings) -> tuple[Facet, ...]:
-    named = [(site, site_name(site, settings), count) for site, count in _counts(answer, "sites")]
-    return _facets(_with_chosen(named, asked.sites), frozenset(asked.sites))
+SITE_SHARE = 0.9  # of a site's documents: what so many have is what the site writes on every page
 
 
-def _values(answer: Answer, name: str, chosen: Sequence[str]) -> tuple[Facet, ...]:
-    counted = [(value, shown(value), count) for value, count in _counts(answer, name)]
-    return _facets(_with_chosen(counted, chosen), frozenset(chosen))
+def _values(answer: Answer, name: str, asked: SearchRequest, settings: SearchSettings) -> tuple[Facet, ...]:
+    """The values of a facet that tell documents apart; () if there is one alone.
+
+    Left out is what all that was found has, and a section or an author that nearly all documents of one site have and
+    no others: its slogan, or its `admin`. What was chosen stays in sight, however little of it there is.
+    """
+    chosen: tuple[str, ...] = getattr(asked, name)
+    own = frozenset[str]() if asked.sections or asked.authors else _own_of_a_site(answer, name)
+    own |= frozenset() if chosen else _of_all(answer, name)
+    counted = [(value, count) for value, count in _counts(answer, name) if value in chosen or value not in own]
+    counted += [(value, 0) for value in chosen if value not in dict(counted)]
+    if len(counted) < 2 and not chosen:
+        return ()
+    named = [(value, site_name(value, settings) if name == "sites" else shown(value), n) for value, n in counted]
+    return _facets(sorted(named, key=lambda one: -one[2]), frozenset(chosen))
 
 
-def _with_chosen(counted: list[tuple[str, str, int]], chosen: Sequence[str]) -> list[tuple[str, str, int]]:
-    """What was chosen stays in sight, however little of it there is."""
-    seen = {value for value, _, _ in counted}
-    return counted + [(value, shown(value), 0) for value in chosen if value not in seen]
+def _of_all(answer: Answer, name: str) -> frozenset[str]:
+    """The values that each document has that was found."""
+    every = int(answer.get("response", {}).get("numFound", 0))
+    return frozenset(str(bucket["val"]) for bucket in _buckets(answer, name) if bucket["count"] == every)
+
+
+def _own_of_a_site(answer: Answer, name: str) -> frozenset[str]:
+    """The values that stand on nearly every page of one site, and on no other."""
+    of_sites = {str(bucket["val"]): int(bucket["count"]) for bucket in _buckets(answer, "of_sites")}
+    own = set()
+    for bucket in _buckets(answer, name):
+        for site in bucket.get("of", {}).get("buckets", ())[:1]:
+            whole = of_sites.get(str(site["val"]), 0)
+            if site["count"] == bucket["count"] >= SITE_SHARE * whole > 0:
+                own.add(str(bucket["val"]))
+    return frozenset(own)
 
 
 def _counts(answer: Answer, name: str) -> list[tuple[str, int]]:

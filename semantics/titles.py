@@ -28,6 +28,12 @@ def title_key(title: str) -> str:
     return "".join(char for char in folded if char.isalnum())[:MAX_KEY]
 
 
+def title_keys(title: str) -> list[str]:
+    """What a title is known by: its key, and itself as it stands (behind a `=`), where case and signs count."""
+    stands = " ".join(unicodedata.normalize("NFKC", title).split())[:MAX_KEY]
+    return [key, f"={stands}"] if (key := title_key(title)) else []
+
+
 def numbers(text: str) -> tuple[str, ...]:
     """The numbers in `text` in their order, each once, at most `MAX_NUMBERS`: `007` is `7`, `第三期` has `3`."""
     found: dict[str, None] = {}

@@ -26,9 +26,17 @@ def stored(**changes: object) -> StoredArticle:
 
 def test_every_field_is_one_that_the_schema_knows() -> None:
     document = to_document(
-        stored(title="油经 第二章", section="国际", author="王", source="新华社", blocks=BLOCKS), ANALYSIS
+        stored(
+            title="油经 第二章",
+            section="国际",
+            author="王",
+            source="新华社",
+            blocks=BLOCKS,
+            picture="http://a.test/p.png",
+        ),
+        ANALYSIS,
     )
-    assert set(document) == set(fields.ALL)
+    assert set(document) == set(fields.ALL) - {fields.PAGE_TYPE}  # nothing says yet what kind of page it is
     assert document[fields.ID] == document_id("http://a.test/1")
     assert document[fields.FETCHED] == "2016-05-09T00:00:00Z"
     assert document[fields.LEXICON_VERSION] == 3
@@ -65,9 +73,21 @@ def test_dates(published: str, moment: str) -> None:
 def test_what_a_page_does_not_state_is_no_field() -> None:
     optional = {
         fields.PUBLISHED, fields.PUBLISHED_TEXT, fields.SECTION, fields.AUTHOR, fields.SOURCE, fields.HEADINGS,
-        fields.WORK,
+        fields.WORK, fields.PICTURE, fields.TITLE_NUMBERS, fields.PAGE_TYPE,
     }  # fmt: skip
     assert set(to_document(stored(published=""), ANALYSIS)) == set(fields.ALL) - optional
+
+
+def test_a_title_is_known_by_its_letters_its_numbers_and_its_sound() -> None:
+    document = to_document(stored(title="《页岩气周报》第三期 2024"), ANALYSIS)
+    assert document[fields.TITLE_KEY] == ["页岩气周报第三期2024", "=《页岩气周报》第三期 2024"]
+    assert document[fields.TITLE_NUMBERS] == "3 2024"
+    assert str(document[fields.TITLE_SOUND]).split()[:3] == ["ye", "yan", "qi"]
+
+
+def test_a_picture_is_kept_by_its_url_unless_that_is_no_url() -> None:
+    assert to_document(stored(picture="http://a.test/p.png"), ANALYSIS)[fields.PICTURE] == "http://a.test/p.png"
+    assert fields.PICTURE not in to_document(stored(picture="http://a.test/" + "p" * 2000), ANALYSIS)
 
 
 def test_headings_are_those_of_the_blocks_one_a_line() -> None:

@@ -30,8 +30,9 @@ def params(*pairs: tuple[str, str]) -> Params:
 
 def test_an_address_becomes_a_request_and_again_the_same_address() -> None:
     pairs = [
-        ("q", "页岩气"), ("site", "a.example"), ("site", "b.example"), ("section", "要闻"), ("term", "压裂"),
-        ("term", "煤层气"), ("cluster", "c1"), ("from", "2016"), ("to", "2016-05"),
+        ("q", "页岩气"), ("site", "a.example"), ("site", "b.example"), ("section", "要闻"),
+        ("language", "zh"), ("author", "张三"),
+        ("type", "forum"), ("term", "压裂"), ("term", "煤层气"), ("cluster", "c1"), ("from", "2016"), ("to", "2016-05"),
         ("sort", "date"), ("profile", "base"), ("page", "3"),
     ]  # fmt: skip
     asked = ask(*pairs)
@@ -147,7 +148,8 @@ def test_facets_ignore_their_own_filter_and_go_into_months() -> None:
     assert years["dates"]["gap"] == "+1YEAR" and months["dates"]["gap"] == "+1MONTH"
     assert months["dates"]["start"].startswith("2016-01-01") and months["dates"]["end"].startswith("2017-01-01")
     assert {name: facet.get("domain", {}).get("excludeTags") for name, facet in years.items() if name != "total"} == {
-        "sites": "site", "sections": "section", "terms": None, "dates": "date",
+        "sites": "site", "sections": "section", "languages": "language", "authors": "author", "types": "type",
+        "terms": None, "dates": "date", "of_sites": None,
     }  # fmt: skip
 
 

@@ -134,6 +134,8 @@ SERIES = [
     ),
     Article("http://b.test/fracturing", "压裂", "压裂是一种增产的办法。"),
     *(Article(f"http://b.test/fracturing{n}", f"压裂车组压裂{n}", "压裂压裂压裂。压裂！" * 3) for n in range(9)),
+    Article("http://b.test/capitals", "HTML5 标签", "标签。HTML5 标签 HTML5 标签。"),
+    Article("http://b.test/small", "html5 标签？", "标签。"),
     Article("http://b.test/glued", "hp1010win7", "printer driver"),
     Article("http://b.test/apart", "HP 1010 on Windows 7", "Use the HP 1010 driver for win 7."),
     Article("http://b.test/half", "HP 1020", "Use the HP 1020 driver."),
@@ -167,7 +169,8 @@ def first_in(index: SolrIndex, text: str, rows: int = 1) -> list[str]:
 @pytest.mark.parametrize("article", [one for one in SERIES if "other" not in one.url], ids=lambda one: one.url[14:])
 def test_an_exact_title_is_first(series: SolrIndex, article: Article) -> None:
     assert found(series, article.title, rows=1) == [article.url]
-    assert found(series, f"《{article.title.upper()}》 ？", rows=1) == [article.url]
+    if "html5" not in article.title.lower():  # two have this title but for case and a sign
+        assert found(series, f"《{article.title.upper()}》 ？", rows=1) == [article.url]
 
 
 @pytest.mark.solr

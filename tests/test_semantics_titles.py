@@ -2,7 +2,7 @@
 
 import pytest
 
-from semantics.titles import MAX_DIGITS, MAX_KEY, MAX_NUMBERS, numbers, title_key
+from semantics.titles import MAX_DIGITS, MAX_KEY, MAX_NUMBERS, numbers, title_key, title_keys
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,7 @@ def test_two_forms_of_a_title_have_one_key(one: str, other: str) -> None:
 
 def test_other_titles_have_other_keys() -> None:
     assert len({title_key(title) for title in ("周报 第3期", "周报 第4期", "年报 2023", "年报 2024")}) == 4
+    assert title_keys(" HTML  5？") == ["html5", "=HTML 5?"] and title_keys("？") == []
     assert title_key("…！") == "" and len(title_key("长" * 999)) == MAX_KEY
 
 
