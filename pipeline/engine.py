@@ -2,7 +2,8 @@
 
 import socket
 import threading
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from indexer.solr import SolrIndex
 from indexer.solr_node import open_solr
 from pipeline.cuts import IndexCuts
 from pipeline.locks import stage_lock
+from pipeline.pictures import Pictures
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 from semantics.segment import RjiebaSegmenter, Segmenter, base_segmenter
@@ -77,6 +79,12 @@ class Engine:
         """Cuts for queries: by `analysis`, and by the older lexicon versions that documents in the index have yet."""
         with self._guard:
             return self._cuts.segmenters(self.analysis())
+
+    @cached_property
+    def pictures(self) -> Pictures:
+        """Small pictures of articles, fetched as the crawl would."""
+        folder, crawl = self.settings.data_dir / "pictures", self.settings.crawl
+        return self._stack.enter_context(closing(Pictures(folder, crawl, self.addresses, self.store.frontier)))
 
     def lock(self, stage: str, wait: float = 0.0) -> AbstractContextManager[None]:
         """One process at a time in `stage`."""

@@ -18,7 +18,7 @@ from search_ui.request import CHOSEN, SearchRequest, Sort
 Spellings = Callable[[str], Sequence[str]]
 """A word -> the other words that say the same (its synonyms in the lexicon), maybe none."""
 
-_SEPARATOR = "\x1f"  # between the values of one parameter; no name of a site or a section holds it
+SEPARATOR = "\x1f"  # between the values of one parameter; no name of a site or a section holds it
 _EVERYTHING: Params = [("everything", "*:*")]
 _ANYWHERE = f"{fields.TITLE_CHARS} {fields.BODY_CHARS}"
 
@@ -112,8 +112,8 @@ def _site_filter(parts: tuple[Part, ...], is_excluded: bool, prefix: str) -> Fil
     """The sites of any of the parts. `site:news.example` means the sites below that name as well."""
     tag = "outside" if is_excluded else "inside"
     name = f"{prefix}{tag}"
-    looked_for = (f"{name}_of", _SEPARATOR.join(_host(part.text) for part in parts))
-    query = f"{{!terms tag={tag} f={fields.DOMAINS} separator='{_SEPARATOR}' v=${name}_of}}"
+    looked_for = (f"{name}_of", SEPARATOR.join(_host(part.text) for part in parts))
+    query = f"{{!terms tag={tag} f={fields.DOMAINS} separator='{SEPARATOR}' v=${name}_of}}"
     return Filter(tag, [*(_without(tag, name, query) if is_excluded else [("fq", query)]), looked_for], parts)
 
 
@@ -151,8 +151,8 @@ def _chosen(asked: SearchRequest, prefix: str) -> list[Filter]:
 
 
 def _any_of(tag: str, looked_in: str, values: Sequence[str], field: str, prefix: str) -> Filter:
-    query = f"{{!terms tag={tag} f={looked_in} separator='{_SEPARATOR}' v=${prefix}{field}}}"
-    return Filter(tag, [("fq", query), (f"{prefix}{field}", _SEPARATOR.join(values))], field=field)
+    query = f"{{!terms tag={tag} f={looked_in} separator='{SEPARATOR}' v=${prefix}{field}}}"
+    return Filter(tag, [("fq", query), (f"{prefix}{field}", SEPARATOR.join(values))], field=field)
 
 
 def _all_of(tag: str, looked_in: str, values: Sequence[str], field: str, prefix: str) -> Filter:

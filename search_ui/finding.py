@@ -42,7 +42,7 @@ from search_ui.query import (
 from search_ui.query_language import as_plain
 from search_ui.ranking import PROFILES, works_in, works_params
 from search_ui.request import SearchRequest, Sort, last_numbered, last_page
-from search_ui.results import Answers, SearchPage, ids_of, search_page, total_of
+from search_ui.results import Answers, SearchPage, ids_of, pictures_in, search_page, total_of
 from search_ui.search import Answer, Search, select_beside
 from search_ui.settings import SearchSettings
 from search_ui.site import current_site
@@ -148,7 +148,8 @@ class Finder:
         ids, clusters = ids_of(hits)
         if not ids:
             return Answers(hits, counted)
-        about = select_beside(self.search, about_params(here, words, ids, [] if here.cluster else clusters))
+        pictures = pictures_in(hits) if self.settings.pictures else []
+        about = select_beside(self.search, about_params(here, words, ids, [] if here.cluster else clusters, pictures))
         shown = self.search.select(shown_params(here, words, ids))
         return Answers(hits, counted, shown, about.result())
 

@@ -16,6 +16,7 @@ from search_ui.clauses import Form
 from search_ui.clicks import log_search
 from search_ui.compare import compare
 from search_ui.finding import Answered, finder
+from search_ui.first_screen import front_params, front_terms, newest_of, newest_params, sections_of, without_rubrics
 from search_ui.query import site_params
 from search_ui.ranking import PROFILES
 from search_ui.request import CHOSEN, SearchRequest, Sort, parse_request
@@ -31,9 +32,8 @@ PAGES_AROUND = 3  # page numbers on each side of the present one
 
 @pages.get("/")
 def home() -> Response:
-    """The search box, and what there is to search. Without Solr the counts are left out."""
-    site = current_site()
-    return page("home.html", counts=_counts(), lexicon=site.actions.lexicon())
+    """The search box, and what there is to search. Without Solr only the box."""
+    return page("home.html", counts=_counts(), lexicon=current_site().actions.lexicon(), **_front())
 
 
 def _counts() -> SiteCounts | None:
@@ -41,6 +41,23 @@ def _counts() -> SiteCounts | None:
         return site_counts(current_site().search.select(site_params()))
     except SolrError:
         return None
+
+
+def _front() -> dict[str, Any]:
+    """Terms, sections and newest articles of the vertical."""
+    site = current_site()
+    names = (site.settings.title, *site.settings.site_names.values())
+    try:
+        front = site.search.select(front_params())
+        terms = front_terms(front, names, site.actions.base_segmenter())
+        newest = site.search.select(newest_params(list(terms)))
+    except SolrError:
+        return {}
+    return {
+        "terms": without_rubrics(terms, newest),
+        "sections": sections_of(front),
+        "newest": newest_of(newest, site.settings),
+    }
 
 
 @pages.get("/search")
@@ -193,7 +210,7 @@ def health() -> Response:
         return response
 
 
-_CLOSED = ("search", "article", "compare", "feed", "suggest", "api", "admin")
+_CLOSED = ("search", "article", "compare", "feed", "picture", "suggest", "api", "admin")
 _ROBOTS = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _CLOSED)
 
 

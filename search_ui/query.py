@@ -11,7 +11,7 @@ from types import MappingProxyType
 from docstore import fields
 from search_ui.clauses import FIXED, Form, Params, run_of_characters
 from search_ui.cursors import FIRST
-from search_ui.filters import filter_params
+from search_ui.filters import SEPARATOR, filter_params
 from search_ui.near_duplicates import FEW
 from search_ui.parts import enough, parts_of, some_of_it
 from search_ui.ranking import BIGRAMS, PROFILES, rank_params
@@ -41,7 +41,7 @@ def hits_params(
     page_size: int,
     mark: str = "",
     spare: int = 0,
-    shown: Sequence[str] = (fields.ID, fields.CLUSTER),
+    shown: Sequence[str] = (fields.ID, fields.CLUSTER, fields.PICTURE),
     related: bool = False,
 ) -> Params:
     """Solr parameters that find which documents a result page shows; `shown_params` has what is shown of them.
@@ -73,19 +73,34 @@ def shown_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], ids:
 
 
 def about_params(
-    asked: SearchRequest, words: Mapping[Form, Sequence[str]], ids: Sequence[str], clusters: Sequence[str]
+    asked: SearchRequest,
+    words: Mapping[Form, Sequence[str]],
+    ids: Sequence[str],
+    clusters: Sequence[str],
+    pictures: Sequence[str] = (),
 ) -> Params:
-    """Which of the documents `ids` hold enough of the query, and how many documents each of their `clusters` has,
-    filters or not."""
-    every = {"domain": {"query": f"{{!terms f={fields.CLUSTER} v=$clusters}}"}}
-    copies = {"type": "terms", "field": fields.CLUSTER, "method": "dvhash", "limit": -1, **every}
+    """Which of the documents `ids` hold enough of the query; how many documents each of their `clusters` has, and in
+    how many clusters each of their `pictures` (URLs) stands, filters or not."""
+    counted = {"copies": among(fields.CLUSTER, f"{{!terms f={fields.CLUSTER} v=$clusters}}")}
+    if pictures:
+        counted["pictures"] = among(fields.PICTURE, PICTURES_ASKED, {"n": f"unique({fields.CLUSTER})"})
     return [
         *_these(ids),
         *_holding_enough(asked, words),
         ("fl", fields.ID),
         ("clusters", ",".join(clusters)),
-        ("json.facet", json.dumps({"copies": copies})),
+        ("pictures", SEPARATOR.join(pictures)),
+        ("json.facet", json.dumps(counted)),
     ]
+
+
+PICTURES_ASKED = f"{{!terms f={fields.PICTURE} separator='{SEPARATOR}' v=$pictures}}"
+
+
+def among(name: str, query: str, more: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, object]:
+    """A facet that counts the values of a field in what `query` finds, whatever else is asked."""
+    everything = {"domain": {"query": query}, "facet": dict(more)}
+    return {"type": "terms", "field": name, "method": "dvhash", "limit": -1, **everything}
 
 
 def _these(ids: Sequence[str]) -> Params:
@@ -107,7 +122,10 @@ def _related(words: Mapping[Form, Sequence[str]]) -> Params:
     return [("fq", "{!v=$some}"), *some_of_it(words)]
 
 
-_SHOWN = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER)
+_SHOWN = (
+    fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER,
+    fields.PICTURE,
+)  # fmt: skip
 
 
 def _ordered(asked: SearchRequest, words: Mapping[Form, Sequence[str]], rows: int, collapsed: bool) -> Params:
@@ -183,23 +201,30 @@ def count_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> P
 
 MAX_VALUES = 24  # of a facet
 MAX_SITES = 200  # whose own values are told from others
+OF_SITE: Mapping[str, object] = {"of": {"type": "terms", "field": fields.SITE, "limit": 1}}
+"""In a facet: the site that most documents with a value are of."""
 
 
 def _facets(asked: SearchRequest) -> Mapping[str, object]:
     """A facet of which several values can be chosen ignores its own filter. Near-duplicates count once."""
     once = "unique(id)" if asked.cluster else f"unique({fields.CLUSTER})"
-    of_site = {"of": {"type": "terms", "field": fields.SITE, "limit": 1}}
     return {
         "total": once,
         "sites": _values(fields.SITE, once, "site"),
-        "sections": _values(fields.SECTION, once, "section", of_site),
+        "sections": _values(fields.SECTION, once, "section", OF_SITE),
         "languages": _values(fields.LANGUAGE, once, "language"),
-        "authors": _values(fields.AUTHOR, once, "author", of_site),
+        "authors": _values(fields.AUTHOR, once, "author", OF_SITE),
         "types": _values(fields.PAGE_TYPE, once, "type"),
         "terms": _values(fields.DOMAIN_TERMS, once),
         "dates": _dates(asked, once),
-        "of_sites": {"type": "terms", "field": fields.SITE, "limit": MAX_SITES},
+        "sections_of_sites": _of_sites("section"),
+        "authors_of_sites": _of_sites("author"),
     }
+
+
+def _of_sites(tag: str) -> Mapping[str, object]:
+    """The documents of each site, counted where the facet with this tag is."""
+    return {"type": "terms", "field": fields.SITE, "limit": MAX_SITES, "domain": {"excludeTags": tag}}
 
 
 def _values(
@@ -228,10 +253,6 @@ def titled_params(text: str) -> Params:
 
 
 def site_params() -> Params:
-    """What the home page counts: documents, sites, newest day, and the domain terms that most documents hold."""
-    facets = {
-        "sites": f"unique({fields.SITE})",
-        "newest": f"max({fields.PUBLISHED})",
-        "terms": {"type": "terms", "field": fields.DOMAIN_TERMS, "limit": 8},
-    }
+    """What is counted of the vertical: documents, sites, newest day."""
+    facets = {"sites": f"unique({fields.SITE})", "newest": f"max({fields.PUBLISHED})"}
     return [("q", "*:*"), ("rows", "0"), ("json.facet", json.dumps(facets)), *FIXED]

@@ -20,7 +20,8 @@ class Hit:
     """One result. `link` is "" where `url` is nothing a reader may be sent to.
 
     `cluster` is the id that it has in common with its near-duplicates, `copies` how many of those there are besides.
-    `is_partial`: it holds so little of the query that it is not among the total.
+    `is_partial`: it holds so little of the query that it is not among the total. `picture` is the URL of its own
+    picture, or "".
     """
 
     doc_id: str
@@ -35,6 +36,7 @@ class Hit:
     cluster: str
     copies: int = 0
     is_partial: bool = False
+    picture: str = ""
 
     @property
     def plain_title(self) -> str:
@@ -124,15 +126,30 @@ def ids_of(hits: Answer) -> tuple[list[str], list[str]]:
     return [_text(doc, fields.ID) for doc in docs], [_text(doc, fields.CLUSTER) for doc in docs]
 
 
+def pictures_in(hits: Answer) -> list[str]:
+    """The URLs of the pictures of the documents in an answer."""
+    return list(dict.fromkeys(url for doc in _docs(hits) if (url := _text(doc, fields.PICTURE))))
+
+
+MAX_SHARED = 2  # clusters in which an article's own picture stands; one that more have is the site's
+
+
 def _hits(answers: Answers, settings: SearchSettings, marks: Marks) -> Iterator[Hit]:
     shown = {_text(doc, fields.ID): doc for doc in _docs(answers.shown)}
     enough = {_text(doc, fields.ID) for doc in _docs(answers.about)}
     copies = {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in _buckets(answers.about, "copies")}
+    own = {url for url, clusters in values_in(answers.about, "pictures") if clusters <= MAX_SHARED}
     highlights = answers.shown.get("highlighting", {})
     for doc_id in ids_of(answers.hits)[0]:
         if doc := shown.get(doc_id):
             hit = _hit(doc, highlights.get(doc_id, {}), settings, marks)
-            yield replace(hit, copies=copies.get(hit.cluster, 0), is_partial=doc_id not in enough)
+            picture = hit.picture if hit.picture in own else ""
+            yield replace(hit, copies=copies.get(hit.cluster, 0), is_partial=doc_id not in enough, picture=picture)
+
+
+def hits_without_marks(answer: Answer, settings: SearchSettings) -> tuple[Hit, ...]:
+    """The documents of an answer that shows them itself, in its order."""
+    return tuple(_hit(doc, {}, settings, marks_of("", ())) for doc in _docs(answer))
 
 
 def _docs(answer: Answer) -> Sequence[Mapping[str, Any]]:
@@ -154,6 +171,7 @@ def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSett
         fetched=_text(doc, fields.FETCHED)[:19] + "Z" if fields.FETCHED in doc else "",
         snippet=shortened(marks.on(_fragments(marked.get(fields.BODY, ()))), SNIPPET_LENGTH),
         cluster=cluster,
+        picture=_text(doc, fields.PICTURE),
     )
 
 
@@ -181,14 +199,14 @@ def _values(answer: Answer, name: str, asked: SearchRequest, settings: SearchSet
     no others: its slogan, or its `admin`. What was chosen stays in sight, however little of it there is.
     """
     chosen: tuple[str, ...] = getattr(asked, name)
-    own = frozenset[str]() if asked.sections or asked.authors else _own_of_a_site(answer, name)
+    own = own_of_a_site(answer, name)
     own |= frozenset() if chosen else _of_all(answer, name)
-    counted = [(value, count) for value, count in _counts(answer, name) if value in chosen or value not in own]
+    counted = [(value, count) for value, count in values_in(answer, name) if value in chosen or value not in own]
     counted += [(value, 0) for value in chosen if value not in dict(counted)]
     if len(counted) < 2 and not chosen:
         return ()
     named = [(value, site_name(value, settings) if name == "sites" else shown(value), n) for value, n in counted]
-    return _facets(sorted(named, key=lambda one: -one[2]), frozenset(chosen))
+    return facets_of(sorted(named, key=lambda one: -one[2]), frozenset(chosen))
 
 
 def _of_all(answer: Answer, name: str) -> frozenset[str]:
@@ -197,9 +215,9 @@ def _of_all(answer: Answer, name: str) -> frozenset[str]:
     return frozenset(str(bucket["val"]) for bucket in _buckets(answer, name) if bucket["count"] == every)
 
 
-def _own_of_a_site(answer: Answer, name: str) -> frozenset[str]:
+def own_of_a_site(answer: Answer, name: str) -> frozenset[str]:
     """The values that stand on nearly every page of one site, and on no other."""
-    of_sites = {str(bucket["val"]): int(bucket["count"]) for bucket in _buckets(answer, "of_sites")}
+    of_sites = {str(bucket["val"]): int(bucket["count"]) for bucket in _buckets(answer, f"{name}_of_sites")}
     own = set()
     for bucket in _buckets(answer, name):
         for site in bucket.get("of", {}).get("buckets", ())[:1]:
@@ -209,7 +227,7 @@ def _own_of_a_site(answer: Answer, name: str) -> frozenset[str]:
     return frozenset(own)
 
 
-def _counts(answer: Answer, name: str) -> list[tuple[str, int]]:
+def values_in(answer: Answer, name: str) -> list[tuple[str, int]]:
     """The values of a facet with the documents that have them, of near-duplicates one."""
     return [(str(bucket["val"]), int(bucket.get("n", 0))) for bucket in _buckets(answer, name)]
 
@@ -220,11 +238,11 @@ def _dates(answer: Answer, asked: SearchRequest) -> tuple[Facet, ...]:
     Empty ones stay where they stand between others, so that the picture is true.
     """
     length = 7 if asked.only_year() else 4
-    buckets = [(moment[:length], count) for moment, count in _counts(answer, "dates")]
+    buckets = [(moment[:length], count) for moment, count in values_in(answer, "dates")]
     filled = [n for n, (_, count) in enumerate(buckets) if count]
     counts = buckets[filled[0] : filled[-1] + 1] if filled else []
     chosen = {asked.since} if asked.since == asked.until else set()
-    return _facets([(day, day, count) for day, count in counts], frozenset(chosen))
+    return facets_of([(day, day, count) for day, count in counts], frozenset(chosen))
 
 
 def _buckets(answer: Answer, name: str) -> Sequence[Mapping[str, Any]]:
@@ -232,7 +250,8 @@ def _buckets(answer: Answer, name: str) -> Sequence[Mapping[str, Any]]:
     return buckets
 
 
-def _facets(counted: Sequence[tuple[str, str, int]], selected: frozenset[str]) -> tuple[Facet, ...]:
+def facets_of(counted: Sequence[tuple[str, str, int]], selected: frozenset[str] = frozenset()) -> tuple[Facet, ...]:
+    """Facets of values, each with its label and its count."""
     largest = max((count for _, _, count in counted), default=1) or 1
     return tuple(
         Facet(value, label, count, value in selected, -(-20 * count // largest)) for value, label, count in counted
@@ -246,17 +265,15 @@ def plain(segments: Segments) -> str:
 
 @dataclass(frozen=True)
 class SiteCounts:
-    """What the home page counts. `newest` is a day (`2016-05-09`) or "", `terms` the domain's most frequent."""
+    """What is counted of the vertical. `newest` is a day (`2016-05-09`) or ""."""
 
     documents: int
     sites: int
     newest: str
-    terms: tuple[str, ...]
 
 
 def site_counts(answer: Answer) -> SiteCounts:
     """Read Solr's answer to `query.site_params()`."""
     facets = answer.get("facets", {})
     documents = int(answer.get("response", {}).get("numFound", 0))
-    terms = tuple(shown(str(bucket["val"])) for bucket in _buckets(answer, "terms"))
-    return SiteCounts(documents, int(facets.get("sites", 0)), str(facets.get("newest", ""))[:10], terms)
+    return SiteCounts(documents, int(facets.get("sites", 0)), str(facets.get("newest", ""))[:10])

@@ -71,7 +71,7 @@ class FakeSearch:
             "responseHeader": {"status": 0, "QTime": 7},
             "response": {"numFound": len(found), "start": start, "docs": docs},
             "highlighting": {doc[fields.ID]: _highlights(doc, named.get("text", "")) for doc in docs},
-            "facets": _facets(found, named) | {"copies": _copies(docs, self.documents)},
+            "facets": _facets(found, named) | {"copies": _copies(docs, self.documents), "pictures": _pictures(found)},
             "nextCursorMark": f"mark{start + len(docs)}",
             "debug": {"explain": {doc[fields.ID]: EXPLAINED for doc in docs}},
         }
@@ -118,6 +118,10 @@ def _copies(docs: Sequence[dict[str, Any]], all_docs: Sequence[dict[str, Any]]) 
     return _buckets(
         [doc[fields.CLUSTER] for doc in all_docs if doc[fields.CLUSTER] in {d[fields.CLUSTER] for d in docs}]
     )
+
+
+def _pictures(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return _buckets([doc.get(fields.PICTURE, "") for doc in found])
 
 
 def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str, Any]:
@@ -168,6 +172,7 @@ class FakeActions:
     older: list[Segmenter] = field(default_factory=list)
     popular: list[str] = field(default_factory=list)
     report: SearchReport = NO_SEARCHES
+    pictures: dict[str, bytes] = field(default_factory=dict)
     asked_days: list[int] = field(default_factory=list)
 
     @cached_property
@@ -215,6 +220,12 @@ class FakeActions:
 
     def index_lag(self) -> int:
         return self.lag
+
+    def may_have_picture(self, article_url: str, picture_url: str) -> bool:
+        return picture_url in self.pictures
+
+    def picture(self, article_url: str, picture_url: str) -> bytes | None:
+        return self.pictures.get(picture_url)
 
     def popular_queries(self, limit: int) -> list[str]:
         return self.popular[:limit]

@@ -62,6 +62,8 @@ def lexicon(vertical: Vertical) -> None:
 def open_page(visit: Visit, name: str, **options: object) -> Page:
     """A page of `PAGES`."""
     page = visit(404, **options)
+    if name == "comparison":  # for who is signed in
+        sign_in(page)
     page.goto(PAGES[name] or RESULTS)
     if name == "article":
         page.goto(address_of(page.locator("#hits .reason").first))

@@ -31,7 +31,9 @@ def test_home_counts_what_can_be_searched() -> None:
     actions = FakeActions(published=Lexicon(3, (LexiconEntry("页岩气"), LexiconEntry("压裂"))))
     page = soup(site_app(FakeSearch(TWENTY_FIVE), actions).test_client().get("/?lang=en"))
     assert page.select_one("#counts").get_text(" ", strip=True).split("\n")[0].startswith("25 documents · 2 sites")
-    assert "version 3: 2 words" in page.get_text()
+    assert "version 3: 2 words" not in page.get_text()
+    opened = site_app(FakeSearch(TWENTY_FIVE), actions, WITH_TOOLS).test_client()
+    assert "version 3: 2 words" in soup(opened.get("/?lang=en")).get_text()
 
 
 def test_home_opens_without_solr() -> None:

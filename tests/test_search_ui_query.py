@@ -149,7 +149,7 @@ def test_facets_ignore_their_own_filter_and_go_into_months() -> None:
     assert months["dates"]["start"].startswith("2016-01-01") and months["dates"]["end"].startswith("2017-01-01")
     assert {name: facet.get("domain", {}).get("excludeTags") for name, facet in years.items() if name != "total"} == {
         "sites": "site", "sections": "section", "languages": "language", "authors": "author", "types": "type",
-        "terms": None, "dates": "date", "of_sites": None,
+        "terms": None, "dates": "date", "sections_of_sites": "section", "authors_of_sites": "author",
     }  # fmt: skip
 
 
@@ -169,9 +169,9 @@ def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[st
 
 def test_only_named_fields_come_back() -> None:
     named = dict(params(("q", "a"), ("page", "3")))
-    assert (named["fl"], named["start"], named["rows"]) == ("id,cluster", "20", "10")
+    assert (named["fl"], named["start"], named["rows"]) == ("id,cluster,picture", "20", "10")
     shown = dict(shown_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
-    assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster"
+    assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster,picture"
     assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")
 
 

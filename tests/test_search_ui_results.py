@@ -122,7 +122,8 @@ def test_what_a_site_writes_on_every_page_is_no_section_and_no_author() -> None:
                 {"val": "李四", "count": 6, "n": 6, **of("b.example", 6)},
             ]
         },
-        of_sites=buckets(("a.example", 19), ("b.example", 23)),
+        sections_of_sites=buckets(("a.example", 19), ("b.example", 23)),
+        authors_of_sites=buckets(("a.example", 19), ("b.example", 23)),
     )
     page = page_of(answer({}), counted)
     assert [f.value for f in page.sections] == ["市场", "要闻"]
@@ -177,5 +178,5 @@ def test_site_counts() -> None:
     found = site_counts(
         {"response": {"numFound": 9}, "facets": {"count": 9, "sites": 2, "newest": "2016-05-09T00:00:00Z"}}
     )
-    assert (found.documents, found.sites, found.newest, found.terms) == (9, 2, "2016-05-09", ())
+    assert (found.documents, found.sites, found.newest) == (9, 2, "2016-05-09")
     assert site_counts({"response": {"numFound": 0}, "facets": {"count": 0}}).newest == ""

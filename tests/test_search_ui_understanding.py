@@ -195,7 +195,7 @@ def test_a_page_that_would_be_empty_shows_another_spelling_and_says_so(
     results = page(client, query)
     said, total, box = (results.select_one(one) for one in ("#instead", "#total", "#q"))
     assert said is not None and total is not None and box is not None
-    assert [one.get_text() for one in said.select("bdi")] == [instead, query]
+    assert [one.get_text() for one in said.select("bdi")] == [query, instead]
     assert re.findall(r"\d+", total.get_text())[0] == str(count) and box["value"] == query
     assert len(results.select("#hits .hit:not(.weak)")) == count
     told = client.get("/search", query_string={"q": query, "format": "json"}).json  # programs get what they asked for
