@@ -110,7 +110,7 @@ def is_domain_term(term: str, base: Segmenter) -> bool:
 
 
 def _is_quality(term: str, base: Segmenter) -> bool:
-    """Does it end in an adjective? 周期长 does, which the dictionary has as a word; 井深 is a depth."""
+    """Does it end in an adjective? 周期长 does, which the dictionary has as a word; 埋深 is a depth."""
     is_split = len(term) > 2 and is_in_dictionary(term[:-1])
     last = term[-1] if is_split else cut_finely(term)[-1]
     return len(term) - len(last) != 1 and base.tag(last)[-1][1].startswith(_ADJECTIVE)

@@ -21,7 +21,7 @@ from search_ui.first_screen import (
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import BASE, FakeActions, FakeSearch, document, site_app
 
-THINGS = "天然气 水平井压裂 随钻测井 二氧化碳 石英 白云岩 PDC钻头 高压水 低碳 井深 埋深 产量"
+THINGS = "天然气 水平井压裂 随钻测井 二氧化碳 石英 白云岩 PDC钻头 高压水 低碳 埋深 产量"
 OTHERS = "邓安澜 韩立言 赵伯川 何静宜 技术人员 固井工程师 周期长 负荷平稳 成本高 压力大"
 
 
