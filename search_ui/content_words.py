@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from search_ui.texts import has_word
 
+_HAN = re.compile("[\u3400-\u9fff]")
 _SUPERLATIVE = re.compile("最.{0,2}")
 _QUESTION = re.compile(
     "请问|请教|求问|想问|问下|想知道|告诉我?|怎么?.?|怎么[样办做]|怎样才?能?|如何.?|何[时地为谓以种处人]|[为有]何|为什么|为啥|什么样?"
@@ -43,28 +44,42 @@ _COUNTED = re.compile(
 def content_words(text: str, cut: Sequence[str]) -> tuple[str, ...]:
     """The words that documents are counted by, in their order and each once; all words where none has content.
 
-    `cut` is `text` as a segmenter cuts it: the words, marks and blanks between them included.
+    `cut` is `text` as a segmenter cuts it: the words, marks and blanks between them included. A character that was left
+    over between words comes with its neighbour (纠缠|态 has 缠态): by itself it stands in words of any meaning.
     """
-    words = [word for word in _with_numbers_whole(text, cut) if has_word(word)]
+    placed = [(word, at) for word, at in _with_numbers_whole(text, cut) if has_word(word)]
+    words = [word for word, _ in placed]
     shouted = all(word == word.upper() for word in words)
-    content = [word for n, word in enumerate(words) if not _is_frame(word, words[n + 1 : n + 2], shouted)]
+    content = [
+        _with_neighbour(text, word, at)
+        for n, (word, at) in enumerate(placed)
+        if not _is_frame(word, words[n + 1 : n + 2], shouted)
+    ]
     return tuple({word.lower(): word for word in reversed(content or words)}.values())[::-1]
 
 
-def _with_numbers_whole(text: str, cut: Sequence[str]) -> Iterator[str]:
-    """The words; a number goes with what it counts."""
+def _with_numbers_whole(text: str, cut: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """The words, each with its place; a number goes with what it counts."""
     counted = {match.start(): match for match in _COUNTED.finditer(text)}
     at, done = 0, 0
     for word in cut:
         for place in range(at, at + len(word)):
             if match := counted.get(place):
-                yield match["year"] or match[0]
+                yield match["year"] or match[0], place
                 done = match.end()
         if at >= done:
-            yield word
+            yield word, at
         elif at + len(word) > done > at:
-            yield text[done : at + len(word)]
+            yield text[done : at + len(word)], done
         at += len(word)
+
+
+def _with_neighbour(text: str, word: str, at: int) -> str:
+    if not _HAN.fullmatch(word):
+        return word
+    if at and _HAN.fullmatch(text[at - 1]):
+        return text[at - 1 : at + 1]
+    return text[at : at + 2] if _HAN.fullmatch(text[at + 1 : at + 2]) else word
 
 
 def _is_frame(word: str, following: Sequence[str], shouted: bool) -> bool:

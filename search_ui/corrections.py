@@ -133,8 +133,9 @@ def _without(asked: SearchRequest, words: Words) -> list[Offer]:
 
 
 def _alone(asked: SearchRequest, words: Words) -> list[Offer]:
-    each = list(dict.fromkeys(words[Form.DOMAIN]))
-    if not 1 < len(each) <= MOST_ALONE:  # no word says by itself what a long question asks
+    said = frozenset(words[Form.DOMAIN])
+    each = [word for word in parts_of(words) if word in said]
+    if len(said) < 2 or len(each) > MOST_ALONE:  # no word says by itself what a long question asks
         return []
     return [Offer(OfferKind.ALONE, _typing(asked, parse(word)), word) for word in each]
 

@@ -53,11 +53,9 @@ def all_of_it(words: Mapping[Form, Sequence[str]], prefix: str = "") -> Params:
 
 
 def some_of_it(words: Mapping[Form, Sequence[str]]) -> Params:
-    """The query `some`: documents that hold a part; characters by themselves are in too many words to count."""
-    parts = [(n, word) for n, word in enumerate(parts_of(words))]
-    telling = [n for n, word in parts if len(word) > 1] or [n for n, _ in parts]
-    called = "".join(f" should=$held{n}" for n in telling)
-    return [("some", f"{{!bool{called}}}"), *_parts(parts_of(words), words, "")]
+    """The query `some`: documents that hold a part."""
+    parts = parts_of(words)
+    return [("some", _of_parts(len(parts), 1, "")), *_parts(parts, words, "")]
 
 
 def parts_of(words: Mapping[Form, Sequence[str]]) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ def _parts(profile: Profile, text: str, words: Mapping[Form, Sequence[str]]) -> 
         parts["covered"] = f"{{!lucene v='_query_:\"{{!v=$whole}}\"^={weight:g}'}}"
     if profile.numbers and numbers(text):
         parts["numbered"] = Clause(Form.NUMBERS, ((fields.TITLE_NUMBERS, profile.numbers),)).query()
-    if profile.pieces and pieces(text):
+    if profile.pieces and _telling_pieces(text):
         parts["glued"] = Clause(Form.PIECES, ((fields.TITLE, profile.pieces), (fields.BODY, profile.pieces))).query()
     if term_weight(profile) and words.get(Form.FRESH):
         parts["fresh"] = "{!bool should=$fresh_run must_not=$cut_anew}"
@@ -171,10 +171,16 @@ def _texts(text: str, words: Mapping[Form, Sequence[str]]) -> Params:
     synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
     works = " ".join(words.get(Form.WORKS, ()))
     of_text = [
-        (Form.TEXT, _plain(text)), (Form.PIECES, " ".join(pieces(text))), (Form.NUMBERS, " ".join(numbers(text))),
+        (Form.TEXT, _plain(text)), (Form.PIECES, " ".join(_telling_pieces(text))),
+        (Form.NUMBERS, " ".join(numbers(text))),
         *zip((Form.TITLE_KEY, Form.TITLE_AS_IS), title_keys(text), strict=False),
     ]  # fmt: skip
     return [*of_text, *forms, (Form.FRESH, fresh), (Form.SYNONYMS, synonyms), (Form.WORKS, works)]
+
+
+def _telling_pieces(text: str) -> list[str]:
+    """What is glued in `text`, taken apart; a digit by itself (`neo4j`) is in everything."""
+    return [piece for piece in pieces(text) if len(piece) > 1]
 
 
 def _terms(words: Mapping[Form, Sequence[str]]) -> list[str]:

@@ -50,9 +50,10 @@ def other_spellings(query: Query, vocabulary: Vocabulary, by_solr: Meant) -> Tie
 
     First everything that looks wrong is changed at once, with other words for a single piece; then one piece alone.
     """
-    pieces = [[Change(old, new)] for old, new in by_solr.spelled.items()]
-    heard = _changes(query, vocabulary, by_solr.sounding)
-    pieces += [changes for changes in heard if changes[0].old not in by_solr.spelled]
+    heard = list(_changes(query, vocabulary, by_solr.sounding))
+    read = " ".join(changes[0].old for changes in heard)  # as pinyin: no edit makes another word of that
+    spelled = {old: new for old, new in by_solr.spelled.items() if old not in read.split(" ")}
+    pieces = [*([Change(old, new)] for old, new in spelled.items()), *heard]
     likeliest = [changes[0] for changes in pieces]
     together = [likeliest, *(_but(likeliest, n, other) for n, piece in enumerate(pieces) for other in piece[1:])]
     alone = [[change] for change in likeliest] if len(likeliest) > 1 else []

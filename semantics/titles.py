@@ -16,9 +16,9 @@ MAX_DIGITS = 24  # characters of one
 _DIGITS = {char: value for value, char in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
 _UNITS = {"十": 10, "百": 100, "千": 1000}
 _CHINESE = f"[{''.join(_DIGITS)}{''.join(_UNITS)}]{{1,9}}"
-# A Chinese numeral is a number where it counts: `三` in 三中全会 is a part of a name.
+# A Chinese numeral is a number where it counts: `三` in 三中全会 is a part of a name. So is the 4 in `neo4j`.
 _NUMBER = re.compile(
-    rf"(?P<digits>[0-9]+(?:\.[0-9]+)*)|(?<=第)\s*(?P<ordinal>{_CHINESE})|(?P<dated>{_CHINESE})(?=[年月])"
+    rf"(?<![A-Za-z0-9_.])[vV]?(?P<digits>[0-9]+(?:\.[0-9]+)*)(?![A-Za-z0-9_])|(?<=第)\s*(?P<ordinal>{_CHINESE})|(?P<dated>{_CHINESE})(?=[年月])"
 )
 
 

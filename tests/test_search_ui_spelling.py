@@ -40,6 +40,11 @@ def test_several_mistakes_are_corrected_together_first_then_one_alone() -> None:
     assert list(map(str, alone)) == ["supersonic 叶岩气", "supersonc 页岩气"]
 
 
+def test_what_can_be_read_as_pinyin_is_not_edited() -> None:
+    together, _ = other_spellings(parse("kaifa supersonc"), KNOWN, Meant({"kaifa": "kafka", "supersonc": "supersonic"}))
+    assert list(map(str, together)) == ["开发 supersonic"]
+
+
 def test_latin_words_are_changed_as_whole_words() -> None:
     together, alone = other_spellings(parse("flwo flwos"), KNOWN, Meant({"flwo": "flow"}))
     assert list(map(str, together)) == ["flow flwos"] and alone == []
