@@ -130,8 +130,8 @@ class SolrIndex:
     ) -> Iterator[str]:
         """The ids of documents whose title or body holds one of `phrases` as a run of characters, each id once.
 
-        Sees everything that was written before. Punctuation counts for nothing and Latin words match whole and by
-        their stem, so a few ids too many may come, none too few.
+        Sees everything that was written before. Punctuation counts for nothing and Latin words match whole, by
+        their stem, and by the pieces they are glued of, so a few ids too many may come, none too few.
         """
         self.commit(soft=True)
         seen: set[str] = set()

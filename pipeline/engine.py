@@ -3,7 +3,6 @@
 import socket
 import threading
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
@@ -42,6 +41,7 @@ class Engine:
         self.index_fault = ""  # why Solr could not be opened the last time it was tried
         self._base: Segmenter | None = None
         self._analysis: Analysis | None = None
+        self._pictures: Pictures | None = None
         self.store = self._stack.enter_context(open_store(settings))
         self._cuts = IndexCuts(self.store.lexicon, domain_segmenter)
 
@@ -114,11 +114,15 @@ class Engine:
         with self._guard:
             return self._cuts.segmenters(self.analysis())
 
-    @cached_property
+    @property
     def pictures(self) -> Pictures:
         """Small pictures of articles, fetched as the crawl would."""
-        folder, crawl = self.settings.data_dir / "pictures", self.settings.crawl
-        return self._stack.enter_context(closing(Pictures(folder, crawl, self.addresses, self.store.frontier)))
+        with self._guard:
+            if self._pictures is None:
+                folder, crawl = self.settings.data_dir / "pictures", self.settings.crawl
+                made = Pictures(folder, crawl, self.addresses, self.store.frontier)
+                self._pictures = self._stack.enter_context(closing(made))
+            return self._pictures
 
     def lock(self, stage: str, wait: float = 0.0) -> AbstractContextManager[None]:
         """One process at a time in `stage`."""

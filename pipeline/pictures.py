@@ -36,6 +36,8 @@ SIDES = (320, 240)  # pixels at most, twice what a page shows
 MIN_SIDE = 80  # of the original: what is smaller is an icon
 MAX_SHAPE = 4  # times as long as wide: what is longer is a banner
 MAX_PIXELS = 8_000_000  # that are decoded, some 60 MB
+MAX_PROGRESSIVE = 16_000_000  # pixels of a progressive JPEG, whose decoder holds all of it at some 7 bytes each
+MAX_SCANS = 40  # of a JPEG; encoders write ten. A scan of 26 bytes costs a pass over the whole picture
 MAX_BYTES = 5_000_000  # that are fetched
 MAX_FILES = 20_000  # that are kept, some 200 MB
 MAX_HOPS = 3  # redirects
@@ -43,6 +45,7 @@ SECONDS = 4.0  # that one picture may take
 AT_ONCE = 2  # pictures that are fetched at the same time; who comes then waits for `PATIENCE` seconds
 PATIENCE = 1.0
 FAILED_SECONDS = 24 * 3600.0  # until a picture that could not be had is asked for again
+START_OF_SCAN = b"\xff\xda"  # in no other place of a JPEG's data, which has a 0 behind each 0xff of its own
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 
 
@@ -165,7 +168,9 @@ def small(content: bytes) -> bytes | None:
             if min(width, height) < MIN_SIDE or max(width, height) > MAX_SHAPE * min(width, height):
                 return None
             picture.draft("RGB", SIDES)  # a JPEG is decoded as small as will do
-            if picture.size[0] * picture.size[1] > MAX_PIXELS:
+            if picture.width * picture.height > MAX_PIXELS or (
+                picture.format == "JPEG" and is_dear(content, width * height, bool(picture.info.get("progressive")))
+            ):
                 return None
             made = ImageOps.exif_transpose(picture).convert("RGBA")
         made.thumbnail(SIDES)
@@ -177,6 +182,11 @@ def small(content: bytes) -> bytes | None:
     except Exception:  # decoders of broken files raise whatever comes to their mind
         log.info("a picture could not be read", exc_info=True)
         return None
+
+
+def is_dear(jpeg: bytes, pixels: int, is_progressive: bool) -> bool:
+    """Would a JPEG take much memory or time to decode, however small it is wanted?"""
+    return jpeg.count(START_OF_SCAN) > MAX_SCANS or (is_progressive and pixels > MAX_PROGRESSIVE)
 
 
 def keep(file: Path, content: bytes) -> None:

@@ -6,6 +6,7 @@ their sound (`docstore.fields.TITLE_SOUND`), and the runs are read off them.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise, product
 
 from docstore import fields
 from search_ui.clauses import FIXED, Params, as_phrase
@@ -50,19 +51,31 @@ def runs_in(answer: Answer, readings: Mapping[str, Sequence[Reading]], base: Seg
 
     `base` cuts as the titles were cut when they were indexed.
     """
-    titles = [sounded(base.cut(str(doc.get(fields.TITLE, "")))) for doc in answer.get("response", {}).get("docs", ())]
+    titles = [_Title(base.cut(str(doc.get(fields.TITLE, "")))) for doc in answer.get("response", {}).get("docs", ())]
     return {piece: _alike(piece, of_piece, titles) for piece, of_piece in readings.items()}
 
 
-def _alike(piece: str, readings: Sequence[Reading], titles: Sequence[Sequence[tuple[str, str]]]) -> list[str]:
-    runs = Counter(run for title in titles for run in set(_runs(title, readings)))
+class _Title:
+    """What stands in a title and how it sounds, character by character, and at which of them words begin."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        by_word = [units for word in words if (units := sounded([word]))]
+        self.units = [unit for units in by_word for unit in units]
+        self.begins = list(accumulate(map(len, by_word), initial=0))
+
+    def runs(self, readings: Sequence[Reading]) -> Iterator[str]:
+        """What sounds like one of the readings, begins where a word does and has a whole word of several characters:
+        what is cut out of two words (年只 of 今年 and 只) is a word that nobody knows.
+        """
+        for reading, at in product(readings, self.begins):
+            end = at + len(reading)
+            here = self.units[at:end]
+            if tuple(heard for _, heard in here) == reading and all(has_han(char) for char, _ in here):
+                if any(at <= begin and begin + 1 < after <= end for begin, after in pairwise(self.begins)):
+                    yield "".join(char for char, _ in here)
+
+
+def _alike(piece: str, readings: Sequence[Reading], titles: Sequence[_Title]) -> list[str]:
+    runs = Counter(run for title in titles for run in set(title.runs(readings)))
     heard = letters_of(piece)
     return sorted(runs.keys() - {piece}, key=lambda run: (sound(syllables(run)) != heard, -runs[run], run))
-
-
-def _runs(title: Sequence[tuple[str, str]], readings: Sequence[Reading]) -> Iterator[str]:
-    for reading in readings:
-        for at in range(len(title) - len(reading) + 1):
-            here = title[at : at + len(reading)]
-            if tuple(heard for _, heard in here) == reading and all(has_han(char) for char, _ in here):
-                yield "".join(char for char, _ in here)

@@ -36,6 +36,15 @@ def drawn(width: int = 640, height: int = 400, kind: str = "PNG", mode: str = "R
     return file.getvalue()
 
 
+def scanned(width: int, height: int, scans: int) -> bytes:
+    """A progressive JPEG whose last scan is there `scans` times."""
+    file = io.BytesIO()
+    Image.new("RGB", (width, height), "teal").save(file, "JPEG", progressive=True, quality=30)
+    content = file.getvalue()
+    last = content.rfind(b"\xff\xda")
+    return content[:last] + content[last:-2] * scans + content[-2:]
+
+
 def image(content: bytes, kind: str = "image/png", **more: str) -> Answer:
     return Answer(body=content, headers={"Content-Type": kind, **more})
 
@@ -60,6 +69,9 @@ def site() -> Iterator[Site]:
         "/page.png": image(b"<html><script>alert(1)</script></html>"),
         "/half.png": image(drawn()[:200]),
         "/bomb.png": image(drawn(9000, 9000, mode="1")),
+        "/progressive.jpg": image(scanned(1600, 1200, 1), "image/jpeg"),
+        "/scans.jpg": image(scanned(1600, 1200, 1000), "image/jpeg"),
+        "/coefficients.jpg": image(scanned(8000, 4000, 1), "image/jpeg"),
         "/heavy.png": image(b"\x89PNG" + b"x" * MAX_BYTES),
     }
     with Site(answers) as running:
@@ -82,7 +94,7 @@ def asked(site: Site, path: str) -> int:
     return sum(request.path == path for request in site.requests)
 
 
-@pytest.mark.parametrize("path", ["/p.png", "/photo.jpg", "/moved.png"])
+@pytest.mark.parametrize("path", ["/p.png", "/photo.jpg", "/progressive.jpg", "/moved.png"])
 def test_a_picture_is_made_small_and_asked_for_once(made: Pictures, site: Site, path: str) -> None:
     content = of(made, site, path)
     assert content is not None and len(content) < 20_000
@@ -105,6 +117,8 @@ def test_a_picture_is_made_small_and_asked_for_once(made: Pictures, site: Site, 
         "/page.png",
         "/half.png",
         "/bomb.png",
+        "/scans.jpg",
+        "/coefficients.jpg",
         "/heavy.png",
         "/missing.png",
     ],
