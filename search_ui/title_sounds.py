@@ -70,9 +70,9 @@ class _Title:
         for reading, at in product(readings, self.begins):
             end = at + len(reading)
             here = self.units[at:end]
-            if tuple(heard for _, heard in here) == reading and all(has_han(char) for char, _ in here):
-                if any(at <= begin and begin + 1 < after <= end for begin, after in pairwise(self.begins)):
-                    yield "".join(char for char, _ in here)
+            sounds_so = tuple(heard for _, heard in here) == reading and all(has_han(char) for char, _ in here)
+            if sounds_so and any(at <= begin and begin + 1 < after <= end for begin, after in pairwise(self.begins)):
+                yield "".join(char for char, _ in here)
 
 
 def _alike(piece: str, readings: Sequence[Reading], titles: Sequence[_Title]) -> list[str]:
