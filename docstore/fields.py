@@ -19,7 +19,7 @@ CLUSTER = "cluster"  # the id that near-duplicates have in common: of the articl
 SECTION = "section"  # the channel it stands in, as the page names it
 AUTHOR = "author"
 SOURCE = "source"  # whom it was taken over from
-PAGE_TYPE = "page_type"  # what kind of page it is; nothing says so yet, and so no document has it
+PAGE_TYPE = "page_type"  # what kind of page it is: article, reference, code, pictures (indexer/page_type.py)
 PICTURE = "picture"  # URL of its lead picture
 WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex digits, the same for all its parts
 

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 
 from docstore import fields
 from docstore.model import Article, BlockKind, Lexicon, StoredArticle
+from indexer.page_type import page_type
 from semantics.folding import fold_width, word_key
 from semantics.joined import joined
 from semantics.pinyin import sounded
@@ -78,6 +79,7 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.SOURCE: indexable(article.source)[:LONGEST_NAME],
         fields.HEADINGS: headings(article),
         fields.SPELLING: spelt(f"{article.title}\n{article.body}"[:LONGEST_BODY]),
+        fields.PAGE_TYPE: page_type(article),
         fields.PICTURE: article.picture if len(article.picture) <= MAX_URL else "",
         fields.TITLE_KEY: title_keys(article.title),
         fields.TITLE_NUMBERS: " ".join(numbers(article.title)),

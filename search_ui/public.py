@@ -10,6 +10,7 @@ from flask import Blueprint, Response, abort, current_app, g, jsonify, request, 
 from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.errors import PlumblineError, SolrError, SolrStartingError
+from docstore.model import PageType
 from search_ui import api
 from search_ui.accounts import requires
 from search_ui.article import is_id
@@ -18,6 +19,7 @@ from search_ui.clicks import log_search
 from search_ui.compare import compare
 from search_ui.finding import Answered, finder
 from search_ui.first_screen import front_params, front_terms, newest_of, newest_params, sections_of, without_rubrics
+from search_ui.messages import say
 from search_ui.query import site_params
 from search_ui.ranking import PROFILES
 from search_ui.request import CHOSEN, SearchRequest, Sort, parse_request
@@ -94,7 +96,7 @@ def _search_values(typed: SearchRequest, answer: Answered) -> dict[str, Any]:
         "exactly": asked.changed(typed=str(asked.query.quoted())),
         "link": _link,
         "chips": _chips(asked),
-        "language_name": _language_name,
+        "value_label": _label,
         "sorts": list(Sort),
         "profiles": list(PROFILES),
         "numbers": page_numbers(found.page, found.pages),
@@ -138,7 +140,12 @@ def _label(name: str, value: str) -> str:
     """A value of `CHOSEN` as a reader sees it."""
     if name == "sites":
         return site_name(value, current_site().settings)
+    if name == "types" and value in _TYPES:
+        return say(f"type.{value}")
     return _language_name(value) if name == "languages" else shown(value)
+
+
+_TYPES = frozenset(PageType)
 
 
 def page_numbers(present: int, last: int) -> list[int]:

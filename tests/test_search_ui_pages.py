@@ -224,6 +224,9 @@ def test_facets_show_their_first_values_and_more_behind_a_word() -> None:
     assert page.select("#types, #sections") == []  # nothing to choose from
     narrowed = soup(client.get(page.select_one("#authors a")["href"]))
     assert "作者0" in narrowed.select_one("#narrowed").text
+    kinds = [one | {fields.PAGE_TYPE: ("article", "reference", "article")[n % 3]} for n, one in enumerate(many)]
+    page = soup(site_app(FakeSearch(kinds)).test_client().get("/search?q=页岩气&lang=en"))
+    assert [bdi.text for bdi in page.select("#types bdi")] == ["Articles", "Reference pages"]
 
 
 def test_who_compares_is_asked_to_sign_in() -> None:
@@ -333,6 +336,7 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "offers.",
         "suggest.",
         "filters.",
+        "type.",
         "role.",
         "run.",
         "stage.",
