@@ -89,7 +89,8 @@ class Ours:
         asked = SearchRequest(typed=text, text=plain, profile=self._profile)
         cuts = {Form.DOMAIN: self._analysis.domain, Form.BASE: self._analysis.base}
         words = {form: words_of(asked.query.text, segmenter) for form, segmenter in cuts.items()}
-        words[Form.CONTENT] = content_words(asked.query.text, self._analysis.domain.cut(asked.query.text))
+        cut = self._analysis.domain.cut(asked.query.text)
+        words[Form.CONTENT], words[Form.LEFT_OVER] = content_words(asked.query.text, cut)
         if works := works_params(asked.query.text, self._profile):
             words[Form.WORKS] = works_in(self._client.select(works), self._profile)
         filters = filter_params(asked, asked.query, words[Form.CONTENT])

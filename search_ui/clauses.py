@@ -23,6 +23,7 @@ class Form(StrEnum):
     TITLE_AS_IS = "title_as_is"  # the same with its case and signs; made here, not handed in
     DOMAIN = "domain_words"  # words by the published lexicon, joined like those of the documents
     CONTENT = "content_words"  # those of them that say what it is about; documents are counted by these, never ranked
+    LEFT_OVER = "left_over"  # characters between those; what holds them too comes earlier, and that is all
     BASE = "base_words"  # words by the base dictionary
     OLDER = "older_words"  # words by older lexicon versions, while some documents are cut by those; sent with DOMAIN's
     FRESH = "fresh_words"  # those of DOMAIN's words that older versions cut otherwise, for as long; sent as phrases

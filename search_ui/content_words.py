@@ -41,21 +41,29 @@ _COUNTED = re.compile(
 )
 
 
-def content_words(text: str, cut: Sequence[str]) -> tuple[str, ...]:
-    """The words that documents are counted by, in their order and each once; all words where none has content.
+def content_words(text: str, cut: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words that documents are counted by, and the characters that were left over between words; in their order,
+    each once. Where no word has content, all are counted.
 
     `cut` is `text` as a segmenter cuts it: the words, marks and blanks between them included. A character that was left
-    over between words comes with its neighbour (纠缠|态 has 缠态): by itself it stands in words of any meaning.
+    over (纠缠|态) stands in words of any meaning, so that no document is counted by it; one typed by itself is meant.
     """
     placed = [(word, at) for word, at in _with_numbers_whole(text, cut) if has_word(word)]
     words = [word for word, _ in placed]
     shouted = all(word == word.upper() for word in words)
-    content = [
-        _with_neighbour(text, word, at)
-        for n, (word, at) in enumerate(placed)
-        if not _is_frame(word, words[n + 1 : n + 2], shouted)
-    ]
-    return tuple({word.lower(): word for word in reversed(content or words)}.values())[::-1]
+    content = [one for n, one in enumerate(placed) if not _is_frame(one[0], words[n + 1 : n + 2], shouted)]
+    left_over = [word for word, at in content if _is_left_over(text, word, at)]
+    counted = [word for word, at in content if not _is_left_over(text, word, at)]
+    return (_each_once(counted), _each_once(left_over)) if counted else (_each_once(left_over or words), ())
+
+
+def _each_once(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple({word.lower(): word for word in reversed(words)}.values())[::-1]
+
+
+def _is_left_over(text: str, word: str, at: int) -> bool:
+    around = text[at - 1 : at] + text[at + 1 : at + 2]
+    return bool(_HAN.fullmatch(word) and _HAN.search(around))
 
 
 def _with_numbers_whole(text: str, cut: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -72,14 +80,6 @@ def _with_numbers_whole(text: str, cut: Sequence[str]) -> Iterator[tuple[str, in
         elif at + len(word) > done > at:
             yield text[done : at + len(word)], done
         at += len(word)
-
-
-def _with_neighbour(text: str, word: str, at: int) -> str:
-    if not _HAN.fullmatch(word):
-        return word
-    if at and _HAN.fullmatch(text[at - 1]):
-        return text[at - 1 : at + 1]
-    return text[at : at + 2] if _HAN.fullmatch(text[at + 1 : at + 2]) else word
 
 
 def _is_frame(word: str, following: Sequence[str], shouted: bool) -> bool:

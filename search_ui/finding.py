@@ -94,8 +94,9 @@ class Finder:
         older = tuple(word for cut in others for word in cut)
         synonyms = synonym_groups(asked.query, newest, self.thesaurus)
         fresh = tuple(word for word in newest if others and word not in older)
+        content, left_over = content_words(text, cut)
         words = {
-            Form.DOMAIN: newest, Form.CONTENT: content_words(text, cut), Form.OLDER: older, Form.FRESH: fresh,
+            Form.DOMAIN: newest, Form.CONTENT: content, Form.LEFT_OVER: left_over, Form.OLDER: older, Form.FRESH: fresh,
             Form.SYNONYMS: synonyms,
         }  # fmt: skip
         if any(clause.form is Form.BASE for clause in PROFILES[asked.profile].clauses):

@@ -47,8 +47,8 @@ def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]], prefix: st
 
 
 def all_of_it(words: Mapping[Form, Sequence[str]], prefix: str = "") -> Params:
-    """The query `<prefix>whole`: documents that hold every part."""
-    parts = parts_of(words)
+    """The query `<prefix>whole`: documents that hold every part, and every character that is left over."""
+    parts = whole_of(words)
     return [(f"{prefix}whole", _of_parts(len(parts), len(parts), prefix)), *_parts(parts, words, prefix)]
 
 
@@ -61,6 +61,11 @@ def some_of_it(words: Mapping[Form, Sequence[str]]) -> Params:
 def parts_of(words: Mapping[Form, Sequence[str]]) -> tuple[str, ...]:
     """The parts of a query that was cut into `words`; () if it is nothing but signs."""
     return tuple(word for word in words.get(Form.CONTENT, words[Form.DOMAIN]) if has_word(word))
+
+
+def whole_of(words: Mapping[Form, Sequence[str]]) -> tuple[str, ...]:
+    """The parts of a query, and after them the characters that are left over between its words."""
+    return (*parts_of(words), *words.get(Form.LEFT_OVER, ()))
 
 
 def _of_parts(parts: int, least: int, prefix: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from docstore import fields
 from search_ui.clauses import FIXED, Clause, Form, Params, as_phrase, run_of_characters
-from search_ui.parts import all_of_it, parts_of
+from search_ui.parts import all_of_it, whole_of
 from search_ui.thesaurus import synonyms_in
 from semantics.glued import pieces
 from semantics.joined import joined
@@ -107,7 +107,7 @@ def _parts(profile: Profile, text: str, words: Mapping[Form, Sequence[str]]) -> 
     if profile.titled_first and title_keys(text):
         for form in (Form.TITLE_KEY, Form.TITLE_AS_IS):
             parts[f"titled_{form}"] = Clause(form, ((fields.TITLE_KEY, _FIRST),)).query()
-    if (weight := profile.all_parts) and 1 < len(parts_of(words)) <= MAX_PARTS:
+    if (weight := profile.all_parts) and 1 < len(whole_of(words)) <= MAX_PARTS:
         parts["covered"] = f"{{!lucene v='_query_:\"{{!v=$whole}}\"^={weight:g}'}}"
     if profile.numbers and numbers(text):
         parts["numbered"] = Clause(Form.NUMBERS, ((fields.TITLE_NUMBERS, profile.numbers),)).query()

@@ -69,6 +69,7 @@ ARTICLES = [
     ("天然气产量", "天然气产量增长，天然气管道投产。天然气天然气天然气。"),
     ("国际油价", "国际原油价格下跌，价格回落，价格价格。"),
     ("天然湖泊", "天然的湖泊有气泡，价格不高。"),  # pairs and characters of it, not the word
+    ("车险怎么选", "新手买的第一份车险，要看保额。"),
     ("产油大户", "本国油田中产量居首位的是大庆。"),
     ("PDC drill bits", "How to choose a drill bit: wells, bits and prices."),
 ]
@@ -131,6 +132,13 @@ def test_a_question_finds_what_it_asks_for(client: FlaskClient, query: str, titl
 def test_what_holds_all_words_is_never_marked(client: FlaskClient, query: str) -> None:
     total, hits = answer(client, query)
     assert total == 1 and [title for title, is_partial in hits.items() if not is_partial] == ["天然气价格上涨"]
+
+
+@pytest.mark.solr
+def test_a_character_left_over_between_words_is_no_part_of_its_own(client: FlaskClient) -> None:
+    """买 stands apart from 车险 in the text, and has no say in whether it holds the query."""
+    total, hits = answer(client, "买车险")
+    assert total == 1 and [title for title, is_partial in hits.items() if not is_partial] == ["车险怎么选"]
 
 
 def test_no_part_is_left_to_a_parser() -> None:
