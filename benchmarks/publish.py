@@ -45,7 +45,7 @@ from pipeline.progress import Quiet
 from pipeline.review_desk import StoreDesk
 from pipeline.serve import SearchSite
 from pipeline.settings import Settings
-from search_ui.ranking import as_phrase
+from search_ui.clauses import as_phrase
 from search_ui.settings import SearchSettings
 
 SYSTEM, SET = "plumbline", "publish"

@@ -36,9 +36,10 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.serve import SearchSite
 from pipeline.settings import Settings
+from search_ui.clauses import Form, Params
 from search_ui.filters import filter_params
 from search_ui.query import ranked, words_of
-from search_ui.ranking import Form, Params, works_in, works_params
+from search_ui.ranking import works_in, works_params
 from search_ui.request import SearchRequest
 from search_ui.search import SearchClient
 from search_ui.settings import SearchSettings

@@ -21,10 +21,12 @@ from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex, configset_digest, configset_zip
 from indexer.solr_jars import LOCK, default_folder, read_lock, resolve_jars
 from indexer.solr_node import SolrNode
+from search_ui.clauses import Form
+from search_ui.content_words import content_words
 from search_ui.filters import filter_params
 from search_ui.query import ranked, words_of
 from search_ui.query_language import as_plain
-from search_ui.ranking import Form, works_in, works_params
+from search_ui.ranking import works_in, works_params
 from search_ui.request import SearchRequest
 from search_ui.search import SearchClient
 from search_ui.texts import searchable
@@ -87,9 +89,11 @@ class Ours:
         asked = SearchRequest(typed=text, text=plain, profile=self._profile)
         cuts = {Form.DOMAIN: self._analysis.domain, Form.BASE: self._analysis.base}
         words = {form: words_of(asked.query.text, segmenter) for form, segmenter in cuts.items()}
+        cut = self._analysis.domain.cut(asked.query.text)
+        words[Form.CONTENT], words[Form.LEFT_OVER] = content_words(asked.query.text, cut)
         if works := works_params(asked.query.text, self._profile):
             words[Form.WORKS] = works_in(self._client.select(works), self._profile)
-        filters = filter_params(asked, asked.query, words[Form.DOMAIN])
+        filters = filter_params(asked, asked.query, words[Form.CONTENT])
         order = f"score desc,{fields.ID} asc"
         answer = self._client.select(
             [*ranked(asked, words), *filters, ("rows", str(DEPTH)), ("fl", fields.ID), ("sort", order)]

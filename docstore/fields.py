@@ -20,10 +20,15 @@ SERIES = "series"  # an id that similar articles have in common that are no copi
 SECTION = "section"  # the channel it stands in, as the page names it
 AUTHOR = "author"
 SOURCE = "source"  # whom it was taken over from
+PAGE_TYPE = "page_type"  # what kind of page it is: article, reference, code, pictures (indexer/page_type.py)
+PICTURE = "picture"  # URL of its lead picture
 WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex digits, the same for all its parts
 
 TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
+TITLE_KEY = "title_key"  # multivalued: the title's letters and digits alone, and as it stands (semantics/titles.py)
+TITLE_NUMBERS = "title_numbers"  # the numbers in the title, a blank between
+TITLE_SOUND = "title_sound"  # how the title sounds, a blank between syllables (semantics/pinyin.py)
 TITLE_DOMAIN = "title_domain"  # words by the published lexicon, joined
 BODY_DOMAIN = "body_domain"
 TITLE_BASE = "title_base"  # words by the base dictionary alone (the comparison of WD-S3)
@@ -54,9 +59,14 @@ ALL = (
     SECTION,
     AUTHOR,
     SOURCE,
+    PAGE_TYPE,
+    PICTURE,
     WORK,
     TITLE,
     BODY,
+    TITLE_KEY,
+    TITLE_NUMBERS,
+    TITLE_SOUND,
     TITLE_DOMAIN,
     BODY_DOMAIN,
     TITLE_BASE,

@@ -180,6 +180,15 @@ class Block:
     links: tuple[tuple[int, int, str], ...] = ()
 
 
+class PageType(StrEnum):
+    """What kind of page an article is (`indexer/page_type.py`)."""
+
+    ARTICLE = "article"
+    REFERENCE = "reference"
+    CODE = "code"
+    PICTURES = "pictures"
+
+
 @dataclass(frozen=True)
 class Article:
     """What a reader came for.

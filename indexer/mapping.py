@@ -9,13 +9,17 @@ from functools import cached_property, lru_cache
 
 from docstore import fields
 from docstore.model import Article, BlockKind, Lexicon, StoredArticle
+from indexer.page_type import page_type
 from semantics.folding import fold_width, word_key
 from semantics.joined import joined
+from semantics.pinyin import sounded
 from semantics.segment import Segmenter
+from semantics.titles import numbers, title_keys
 
 # What XML 1.0 cannot carry, and the joint that we put between words ourselves.
 UNINDEXABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")
 LONGEST_BODY = 500_000  # characters; a longer one is a dump of data, and Solr would hold all of it in memory
+MAX_URL = 2000  # characters of a picture's URL
 LONGEST_NAME = 200  # characters of a section, an author or a source
 
 
@@ -58,6 +62,7 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.TITLE_DOMAIN: joined(title_words),
         fields.BODY_DOMAIN: joined(body_words),
         fields.TITLE_BASE: joined(base_title),
+        fields.TITLE_SOUND: " ".join(sound for _, sound in sounded(base_title)),
         fields.BODY_BASE: joined(base_body),
         fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.terms),
     }
@@ -75,6 +80,10 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.SOURCE: indexable(article.source)[:LONGEST_NAME],
         fields.HEADINGS: headings(article),
         fields.SPELLING: spelt(f"{article.title}\n{article.body}"[:LONGEST_BODY]),
+        fields.PAGE_TYPE: page_type(article),
+        fields.PICTURE: article.picture if len(article.picture) <= MAX_URL else "",
+        fields.TITLE_KEY: title_keys(article.title),
+        fields.TITLE_NUMBERS: " ".join(numbers(article.title)),
         fields.WORK: work_id(stored.host, article.title),
     }
     return {name: value for name, value in values.items() if value}

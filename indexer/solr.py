@@ -1,7 +1,7 @@
 """What the indexer says to Solr. The only place of this package that knows pysolr and Solr's admin addresses.
 
     index = SolrIndex(url, "plumbline", timeout=30)
-    if index.ensure() is Built.OUTDATED:        # the configset has changed since the collection was made
+    if index.ensure() is Built.OUTDATED:        # the configset has changed; the old collection answers meanwhile
         fresh = index.successor()               # the new collection, empty: write everything into it ...
         index.switch_alias()                    # ... then let the searches have it
     refused = index.add(documents)              # durable when it returns, searchable a second later
@@ -28,7 +28,10 @@ import requests
 from docstore import fields
 from docstore.batches import batched
 from docstore.errors import SolrError, SolrUnavailableError
+from indexer.older_schema import completed
 from solr_conf import CONFIGSET
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -38,6 +41,7 @@ IDS_AT_ONCE = 10_000
 ACTIVE_TRIES, ACTIVE_PAUSE = 120, 0.25  # how often, and after how many seconds, a new collection is looked at
 ASK_AGAIN = (429, 502, 503, 504)
 LONGEST_ERROR = 400
+SCHEMA = "schema.xml"
 OWNER = "plumbline.store"  # the property of the alias that holds the id of the store
 OWN_FAULT = "; see Solr's log, and that its disk has room, then run the same command again"
 
@@ -130,8 +134,8 @@ class SolrIndex:
     ) -> Iterator[str]:
         """The ids of documents whose title or body holds one of `phrases` as a run of characters, each id once.
 
-        Sees everything that was written before. Punctuation counts for nothing and Latin words match whole and by
-        their stem, so a few ids too many may come, none too few.
+        Sees everything that was written before. Punctuation counts for nothing and Latin words match whole, by
+        their stem, and by the pieces they are glued of, so a few ids too many may come, none too few.
         """
         self.commit(soft=True)
         seen: set[str] = set()
@@ -165,7 +169,8 @@ class SolrIndex:
     def ensure(self) -> Built:
         """Promise that the current configset's collection exists and that the alias points somewhere.
 
-        A new alias points to that collection at once. May be called at any time, and again after it was killed
+        A new alias points to that collection at once. One that points to a collection of an earlier configset stays,
+        and that collection understands today's questions. May be called at any time, and again after it was killed
         anywhere.
         """
         cluster = self._cluster()
@@ -182,7 +187,10 @@ class SolrIndex:
             self._create()
         if target is None:
             self._point_alias()
-        return Built.CURRENT if target in (None, self.current) else Built.OUTDATED
+        if target in (None, self.current):
+            return Built.CURRENT
+        self._complete(target)
+        return Built.OUTDATED
 
     def successor(self) -> "SolrIndex":
         """The current configset's collection itself, to be filled while the alias still points to the old one."""
@@ -223,6 +231,35 @@ class SolrIndex:
                 raise
         if not self._becomes_active():
             raise SolrUnavailableError(f"Solr's new collection {self.current} does not become active: see Solr's log")
+
+    def _complete(self, older: str) -> None:
+        """Give the collection `older` the fields that it lacks. Where Solr does not take them it stays as it was."""
+        before = self._schema_of(older)
+        schema = completed(before, (CONFIGSET / SCHEMA).read_text("utf-8"))
+        if schema == before:
+            return
+        self._put_schema(older, schema)
+        try:
+            self._collections("RELOAD", name=older)
+        except SolrError:
+            log.warning("%s does not take the fields of this version; it is searched again once filled", older)
+            self._put_schema(older, before)
+
+    def _schema_of(self, collection: str) -> str:
+        def ask() -> str:
+            asked = {"file": SCHEMA, "contentType": "text/xml"}
+            response = self._session.get(
+                f"{self.base_url}/{collection}/admin/file", params=asked, timeout=self._timeout
+            )
+            if not response.ok:
+                raise requests.HTTPError(f"(HTTP {response.status_code}) {_message(response)}")
+            return response.content.decode()
+
+        return self._try(ask)
+
+    def _put_schema(self, configset: str, schema: str) -> None:
+        put = {"action": "UPLOAD", "name": configset, "filePath": SCHEMA, "overwrite": "true"}
+        self._ask("admin/configs", put, schema.encode())
 
     def _becomes_active(self) -> bool:
         for _ in range(ACTIVE_TRIES):

@@ -78,6 +78,14 @@ class StoreActions:
         """Documents that are still to be indexed."""
         return self._engine.store.changes.count()
 
+    def may_have_picture(self, article_url: str, picture_url: str) -> bool:
+        """Is it one that would be fetched, and was it not in vain lately?"""
+        return self._engine.pictures.may_be(article_url, picture_url)
+
+    def picture(self, article_url: str, picture_url: str) -> bytes | None:
+        """A small picture, fetched where the crawl may fetch; see `pipeline.pictures`."""
+        return self._engine.pictures.of(article_url, picture_url)
+
     def popular_queries(self, limit: int) -> list[str]:
         """What was found often, on several days; see `docstore.searches.SearchTable.popular`."""
         return self._engine.store.searches.popular(limit)

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from indexer.solr_node import open_solr
 from pipeline.cuts import IndexCuts
 from pipeline.locks import stage_lock
 from pipeline.opening import Opening
+from pipeline.pictures import Pictures
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 from semantics.segment import RjiebaSegmenter, Segmenter, base_segmenter
@@ -40,6 +41,7 @@ class Engine:
         self.index_fault = ""  # why Solr could not be opened the last time it was tried
         self._base: Segmenter | None = None
         self._analysis: Analysis | None = None
+        self._pictures: Pictures | None = None
         self.store = self._stack.enter_context(open_store(settings))
         self._cuts = IndexCuts(self.store.lexicon, domain_segmenter)
 
@@ -111,6 +113,16 @@ class Engine:
         """Cuts for queries: by `analysis`, and by the older lexicon versions that documents in the index have yet."""
         with self._guard:
             return self._cuts.segmenters(self.analysis())
+
+    @property
+    def pictures(self) -> Pictures:
+        """Small pictures of articles, fetched as the crawl would."""
+        with self._guard:
+            if self._pictures is None:
+                folder, crawl = self.settings.data_dir / "pictures", self.settings.crawl
+                made = Pictures(folder, crawl, self.addresses, self.store.frontier)
+                self._pictures = self._stack.enter_context(closing(made))
+            return self._pictures
 
     def lock(self, stage: str, wait: float = 0.0) -> AbstractContextManager[None]:
         """One process at a time in `stage`."""

@@ -30,7 +30,7 @@ from pipeline.engine import Engine
 from pipeline.review_desk import learn_order
 from pipeline.topic_actions import StoreTopics
 from search_ui.app import create_app
-from search_ui.ranking import Params
+from search_ui.clauses import Params
 from search_ui.search import Answer, SearchClient
 from search_ui.search_log import SearchLog
 

@@ -53,6 +53,12 @@ class ReviewActions(Protocol):
     def index_lag(self) -> int:
         """Documents that are still to be indexed, or indexed again with a newer lexicon."""
 
+    def may_have_picture(self, article_url: str, picture_url: str) -> bool:
+        """Could there be one? Asks nobody; False where it may not be fetched, or could not be lately."""
+
+    def picture(self, article_url: str, picture_url: str) -> bytes | None:
+        """The picture of an article, small, as WebP; None where there is none to be had, or not now."""
+
     def popular_queries(self, limit: int) -> list[str]:
         """What readers found often, most frequent first; never what only a few asked."""
 

@@ -11,10 +11,11 @@ from flask import Blueprint, Response, abort, current_app, jsonify, request, url
 
 from search_ui.article import ArticlePage, Details, Neighbour, is_id
 from search_ui.compare import Side, compare
+from search_ui.corrections import Offer
 from search_ui.explanation import Explanation
 from search_ui.finding import finder
 from search_ui.ranking import PROFILES
-from search_ui.request import SearchRequest, parse_request
+from search_ui.request import CHOSEN, SearchRequest, parse_request
 from search_ui.results import Facet, Hit, SearchPage
 from search_ui.site import current_site
 from search_ui.suggestions import suggestions_for
@@ -36,9 +37,10 @@ def description() -> Response:
 @pages.get("/search")
 def search() -> Response:
     """One page of results."""
-    asked = parse_request(request.args, current_site().settings, PROFILES)
     finding = finder()
-    return jsonify(search_json(finding.page_of(asked, finding.words(asked)), asked))
+    asked = finding.as_meant(parse_request(request.args, current_site().settings, PROFILES))
+    found = finding.page_of(asked, finding.words(asked))
+    return jsonify(search_json(found, finding.offers(asked, found), asked))
 
 
 @pages.get("/articles/<doc_id>")
@@ -71,8 +73,8 @@ def nothing(rest: str) -> Response:
     return abort(404)
 
 
-def search_json(page: SearchPage, asked: SearchRequest) -> Json:
-    """A result page."""
+def search_json(page: SearchPage, offers: Sequence[Offer], asked: SearchRequest) -> Json:
+    """A result page; the hits are those of what was asked, whatever is offered beside."""
     settings = current_site().settings
     following = _following(page, asked)
     return {
@@ -88,9 +90,8 @@ def search_json(page: SearchPage, asked: SearchRequest) -> Json:
         "page_size": settings.page_size,
         "next": url_for("api.search") + "?" + urlencode(following.arguments(settings)) if following else None,
         "hits": [_hit(hit) for hit in page.hits],
-        "facets": {
-            name: [_facet(facet) for facet in getattr(page, name)] for name in ("sites", "sections", "terms", "dates")
-        },
+        "offers": [_offer(offer) for offer in offers],
+        "facets": {name: [_facet(facet) for facet in getattr(page, name)] for name in (*CHOSEN, "dates")},
     }
 
 
@@ -114,6 +115,12 @@ def _hit(hit: Hit) -> Json:
         "is_partial": hit.is_partial,
         "snippet": _segments(hit.snippet),
     }
+
+
+def _offer(offer: Offer) -> Json:
+    query, settings = offer.asked, current_site().settings
+    address = url_for("api.search") + "?" + urlencode(query.arguments(settings))
+    return {"kind": offer.kind, "query": query.typed, "total": offer.count, "address": address}
 
 
 def _facet(facet: Facet) -> Json:

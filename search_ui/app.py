@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
-from search_ui import admin, api, clicks, feeds, public, review, suggestions
+from search_ui import admin, api, clicks, feeds, pictures, public, review, suggestions
 from search_ui.accounts import use_accounts
 from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import say, use_babel
@@ -53,11 +53,12 @@ def create_app(
     attach(app, Site(settings, search, actions, accounts, log, topics, clock))
     tokens = protect(app, secret_key, settings.trusted_proxies)
     use_accounts(app)
-    readers = (public.pages, feeds.pages, api.pages, clicks.pages, suggestions.pages)
+    readers = (public.pages, feeds.pages, api.pages, clicks.pages, pictures.pages, suggestions.pages)
     for blueprint in (*readers, review.pages, topic_pages, admin.pages):
         app.register_blueprint(blueprint)
     tokens.exempt(clicks.pages)  # what it takes is signed
     app.jinja_env.globals["ping"] = clicks.ping
+    app.jinja_env.globals["has_picture"] = pictures.has_picture
     _register_errors(app)
     return app
 

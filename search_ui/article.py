@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstore import fields
+from search_ui.clauses import FIXED, Form, Params
 from search_ui.explanation import Explanation, explained
 from search_ui.query import MARK_OFF, MARK_ON, mark_terms, ranked, without_query
-from search_ui.ranking import FIXED, Form, Params
 from search_ui.request import SearchRequest
 from search_ui.results import plain, site_name
 from search_ui.search import Answer

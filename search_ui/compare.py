@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstore import fields
+from search_ui.clauses import Form
 from search_ui.query import words_of
-from search_ui.ranking import Form, rank_params
+from search_ui.ranking import rank_params
 from search_ui.search import Search
 from search_ui.texts import Segments, link_to, mark_all, searchable, shortened, shown
 from semantics.segment import Segmenter

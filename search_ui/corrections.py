@@ -10,21 +10,22 @@ no more than there is already, is not offered.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from docstore import fields
+from search_ui.clauses import FIXED, Form, Params
 from search_ui.filters import Filter, filters_of
-from search_ui.query import enough
+from search_ui.parts import all_of_it, enough, parts_of
 from search_ui.query_language import Part, PartKind, Query, parse
-from search_ui.ranking import FIXED, Form, Params, as_phrase
-from search_ui.request import SearchRequest, Sort
+from search_ui.request import CHOSEN, SearchRequest, Sort
 from search_ui.search import Answer, Search
-from search_ui.spelling import has_latin_word, other_spellings, spelled_by_solr, spelling_params
-from search_ui.thesaurus import spellings_in, synonyms_in
+from search_ui.spelling import Meant, has_latin_word, other_spellings, pieces_heard, spelled_by_solr, spelling_params
+from search_ui.thesaurus import spellings_in
+from search_ui.title_sounds import readings_of, runs_in, sound_params
 from search_ui.vocabulary import Vocabulary
+from semantics.segment import Segmenter
 
 FEW = 2  # results up to which help is offered
 MOST_SPELLED = 4  # spellings that are counted
@@ -50,6 +51,7 @@ class Offer:
 
     `label` is the other spelling, the phrase, the word, or the condition that is left out; it is "" where a whole kind
     of filter is, which `field` names (`sites`, `date`, ...; `sort` for the order by date, which asks for every word).
+    `whole` counts those of the documents that hold every word of it.
     """
 
     kind: OfferKind
@@ -57,16 +59,24 @@ class Offer:
     label: str = ""
     field: str = ""
     count: int = 0
+    whole: int = 0
 
 
 def offers_for(
-    search: Search, asked: SearchRequest, vocabulary: Vocabulary, words: Callable[[SearchRequest], Words], total: int
+    search: Search,
+    asked: SearchRequest,
+    vocabulary: Vocabulary,
+    words: Callable[[SearchRequest], Words],
+    base: Segmenter,
+    total: int,
 ) -> list[Offer]:
-    """What finds more than the `total` documents that `asked` finds. Asks Solr at most twice; raises as `select` does.
+    """What finds more than the `total` documents that `asked` finds. Asks Solr at most three times; raises as `select`
+    does.
 
-    `words` cuts the text of a request as `search_ui.query` wants it.
+    `words` cuts the text of a request as `search_ui.query` wants it, `base` is the base dictionary's segmenter.
     """
-    tiers = other_spellings(asked.query, vocabulary, _spelled_by_solr(search, asked.query))
+    heard = _sounding_in_titles(search, pieces_heard(asked.query, parts_of(words(asked)), vocabulary), base)
+    tiers = other_spellings(asked.query, vocabulary, Meant(_spelled_by_solr(search, asked.query), heard))
     likely, less_likely = (_spelled(asked, tier[:MOST_SPELLED]) for tier in tiers)
     others = [*_loosened(asked, words), *_without(asked, words(asked))][:MOST_OTHERS]
     useful = _useful(search, [*likely, *less_likely, *others, *_alone(asked, words(asked))], words, total)
@@ -81,6 +91,11 @@ def _spelled_by_solr(search: Search, query: Query) -> Mapping[str, str]:
     return spelled_by_solr(search.select([("q", "*:*"), ("rows", "0"), *spelling_params(query), *FIXED]))
 
 
+def _sounding_in_titles(search: Search, pieces: Sequence[str], base: Segmenter) -> Mapping[str, Sequence[str]]:
+    readings = readings_of(pieces)
+    return runs_in(search.select(sound_params(readings)), readings, base) if readings else {}
+
+
 def _useful(
     search: Search, possible: Sequence[Offer], words: Callable[[SearchRequest], Words], total: int
 ) -> list[Offer]:
@@ -89,7 +104,7 @@ def _useful(
         return []
     question = count_params([(offer.asked, words(offer.asked)) for offer in possible])
     counts = counts_of(search.select(question), len(possible))
-    counted = (replace(offer, count=count) for offer, count in zip(possible, counts, strict=True))
+    counted = (replace(offer, count=n, whole=whole) for offer, (n, whole) in zip(possible, counts, strict=True))
     return [offer for offer in counted if offer.count > total or _is_as_good(offer, total)]
 
 
@@ -112,22 +127,21 @@ def _loosened(asked: SearchRequest, words: Callable[[SearchRequest], Words]) -> 
 
 
 def _without(asked: SearchRequest, words: Words) -> list[Offer]:
-    found = filters_of(asked, asked.query, words[Form.DOMAIN])
+    found = filters_of(asked, asked.query, parts_of(words))
     offers = [_less(asked, one) for one in found]
     return [offer for offer in offers if offer and offer.asked.query.parts]
 
 
 def _alone(asked: SearchRequest, words: Words) -> list[Offer]:
-    each = list(dict.fromkeys(words[Form.DOMAIN]))
-    if not 1 < len(each) <= MOST_ALONE:  # no word says by itself what a long question asks
+    said = frozenset(words[Form.DOMAIN])
+    each = [word for word in parts_of(words) if word in said]
+    if len(said) < 2 or len(each) > MOST_ALONE:  # no word says by itself what a long question asks
         return []
     return [Offer(OfferKind.ALONE, _typing(asked, parse(word)), word) for word in each]
 
 
 _LEFT_OUT: Mapping[str, Mapping[str, object]] = {
-    "sites": {"sites": ()},
-    "sections": {"sections": ()},
-    "terms": {"terms": ()},
+    **{name: {name: ()} for name in CHOSEN},
     "cluster": {"cluster": ""},
     "date": {"since": "", "until": ""},
     "sort": {"sort": Sort.RELEVANCE},
@@ -159,16 +173,17 @@ def count_params(requests: Sequence[Counted]) -> Params:
     for n, (asked, words) in enumerate(requests):
         params += _request_params(f"o{n}_", asked, words)
         once = "unique(id)" if asked.cluster else f"unique({fields.CLUSTER})"
-        facets[f"o{n}"] = {"type": "query", "q": f"{{!v=$o{n}_all}}", "facet": {"total": once}}
+        whole = {"type": "query", "q": f"{{!v=$o{n}_whole}}"}
+        facets[f"o{n}"] = {"type": "query", "q": f"{{!v=$o{n}_all}}", "facet": {"total": once, "whole": whole}}
     return [("q", "*:*"), ("rows", "0"), *params, ("json.facet", json.dumps(facets)), *FIXED]
 
 
 def _request_params(prefix: str, asked: SearchRequest, words: Words) -> Params:
     """One request as the query `<prefix>all`: what holds enough of its text and passes all its filters."""
-    params = _enough(prefix, asked, words)
+    params = list(dict.fromkeys([*enough(asked, words, prefix), *all_of_it(words, prefix)]))
     must = [f"{prefix}enough"]
     spellings = spellings_in(words.get(Form.SYNONYMS, ()))
-    for one in filters_of(asked, asked.query, words[Form.DOMAIN], spellings, prefix):
+    for one in filters_of(asked, asked.query, parts_of(words), spellings, prefix):
         for name, value in one.params:
             if name == "fq":
                 must.append(name := f"{prefix}must{len(must)}")
@@ -176,23 +191,7 @@ def _request_params(prefix: str, asked: SearchRequest, words: Words) -> Params:
     return [*params, (f"{prefix}all", "{!bool " + " ".join(f"must=${name}" for name in must) + "}")]
 
 
-def _enough(prefix: str, asked: SearchRequest, words: Words) -> Params:
-    """`query.enough` and the texts it reads, under other names."""
-    synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
-    fresh = " ".join(map(as_phrase, words.get(Form.FRESH, ())))
-    texts = {Form.TEXT: asked.query.text, Form.SYNONYMS: synonyms, Form.FRESH: fresh}
-    return [
-        *((prefix + name, text) for name, text in texts.items()),
-        *((prefix + name, _renamed(prefix, name, value)) for name, value in enough(asked, words)),
-    ]
-
-
-def _renamed(prefix: str, name: str, query: str) -> str:
-    """A query with `prefix` before the parameters that it names; the reader's text is no query."""
-    return query if name == "enough_text" else re.sub(r"\$(?=enough|text|synonyms|fresh_words)", f"${prefix}", query)
-
-
-def counts_of(answer: Answer, requests: int) -> list[int]:
-    """The counts that `count_params` asked for, in its order."""
-    facets = answer.get("facets", {})
-    return [int(facets.get(f"o{n}", {}).get("total", 0)) for n in range(requests)]
+def counts_of(answer: Answer, requests: int) -> list[tuple[int, int]]:
+    """The counts that `count_params` asked for, in its order: of what holds enough, and of what holds all of it."""
+    found = (answer.get("facets", {}).get(f"o{n}", {}) for n in range(requests))
+    return [(int(one.get("total", 0)), int(one.get("whole", {}).get("count", 0))) for one in found]

@@ -29,14 +29,17 @@ _PARTS: Mapping[str, str] = {
     fields.BODY_CHARS: "body_characters",
     fields.BODY_DOMAIN: "body_words",
     fields.BODY_BASE: "body_words",
+    fields.TITLE_KEY: "title_whole",
+    fields.TITLE_NUMBERS: "title_numbers",
     fields.HEADINGS: "headings",
     fields.WORK: "works",
 }
-PARTS = (*dict.fromkeys(_PARTS.values()), "title_phrase", "body_phrase", OTHER)
+PARTS = (*dict.fromkeys(_PARTS.values()), "title_phrase", "body_phrase", "all_parts", OTHER)
 
 _LEAF = re.compile(r"weight\((\w+):(.*) in \d+\)", re.S)
 _SYNONYMS = re.compile(r"weight\(Synonym\((\w+):(.*)\) in \d+\)", re.S)
 _CONSTANT = re.compile(r"ConstantScore\((\w+):.*\)(?:\^[0-9.E-]+)?", re.S)
+_ALL_PARTS = re.compile(r"ConstantScore\([#+(].*\)(?:\^[0-9.E-]+)?", re.S)  # of several queries: all parts are held
 _PHRASE = re.compile(r'"(.*)"(?:~\d+)?', re.S)
 
 
@@ -107,10 +110,14 @@ def _leaves(node: Node) -> Iterator[_Leaf]:
 def _leaf(said: str, value: float) -> _Leaf | None:
     if constant := _CONSTANT.fullmatch(said):
         return _Leaf(_PARTS.get(constant[1], OTHER), "", value)
+    if _ALL_PARTS.fullmatch(said):
+        return _Leaf("all_parts", "", value)
     found = _SYNONYMS.match(said) or _LEAF.match(said)
     if not found:
         return None
     name = _PARTS.get(found[1], OTHER)
+    if found[1] == fields.TITLE_KEY:
+        return _Leaf(name, "", value)
     term = found[2].split(" ")[0] if said.startswith("weight(Synonym") else found[2]
     if phrase := _PHRASE.fullmatch(term):
         return _Leaf("title_phrase" if name.startswith("title") else "body_phrase", _unspaced(phrase[1]), value)

@@ -4,21 +4,21 @@ Each filter has a tag of its own, so that a facet can be counted without it. As 
 is only ever the value of a parameter that a fixed query names; dates are written anew from dates that were read.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 import idna
 
 from docstore import fields
+from search_ui.clauses import Params, as_phrase
 from search_ui.query_language import Part, PartKind, Query
-from search_ui.ranking import Params, as_phrase
-from search_ui.request import SearchRequest, Sort
+from search_ui.request import CHOSEN, SearchRequest, Sort
 
 Spellings = Callable[[str], Sequence[str]]
 """A word -> the other words that say the same (its synonyms in the lexicon), maybe none."""
 
-_SEPARATOR = "\x1f"  # between the values of one parameter; no name of a site or a section holds it
+SEPARATOR = "\x1f"  # between the values of one parameter; no name of a site or a section holds it
 _EVERYTHING: Params = [("everything", "*:*")]
 _ANYWHERE = f"{fields.TITLE_CHARS} {fields.BODY_CHARS}"
 
@@ -112,8 +112,8 @@ def _site_filter(parts: tuple[Part, ...], is_excluded: bool, prefix: str) -> Fil
     """The sites of any of the parts. `site:news.example` means the sites below that name as well."""
     tag = "outside" if is_excluded else "inside"
     name = f"{prefix}{tag}"
-    looked_for = (f"{name}_of", _SEPARATOR.join(_host(part.text) for part in parts))
-    query = f"{{!terms tag={tag} f={fields.DOMAINS} separator='{_SEPARATOR}' v=${name}_of}}"
+    looked_for = (f"{name}_of", SEPARATOR.join(_host(part.text) for part in parts))
+    query = f"{{!terms tag={tag} f={fields.DOMAINS} separator='{SEPARATOR}' v=${name}_of}}"
     return Filter(tag, [*(_without(tag, name, query) if is_excluded else [("fq", query)]), looked_for], parts)
 
 
@@ -130,13 +130,16 @@ def _day(day: date | None) -> str:
     return f"{day.isoformat()}T00:00:00Z" if day else "*"
 
 
+_ANY_OF: Mapping[str, str] = {
+    "sites": fields.SITE, "sections": fields.SECTION, "languages": fields.LANGUAGE, "authors": fields.AUTHOR,
+    "types": fields.PAGE_TYPE,
+}  # fmt: skip
+
+
 def _chosen(asked: SearchRequest, prefix: str) -> list[Filter]:
-    """What was chosen beside the results: any of the sites and sections, all of the terms, one cluster, a span."""
-    filters = []
-    if asked.sites:
-        filters.append(_any_of("site", fields.SITE, asked.sites, "sites", prefix))
-    if asked.sections:
-        filters.append(_any_of("section", fields.SECTION, asked.sections, "sections", prefix))
+    """What was chosen beside the results: any of the sites, sections ..., all of the terms, one cluster, a span."""
+    any_of = ((name, _ANY_OF[name], getattr(asked, name)) for name in _ANY_OF)
+    filters = [_any_of(CHOSEN[name], looked_in, values, name, prefix) for name, looked_in, values in any_of if values]
     if asked.terms:
         filters.append(_all_of("term", fields.DOMAIN_TERMS, asked.terms, "terms", prefix))
     if asked.cluster:
@@ -148,8 +151,8 @@ def _chosen(asked: SearchRequest, prefix: str) -> list[Filter]:
 
 
 def _any_of(tag: str, looked_in: str, values: Sequence[str], field: str, prefix: str) -> Filter:
-    query = f"{{!terms tag={tag} f={looked_in} separator='{_SEPARATOR}' v=${prefix}{field}}}"
-    return Filter(tag, [("fq", query), (f"{prefix}{field}", _SEPARATOR.join(values))], field=field)
+    query = f"{{!terms tag={tag} f={looked_in} separator='{SEPARATOR}' v=${prefix}{field}}}"
+    return Filter(tag, [("fq", query), (f"{prefix}{field}", SEPARATOR.join(values))], field=field)
 
 
 def _all_of(tag: str, looked_in: str, values: Sequence[str], field: str, prefix: str) -> Filter:

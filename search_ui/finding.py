@@ -6,7 +6,6 @@ works ── hits ──┬── shown, marked ────┴── page
 """
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,21 +24,47 @@ from search_ui.article import (
     series_params,
     similar_params,
 )
-from search_ui.corrections import FEW, Offer, offers_for
+from search_ui.clauses import Form
+from search_ui.content_words import content_words
+from search_ui.corrections import FEW, Offer, OfferKind, offers_for
 from search_ui.cursors import Cursors, Place
 from search_ui.live_vocabulary import current_vocabulary, live_vocabulary
 from search_ui.near_duplicates import SPARE, first_of_each
-from search_ui.query import about_params, count_params, hits_params, mark_params, shown_params, words_of
-from search_ui.ranking import PROFILES, Form, works_in, works_params
+from search_ui.parts import parts_of
+from search_ui.query import (
+    about_params,
+    count_params,
+    hits_params,
+    mark_params,
+    shown_params,
+    titled_params,
+    words_of,
+)
+from search_ui.query_language import as_plain
+from search_ui.ranking import PROFILES, works_in, works_params
 from search_ui.request import SearchRequest, Sort, last_numbered, last_page
-from search_ui.results import Answers, SearchPage, ids_of, search_page, series_in
+from search_ui.results import Answers, SearchPage, ids_of, pictures_in, search_page, series_in, total_of
 from search_ui.search import Answer, Search, select_beside
 from search_ui.settings import SearchSettings
 from search_ui.site import current_site
+from search_ui.texts import has_word
 from search_ui.thesaurus import Thesaurus, synonym_groups
 from semantics.segment import Segmenter
 
 Words = Mapping[Form, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a reader is shown. `asked` is the search that `found` answers and that `words` are of, another than what was
+    typed if it was `replaced`; `offers` are other searches.
+    """
+
+    asked: SearchRequest
+    words: Words
+    found: SearchPage
+    offers: tuple[Offer, ...] = ()
+    replaced: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,37 +87,74 @@ class Finder:
         Right after a publish some documents are cut by an older version: what is a word only now, is looked for in
         them character by character.
         """
-        newest, *others = (words_of(asked.query.text, segmenter) for segmenter in self._segmenters)
+        text = asked.query.text
+        segmenter, *older_segmenters = self._segmenters
+        cut = segmenter.cut(text)
+        newest = tuple(filter(has_word, cut))
+        others = [words_of(text, one) for one in older_segmenters]
         older = tuple(word for cut in others for word in cut)
         synonyms = synonym_groups(asked.query, newest, self.thesaurus)
         fresh = tuple(word for word in newest if others and word not in older)
-        words = {Form.DOMAIN: newest, Form.OLDER: older, Form.FRESH: fresh, Form.SYNONYMS: synonyms}
+        content, left_over = content_words(text, cut)
+        words = {
+            Form.DOMAIN: newest, Form.CONTENT: content, Form.LEFT_OVER: left_over, Form.OLDER: older, Form.FRESH: fresh,
+            Form.SYNONYMS: synonyms,
+        }  # fmt: skip
         if any(clause.form is Form.BASE for clause in PROFILES[asked.profile].clauses):
-            words[Form.BASE] = words_of(asked.query.text, self.actions.base_segmenter())
+            words[Form.BASE] = words_of(text, self.actions.base_segmenter())
         return words
 
+    def as_meant(self, asked: SearchRequest) -> SearchRequest:
+        """Who types the title of an article means that title, also where it has signs that are syntax (`C++ -入门`)."""
+        if not asked.query.conditions:
+            return asked
+        titled = self.search.select(titled_params(asked.text))
+        return replace(asked, text=as_plain(asked.text)) if titled["response"]["numFound"] else asked
+
+    def answered(self, typed: SearchRequest) -> Answered:
+        """What a reader is shown for what was typed: its result page, or, where nothing holds enough of it, that of
+        another spelling that all of is held.
+
+        Raises as `page_of` does.
+        """
+        words = self.words(typed)
+        found = self.page_of(typed, words)
+        offers = self.offers(typed, found)
+        meant = next((offer for offer in offers if offer.kind is OfferKind.SPELLED and offer.whole), None)
+        if found.total or meant is None:
+            return Answered(typed, words, found, tuple(offers))
+        others = tuple(offer for offer in offers if offer.kind is OfferKind.SPELLED and offer is not meant)
+        words = self.words(meant.asked)
+        return Answered(meant.asked, words, self.page_of(meant.asked, words), others, replaced=True)
+
     def page_of(self, asked: SearchRequest, words: Words) -> SearchPage:
-        """The result page that was asked for; an empty one, without asking Solr, if there is nothing to look for."""
-        if not asked.text:
+        """The result page that was asked for; an empty one, without asking Solr, if there is nothing to look for.
+
+        Where nothing holds enough of the query, only what holds one of its words is shown.
+        """
+        if not asked.is_anything():
             return SearchPage()
         place = self.cursors.opened(asked) if asked.cursor else Place(asked.page, "")
         here = replace(asked, page=place.page)
         counting = select_beside(self.search, count_params(here, words))
         words = self._with_works(asked, words)
         hits = self._hits(here, words, place.mark)
-        answers = self._answers(here, words, hits, counting)
-        found = search_page(answers, here, self.settings, words[Form.DOMAIN])
-        return replace(found, cursor=self._next(here, words, found.matched, hits))
+        counted = counting.result()
+        if is_related := asked.sort is Sort.RELEVANCE and bool(parts_of(words)) and not total_of(counted):
+            hits = self.search.select(hits_params(here, words, self.settings.page_size, place.mark, related=True))
+        found = search_page(self._answers(here, words, hits, counted), here, self.settings, words[Form.DOMAIN])
+        return replace(found, cursor=self._next(here, words, found.matched, hits, is_related))
 
-    def _answers(self, here: SearchRequest, words: Words, hits: Answer, counting: Future[Answer]) -> Answers:
+    def _answers(self, here: SearchRequest, words: Words, hits: Answer, counted: Answer) -> Answers:
         """All that is said about the hits, which alone are looked into."""
         ids, clusters = ids_of(hits)
         if not ids:
-            return Answers(hits, counting.result())
-        series = series_in(hits)
-        about = select_beside(self.search, about_params(here, words, ids, [] if here.cluster else clusters, series))
+            return Answers(hits, counted)
+        pictures = pictures_in(hits) if self.settings.pictures else []
+        clusters = [] if here.cluster else clusters
+        about = select_beside(self.search, about_params(here, words, ids, clusters, series_in(hits), pictures))
         shown = self.search.select(shown_params(here, words, ids))
-        return Answers(hits, counting.result(), shown, about.result())
+        return Answers(hits, counted, shown, about.result())
 
     def _hits(self, here: SearchRequest, words: Words, mark: str) -> Answer:
         """The hits of a page, near-duplicates once."""
@@ -112,18 +174,19 @@ class Finder:
         """What else would find more, where next to nothing was found; none if Solr does not say."""
         if not asked.text or found.page > 1 or found.total > FEW:
             return []
+        base = self.actions.base_segmenter()
         try:
-            return offers_for(self.search, asked, current_vocabulary(), self.words, found.total)
+            return offers_for(self.search, asked, current_vocabulary(), self.words, base, found.total)
         except SolrError:
             return []
 
-    def _next(self, here: SearchRequest, words: Words, matched: int, answer: Answer) -> str:
+    def _next(self, here: SearchRequest, words: Words, matched: int, answer: Answer, is_related: bool) -> str:
         """The cursor of the page after this one; "" if there is none, or if it has a number."""
         end = here.page * self.settings.page_size
         if here.page < last_numbered(self.settings) or here.page >= last_page(self.settings) or end >= matched:
             return ""
         if not here.cursor:
-            answer = self.search.select(mark_params(here, words, end))
+            answer = self.search.select(mark_params(here, words, end, is_related))
         return self.cursors.sealed(here, Place(here.page + 1, str(answer["nextCursorMark"])))
 
     def article(self, doc_id: str, asked: SearchRequest) -> ArticlePage | None:

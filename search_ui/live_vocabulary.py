@@ -12,12 +12,13 @@ from docstore import fields
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, TermStatus
 from search_ui.actions import ReviewActions
-from search_ui.pinyin import has_han
-from search_ui.ranking import FIXED
+from search_ui.clauses import FIXED, Params
 from search_ui.search import Search
 from search_ui.site import Site, current_site
 from search_ui.thesaurus import Thesaurus, thesaurus_of
 from search_ui.vocabulary import Vocabulary
+from semantics.pinyin import has_han
+from semantics.segment import is_in_dictionary
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +27,7 @@ RENEWED_AFTER = 3600.0  # seconds: what readers search for and titles hold chang
 MOST_TERMS = 50_000
 MOST_QUERIES = 5_000
 MOST_TITLE_WORDS = 20_000
+MAX_BODY_WORDS = 100_000  # some 25 MB
 RAREST_TITLE_WORD = 2  # titles
 
 
@@ -94,27 +96,32 @@ def current_vocabulary() -> Vocabulary:
 
 
 def load(search: Search, actions: ReviewActions) -> Vocabulary:
-    """Queries of the search log, the published terms and their synonyms, frequent words of titles.
+    """Queries of the search log, the published terms and their synonyms, frequent words of titles, and those words of
+    the base dictionary that the articles use.
 
     Raises what `Search.select` raises.
     """
-    words = title_words(search.select(title_words_params()))
+    in_titles = words_in(search.select(words_params(fields.TITLE_BASE, MOST_TITLE_WORDS, RAREST_TITLE_WORD)))
+    in_bodies = words_in(search.select(words_params(fields.BODY_BASE, MAX_BODY_WORDS, 1)))
+    known = {word: count for word, count in in_bodies.items() if is_in_dictionary(word)}
     terms: dict[str, int] = {}
     documents = {term.text: term.documents for term in actions.terms(TermStatus.ACCEPTED, "", 0, MOST_TERMS)[1]}
     for entry in actions.lexicon().entries[:MOST_TERMS]:
         for word in (entry.text, *entry.synonyms):
             terms[word] = max(terms.get(word, 0), documents.get(entry.text, 0))
-    return Vocabulary(actions.popular_queries(MOST_QUERIES), terms, words)
+    return Vocabulary(actions.popular_queries(MOST_QUERIES), terms, in_titles, known)
 
 
-def title_words_params() -> list[tuple[str, str]]:
-    """What asks Solr for the most frequent words of titles."""
-    asked = {"fl": fields.TITLE_BASE, "limit": str(MOST_TITLE_WORDS), "mincount": str(RAREST_TITLE_WORD)}
+def words_params(name: str, most: int, rarest: int) -> Params:
+    """What asks Solr for the most frequent Chinese words of a field, those that `rarest` documents or more hold."""
+    asked = {
+        "fl": name, "limit": str(most), "mincount": str(rarest), "lower": "\u3400", "upper": "\ua000",
+    }  # fmt: skip
     return [("q", "*:*"), ("rows", "0"), ("terms", "true"), *((f"terms.{n}", v) for n, v in asked.items()), *FIXED]
 
 
-def title_words(answer: Mapping[str, object]) -> dict[str, int]:
-    """Chinese words of at least two characters with the number of titles that hold them."""
-    found = cast(Mapping[str, list[object]], answer.get("terms", {})).get(fields.TITLE_BASE, [])
+def words_in(answer: Mapping[str, object]) -> dict[str, int]:
+    """The words of at least two characters in Solr's answer, with the number of documents that hold them."""
+    found = [one for of_field in cast(Mapping[str, list[object]], answer.get("terms", {})).values() for one in of_field]
     pairs = zip(found[::2], found[1::2], strict=True)
     return {str(word): cast(int, count) for word, count in pairs if len(str(word)) > 1 and has_han(str(word))}

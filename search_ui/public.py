@@ -7,19 +7,24 @@ from urllib.parse import urlencode
 
 from babel import Locale, UnknownLocaleError
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.errors import PlumblineError, SolrError, SolrStartingError
+from docstore.model import PageType
 from search_ui import api
+from search_ui.accounts import requires
 from search_ui.article import is_id
+from search_ui.clauses import Form
 from search_ui.clicks import log_search
 from search_ui.compare import compare
-from search_ui.corrections import Offer
-from search_ui.finding import Words, finder
+from search_ui.finding import Answered, finder
+from search_ui.first_screen import front_params, front_terms, newest_of, newest_params, sections_of, without_rubrics
+from search_ui.messages import say
 from search_ui.query import site_params
-from search_ui.ranking import PROFILES, Form
-from search_ui.request import SearchRequest, Sort, parse_request
-from search_ui.results import SearchPage, SiteCounts, site_counts, site_name
-from search_ui.site import current_site, page, wants_json
+from search_ui.ranking import PROFILES
+from search_ui.request import CHOSEN, SearchRequest, Sort, parse_request
+from search_ui.results import SiteCounts, site_counts, site_name
+from search_ui.site import current_site, has_tools, page, wants_json
 from search_ui.texts import first_signs, searchable, shown
 from search_ui.thesaurus import synonyms_in
 
@@ -30,9 +35,8 @@ PAGES_AROUND = 3  # page numbers on each side of the present one
 
 @pages.get("/")
 def home() -> Response:
-    """The search box, and what there is to search. Without Solr the counts are left out."""
-    site = current_site()
-    return page("home.html", counts=_counts(), lexicon=site.actions.lexicon())
+    """The search box, and what there is to search. Without Solr only the box."""
+    return page("home.html", counts=_counts(), lexicon=current_site().actions.lexicon(), **_front())
 
 
 def _counts() -> SiteCounts | None:
@@ -42,33 +46,57 @@ def _counts() -> SiteCounts | None:
         return None
 
 
+def _front() -> dict[str, Any]:
+    """Terms, sections and newest articles of the vertical."""
+    site = current_site()
+    names = (site.settings.title, *site.settings.site_names.values())
+    try:
+        front = site.search.select(front_params())
+        terms = front_terms(front, names, site.actions.base_segmenter())
+        newest = site.search.select(newest_params(list(terms)))
+    except SolrError:
+        return {}
+    return {
+        "terms": without_rubrics(terms, newest),
+        "sections": sections_of(front),
+        "newest": newest_of(newest, site.settings),
+    }
+
+
 @pages.get("/search")
 def search() -> Response:
     """One result page, as HTML or JSON."""
-    asked = parse_request(request.args, current_site().settings, PROFILES)
     finding = finder()
-    words = finding.words(asked)
-    found = finding.page_of(asked, words)
-    if asked.text:
-        log_search(asked.typed, found.total, found.page, asked.filters())
+    asked = finding.as_meant(parse_request(request.args, current_site().settings, PROFILES))
     if wants_json():
-        return jsonify(api.search_json(found, asked))
-    return page("search.html", **_search_values(asked, found, words, finding.offers(asked, found)))
+        found = finding.page_of(asked, finding.words(asked))
+        _log(asked, found.total, found.page)
+        return jsonify(api.search_json(found, finding.offers(asked, found), asked))
+    answer = finding.answered(asked)
+    _log(asked, 0 if answer.replaced else answer.found.total, answer.found.page)
+    return page("search.html", **_search_values(asked, answer))
 
 
-def _search_values(asked: SearchRequest, found: SearchPage, words: Words, offers: list[Offer]) -> dict[str, Any]:
-    settings = current_site().settings
+def _log(asked: SearchRequest, total: int, number: int) -> None:
+    if asked.text:
+        log_search(asked.typed, total, number, asked.filters())
+
+
+def _search_values(typed: SearchRequest, answer: Answered) -> dict[str, Any]:
+    asked, found, settings = answer.asked, answer.found, current_site().settings
     return {
         "asked": asked,
         "found": found,
-        "query_box": asked.typed,
-        "query_shown": shown(first_signs(asked.typed, settings.longest_query)),
-        "is_shortened": first_signs(asked.typed, settings.longest_query) != asked.typed,
-        "offers": offers,
-        "also": synonyms_in(words.get(Form.SYNONYMS, ())),
+        "replaced": answer.replaced,
+        "query_box": typed.typed,
+        "query_shown": shown(first_signs(typed.typed, settings.longest_query)),
+        "is_shortened": first_signs(typed.typed, settings.longest_query) != typed.typed,
+        "offers": answer.offers,
+        "also": synonyms_in(answer.words.get(Form.SYNONYMS, ())),
         "exactly": asked.changed(typed=str(asked.query.quoted())),
         "link": _link,
         "chips": _chips(asked),
+        "value_label": _label,
         "sorts": list(Sort),
         "profiles": list(PROFILES),
         "numbers": page_numbers(found.page, found.pages),
@@ -98,15 +126,26 @@ class Chip:
 
 def _chips(asked: SearchRequest) -> list[Chip]:
     """What is typed as a condition, then what was chosen beside the results."""
-    query, settings = asked.query, current_site().settings
+    query = asked.query
     chips = [Chip("typed", str(part), asked.changed(typed=str(query.without(part)))) for part in query.conditions]
-    chips += [Chip("site", site_name(site, settings), asked.toggled("sites", site)) for site in asked.sites]
-    chips += [Chip("section", shown(name), asked.toggled("sections", name)) for name in asked.sections]
-    chips += [Chip("term", shown(term), asked.toggled("terms", term)) for term in asked.terms]
+    for name, parameter in CHOSEN.items():
+        chips += [Chip(parameter, _label(name, value), asked.toggled(name, value)) for value in getattr(asked, name)]
     if asked.since or asked.until:
         span = asked.since if asked.since == asked.until else f"{asked.since} – {asked.until}"
         chips.append(Chip("date", span.strip(), asked.changed(since="", until="")))
     return chips + ([Chip("cluster", "", asked.changed(cluster=""))] if asked.cluster else [])
+
+
+def _label(name: str, value: str) -> str:
+    """A value of `CHOSEN` as a reader sees it."""
+    if name == "sites":
+        return site_name(value, current_site().settings)
+    if name == "types" and value in _TYPES:
+        return say(f"type.{value}")
+    return _language_name(value) if name == "languages" else shown(value)
+
+
+_TYPES = frozenset(PageType)
 
 
 def page_numbers(present: int, last: int) -> list[int]:
@@ -151,8 +190,12 @@ def search_help() -> Response:
 
 
 @pages.get("/compare")
-def comparison() -> Response:
-    """One term against the base dictionary and the domain lexicon (Wang Du 2019, WD-S3)."""
+def comparison() -> BaseResponse:
+    """One term against the base dictionary and the domain lexicon (Wang Du 2019, WD-S3), for those who may."""
+    return _compared() if has_tools() else requires()(_compared)()
+
+
+def _compared() -> Response:
     if wants_json():
         return api.comparison()
     site, typed = current_site(), request.args.get("q", "")
@@ -197,7 +240,7 @@ def utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-_CLOSED = ("search", "article", "compare", "feed", "suggest", "api", "admin")
+_CLOSED = ("search", "article", "compare", "feed", "picture", "suggest", "api", "admin")
 _ROBOTS = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _CLOSED)
 
 

@@ -6,18 +6,20 @@ here. As there, a reader's words are only ever values of parameters that fixed q
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from docstore import fields
+from search_ui.clauses import FIXED, Form, Params, run_of_characters
 from search_ui.cursors import FIRST
-from search_ui.filters import filter_params
-from search_ui.marks import BETWEEN_WORDS, alone
+from search_ui.filters import SEPARATOR, filter_params
 from search_ui.near_duplicates import FEW
-from search_ui.ranking import BIGRAMS, FIXED, PROFILES, Clause, Form, Params, rank_params, run_of_characters
+from search_ui.parts import enough, parts_of, some_of_it
+from search_ui.ranking import BIGRAMS, PROFILES, rank_params
 from search_ui.request import SearchRequest, Sort
 from search_ui.texts import has_word
 from search_ui.thesaurus import spellings_in
-from semantics.joined import WORD_JOINT, joined
 from semantics.segment import Segmenter
+from semantics.titles import title_key
 
 MARK_ON, MARK_OFF = "\U0010fffc", "\U0010fffd"  # private use, plane 16: what Solr puts around a match
 FIRST_YEAR = 1990  # of the date histogram
@@ -39,20 +41,22 @@ def hits_params(
     page_size: int,
     mark: str = "",
     spare: int = 0,
-    shown: Sequence[str] = (fields.ID, fields.CLUSTER, fields.SERIES),
+    shown: Sequence[str] = (fields.ID, fields.CLUSTER, fields.SERIES, fields.PICTURE),
+    related: bool = False,
 ) -> Params:
     """Solr parameters that find which documents a result page shows; `shown_params` has what is shown of them.
 
-    `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`Form.DOMAIN`, always: it
-    filters) and, for the profile `base`, by the base dictionary. With `mark` the page begins after
-    what Solr has marked so (`*`: at the beginning), else where its number says. With `spare` it is so many hits
-    longer, and near-duplicates are left in.
+    `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`Form.DOMAIN`, always), those of
+    its words that say what it is about (`Form.CONTENT`), and, where that ranks, cut by the base dictionary. With `mark`
+    the page begins after what Solr has marked so (`*`: at the beginning), else where its number says. With `spare` it
+    is so many hits longer, and near-duplicates are left in; `related` leaves out what holds no word of it.
     """
     is_collapsed = not (spare or asked.cluster)
     # Where Solr need not count to the end it passes over what cannot come first, which pays for few words alone.
     is_short = len(words.get(Form.BASE, words[Form.DOMAIN])) <= FEW_WORDS
     return [
         *_ordered(asked, words, page_size + spare, is_collapsed),
+        *(_related(words) if related else ()),
         ("fl", ",".join(shown)),
         ("cursorMark", mark) if mark else ("start", str((asked.page - 1) * page_size)),
         *([("minExactCount", str(COUNTED))] if spare and is_short else []),
@@ -74,26 +78,35 @@ def about_params(
     ids: Sequence[str],
     clusters: Sequence[str],
     series: Sequence[str] = (),
+    pictures: Sequence[str] = (),
 ) -> Params:
     """Which of the documents `ids` hold enough of the query; and, filters or not, how many documents each of their
-    `clusters` has, and how many clusters each of their `series`.
+    `clusters` has, how many clusters each of their `series`, and in how many each of their `pictures` (URLs) stands.
     """
-    every = {"domain": {"query": f"{{!terms f={fields.CLUSTER} v=$clusters}}"}}
-    copies = {"type": "terms", "field": fields.CLUSTER, "method": "dvhash", "limit": -1, **every}
-    facets: dict[str, object] = {"copies": copies}
+    counted = {"copies": among(fields.CLUSTER, f"{{!terms f={fields.CLUSTER} v=$clusters}}")}
     if series:
-        members = {"domain": {"query": f"{{!terms f={fields.SERIES} v=$all_series}}"}}
-        counted = {"facet": {"n": f"unique({fields.CLUSTER})"}}
-        facets["similar"] = {"type": "terms", "field": fields.SERIES, "limit": -1, **members, **counted}
+        counted["similar"] = among(fields.SERIES, f"{{!terms f={fields.SERIES} v=$all_series}}", CLUSTERS)
+    if pictures:
+        counted["pictures"] = among(fields.PICTURE, PICTURES_ASKED, CLUSTERS)
     return [
         *_these(ids),
         *_holding_enough(asked, words),
-        *without_query(asked, words),
         ("fl", fields.ID),
         ("clusters", ",".join(clusters)),
         ("all_series", ",".join(series)),
-        ("json.facet", json.dumps(facets)),
+        ("pictures", SEPARATOR.join(pictures)),
+        ("json.facet", json.dumps(counted)),
     ]
+
+
+CLUSTERS = {"n": f"unique({fields.CLUSTER})"}
+PICTURES_ASKED = f"{{!terms f={fields.PICTURE} separator='{SEPARATOR}' v=$pictures}}"
+
+
+def among(name: str, query: str, more: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, object]:
+    """A facet that counts the values of a field in what `query` finds, whatever else is asked."""
+    everything = {"domain": {"query": query}, "facet": dict(more)}
+    return {"type": "terms", "field": name, "method": "dvhash", "limit": -1, **everything}
 
 
 def _these(ids: Sequence[str]) -> Params:
@@ -105,14 +118,19 @@ def without_query(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> 
     return [pair for pair in ranked(asked, words) if pair[0] != "q"]
 
 
-def mark_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], hits: int) -> Params:
+def mark_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], hits: int, related: bool = False) -> Params:
     """What finds Solr's mark after the first `hits` hits: where the pages without number begin."""
-    return [*_ordered(asked, words, hits, not asked.cluster), ("fl", fields.ID), ("cursorMark", FIRST)]
+    found = [*_ordered(asked, words, hits, not asked.cluster), *(_related(words) if related else ())]
+    return [*found, ("fl", fields.ID), ("cursorMark", FIRST)]
+
+
+def _related(words: Mapping[Form, Sequence[str]]) -> Params:
+    return [("fq", "{!v=$some}"), *some_of_it(words)]
 
 
 _SHOWN = (
     fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER,
-    fields.SERIES,
+    fields.SERIES, fields.PICTURE,
 )  # fmt: skip
 
 
@@ -132,57 +150,20 @@ def ranked(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
 
 
 def _holding_enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
-    """The filter by `enough`: Solr keeps what passes it, so that one question of a page works for the next."""
-    return [("fq", "{!v=$enough}"), *enough(asked, words)]
+    """The filter by `enough`: Solr keeps what passes it, so that one question of a page works for the next.
+
+    A profile that does not look at characters may miss what holds enough; only what it finds is counted then.
+    """
+    counted = [("fq", "{!v=$enough}"), *enough(asked, words)]
+    if any(name == fields.BODY_CHARS for clause in PROFILES[asked.profile].clauses for name, _ in clause.weights):
+        return [*counted, *FIXED]
+    found = dict(ranked(asked, words))["q"]
+    return list(dict.fromkeys([*counted, ("fq", "{!v=$found}"), ("found", found), *without_query(asked, words)]))
 
 
 def _filtered(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
     spellings = spellings_in(words.get(Form.SYNONYMS, ()))
-    return filter_params(asked, asked.query, words[Form.DOMAIN], spellings)
-
-
-def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
-    """The query `enough`, by which is counted: documents that hold a good share of what is asked for.
-
-    Terms are OR-ed, so nearly every document matches a long query somehow, and a count of those says nothing. The
-    share is one of pairs of characters, or of what the profile ranks by. By date every word is required anyway.
-    """
-    if asked.sort is Sort.DATE or not asked.query.text:
-        return [("enough", "*:*")]
-    form, looked_in = _counted(asked)
-    pieces = [asked.query.text] if form is Form.TEXT else words[form]
-    bare = joined(BETWEEN_WORDS.sub(" ", piece) for piece in pieces).lower()
-    if not bare.strip(" " + WORD_JOINT):  # signs and pictures, which are found one by one
-        return [("enough", Clause(Form.TEXT, ((fields.TITLE_CHARS, 1.0), (fields.BODY_CHARS, 1.0))).query())]
-    query = f"{{!edismax qf='{looked_in}' mm='{SHARE}' sow=false uf='-*' v=$enough_text}}"
-    text = ("enough_text", bare)  # in small letters: AND, OR and NOT are words here
-    counts = {Form.SYNONYMS: PROFILES[asked.profile].synonyms > 0, Form.FRESH: form is Form.DOMAIN}
-    others = {
-        f"enough_{other}": run_of_characters(f"{fields.TITLE_CHARS} {fields.BODY_CHARS}", other)
-        for other, does_count in counts.items()
-        if does_count and words.get(other)
-    }
-    if not others:
-        return [("enough", query), text]
-    either = "".join(f" should=${name}" for name in ("enough_own", *others))
-    return [("enough", f"{{!bool{either}}}"), ("enough_own", query), *others.items(), text]
-
-
-SHARE = "2<-50% 6<-66%"  # of two parts both, of up to six at least half, of more at least a third: docs/decisions.md
-
-
-def _counted(asked: SearchRequest) -> tuple[Form, str]:
-    """By which form and in which fields a profile's matches are counted."""
-    clauses = PROFILES[asked.profile].clauses
-    forms = {clause.form for clause in clauses}
-    if forms == {Form.DOMAIN}:
-        return Form.DOMAIN, f"{fields.TITLE_DOMAIN} {fields.BODY_DOMAIN}"
-    if forms == {Form.BASE}:
-        return Form.BASE, f"{fields.TITLE_BASE} {fields.BODY_BASE}"
-    searched = {name for clause in clauses for name, _ in clause.weights}
-    if fields.BODY_CHARS in searched and alone(asked.query.text):  # a character on its own makes no pair
-        return Form.TEXT, f"{fields.TITLE_CHARS} {fields.BODY_CHARS}"
-    return Form.TEXT, f"{fields.TITLE} {fields.BODY}"
+    return filter_params(asked, asked.query, parts_of(words), spellings)
 
 
 def _highlighting() -> Params:
@@ -218,11 +199,16 @@ def count_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> P
     return [
         ("q", "*:*"),
         *_holding_enough(asked, words),
-        *without_query(asked, words),
         *_filtered(asked, words),
         ("rows", "0"),
         ("json.facet", json.dumps(_facets(asked))),
     ]
+
+
+MAX_VALUES = 24  # of a facet
+MAX_SITES = 200  # whose own values are told from others
+OF_SITE: Mapping[str, object] = {"of": {"type": "terms", "field": fields.SITE, "limit": 1}}
+"""In a facet: the site that most documents with a value are of."""
 
 
 def _facets(asked: SearchRequest) -> Mapping[str, object]:
@@ -230,16 +216,30 @@ def _facets(asked: SearchRequest) -> Mapping[str, object]:
     once = "unique(id)" if asked.cluster else f"unique({fields.CLUSTER})"
     return {
         "total": once,
-        "sites": _values(fields.SITE, once, 20, "site"),
-        "sections": _values(fields.SECTION, once, 12, "section"),
-        "terms": _values(fields.DOMAIN_TERMS, once, 12),
+        "sites": _values(fields.SITE, once, "site"),
+        "sections": _values(fields.SECTION, once, "section", OF_SITE),
+        "languages": _values(fields.LANGUAGE, once, "language"),
+        "authors": _values(fields.AUTHOR, once, "author", OF_SITE),
+        "types": _values(fields.PAGE_TYPE, once, "type"),
+        "terms": _values(fields.DOMAIN_TERMS, once),
         "dates": _dates(asked, once),
+        "sections_of_sites": _of_sites("section"),
+        "authors_of_sites": _of_sites("author"),
     }
 
 
-def _values(name: str, once: str, limit: int, tag: str = "") -> Mapping[str, object]:
+def _of_sites(tag: str) -> Mapping[str, object]:
+    """The documents of each site, counted where the facet with this tag is."""
+    return {"type": "terms", "field": fields.SITE, "limit": MAX_SITES, "domain": {"excludeTags": tag}}
+
+
+def _values(
+    name: str, once: str, tag: str = "", more: Mapping[str, object] = MappingProxyType({})
+) -> Mapping[str, object]:
+    """The most frequent values, most documents first; which those are is found by a count that costs less."""
     domain = {"domain": {"excludeTags": tag}} if tag else {}
-    return {"type": "terms", "field": name, "limit": limit, "facet": {"n": once}, **domain}
+    order = {"sort": "n desc", "prelim_sort": "count desc"}
+    return {"type": "terms", "field": name, "limit": MAX_VALUES, **order, "facet": {"n": once, **more}, **domain}
 
 
 def _dates(asked: SearchRequest, once: str) -> Mapping[str, object]:
@@ -253,11 +253,12 @@ def _dates(asked: SearchRequest, once: str) -> Mapping[str, object]:
     return {"type": "range", "field": fields.PUBLISHED, **span, **counted}
 
 
+def titled_params(text: str) -> Params:
+    """What asks whether a document has just this title."""
+    return [("q", f"{{!term f={fields.TITLE_KEY} v=$key}}"), ("key", title_key(text)), ("rows", "0"), *FIXED]
+
+
 def site_params() -> Params:
-    """What the home page counts: documents, sites, newest day, and the domain terms that most documents hold."""
-    facets = {
-        "sites": f"unique({fields.SITE})",
-        "newest": f"max({fields.PUBLISHED})",
-        "terms": {"type": "terms", "field": fields.DOMAIN_TERMS, "limit": 8},
-    }
+    """What is counted of the vertical: documents, sites, newest day."""
+    facets = {"sites": f"unique({fields.SITE})", "newest": f"max({fields.PUBLISHED})"}
     return [("q", "*:*"), ("rows", "0"), ("json.facet", json.dumps(facets)), *FIXED]

@@ -1,9 +1,5 @@
 """How found documents are ordered: the ranking profiles, by name, as queries of Solr.
 
-A reader's words are only ever *values* of parameters (`text`, `domain_words`, ...), which the fixed queries here name
-as `v=$text`. Those queries use Solr's `simple` parser with every operator switched off, or all but quotation marks,
-which are then ours; and macros (`${...}`) are switched off. So no input can name a field, a function or a parser.
-
 Scores of the fields are summed, terms are OR-ed (docs/ranking.md); a profile says which fields count.
 """
 
@@ -11,51 +7,24 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from docstore import fields
+from search_ui.clauses import FIXED, Clause, Form, Params, as_phrase, run_of_characters
+from search_ui.parts import all_of_it, whole_of
 from search_ui.thesaurus import synonyms_in
+from semantics.glued import pieces
 from semantics.joined import joined
-
-Params = list[tuple[str, str]]
-
-FIXED: Params = [("expandMacros", "false"), ("wt", "json"), ("echoParams", "none")]
-QUOTED = re.compile(r'["“]([^"“”]+)["”]')
-
-
-class Form(StrEnum):
-    """The forms in which a query is sent; the value is the name of the Solr parameter that carries it."""
-
-    TEXT = "text"  # as it was typed: Solr cuts it into bigrams or characters
-    DOMAIN = "domain_words"  # words by the published lexicon, joined like those of the documents
-    BASE = "base_words"  # words by the base dictionary
-    OLDER = "older_words"  # words by older lexicon versions, while some documents are cut by those; sent with DOMAIN's
-    FRESH = "fresh_words"  # those of DOMAIN's words that older versions cut otherwise, for as long; sent as phrases
-    CUT_ANEW = "words_cut_anew"  # the same, joined like DOMAIN's; made here, not handed in
-    TERMS = "term_words"  # those of DOMAIN's words that the base dictionary does not have; made here, not handed in
-    SYNONYMS = "synonyms"  # each a term of the query joined with its synonyms; only these are sent, as phrases
-    WORKS = "works"  # ids of works whose parts answer the query, each with a weight (`works_in`); from Solr, not typed
-
-
-@dataclass(frozen=True)
-class Clause:
-    """One summand of the score: a form of the query against some fields, each with its weight."""
-
-    form: Form
-    weights: tuple[tuple[str, float], ...]
-
-    def query(self) -> str:
-        """Solr's query for this clause. The reader's text stays behind `$`."""
-        listed = " ".join(f"{name}^{weight:g}" for name, weight in self.weights)
-        return f"{{!simple qf='{listed}' q.op=OR q.operators='' v=${self.form}}}"
+from semantics.titles import numbers, title_keys
 
 
 @dataclass(frozen=True)
 class Profile:
     """A way to rank. `titles` count where a document is no part of a larger work: the parts of a law all bear the
     law's name, which says little of one of them. `works` weighs how well the other parts of the same work answer,
-    `exact_title` a title that holds the whole query as one phrase, `synonyms` what holds a synonym of a term in it.
+    `exact_title` a title that holds the whole query as one phrase, `synonyms` what holds a synonym of a term in it,
+    `pieces` what holds a piece of a glued word, `numbers` a title with a number of the query. `all_parts` is what a
+    document gets that holds every content word; one that has the query for its title comes `titled_first`.
     """
 
     clauses: tuple[Clause, ...]
@@ -63,8 +32,13 @@ class Profile:
     works: float = 0.0
     exact_title: float = 0.0
     synonyms: float = 0.0
+    pieces: float = 0.0
+    numbers: float = 0.0
+    all_parts: float = 0.0
+    titled_first: bool = False
 
 
+QUOTED = re.compile(r'["“]([^"“”]+)["”]')
 _TITLE = 0.3  # where nothing tells works from single pages, more hurts
 BIGRAMS = Clause(Form.TEXT, ((fields.TITLE, _TITLE), (fields.BODY, 1.0)))
 _PAIRS = Clause(Form.TEXT, ((fields.BODY, 1.0),))
@@ -82,6 +56,10 @@ PROFILES: Mapping[str, Profile] = {
         works=1.0,
         exact_title=0.5,
         synonyms=0.5,
+        pieces=0.5,
+        numbers=4.0,
+        all_parts=10.0,
+        titled_first=True,
     ),
     "bigram": Profile((BIGRAMS,)),
     # The two sides of the comparison search (Wang Du 2019, WD-S3): nothing but words.
@@ -92,11 +70,12 @@ PROFILES: Mapping[str, Profile] = {
 
 def rank_params(text: str, words: Mapping[Form, Sequence[str]], profile: str) -> Params:
     """The parameters that find and rank by `profile`: query, its parts, and the texts they point at."""
-    parts = _parts(PROFILES[profile], words)
+    parts = _parts(PROFILES[profile], text, words)
     called = " ".join(f"should=${name}" for name in parts)
     titles = [(f"title{n}", clause.query()) for n, clause in enumerate(PROFILES[profile].titles)]
+    more = [*titles, *_fresh(profile, words), *(all_of_it(words) if "covered" in parts else ())]
     texts = [*_texts(text, words), ("quoted", as_phrase(text))]
-    return [("q", f"{{!bool {called}}}"), *parts.items(), *titles, *_fresh(profile, words), *texts, *FIXED]
+    return [("q", f"{{!bool {called}}}"), *parts.items(), *more, *texts, *FIXED]
 
 
 def _fresh(profile: str, words: Mapping[Form, Sequence[str]]) -> Params:
@@ -112,9 +91,11 @@ def _fresh(profile: str, words: Mapping[Form, Sequence[str]]) -> Params:
 
 
 _PARTS_OF_WORKS = f"{fields.WORK}:[* TO *]"
+_FIRST = 100.0  # more than all else together
+MAX_PARTS = 12  # no document holds all words of a longer question
 
 
-def _parts(profile: Profile, words: Mapping[Form, Sequence[str]]) -> dict[str, str]:
+def _parts(profile: Profile, text: str, words: Mapping[Form, Sequence[str]]) -> dict[str, str]:
     """The summands of the score: name of the parameter -> query."""
     asked = [clause for clause in profile.clauses if clause.form is not Form.TERMS or _terms(words)]
     parts = {f"part{n}": clause.query() for n, clause in enumerate(asked)}
@@ -123,12 +104,21 @@ def _parts(profile: Profile, words: Mapping[Form, Sequence[str]]) -> dict[str, s
         parts["titles"] = f"{{!bool {called} must_not='{_PARTS_OF_WORKS}'}}"
     if weight := profile.exact_title:
         parts["exact"] = run_of_characters(f"{fields.TITLE_CHARS}^{weight:g}", "quoted")
+    if profile.titled_first and title_keys(text):
+        for form in (Form.TITLE_KEY, Form.TITLE_AS_IS):
+            parts[f"titled_{form}"] = Clause(form, ((fields.TITLE_KEY, _FIRST),)).query()
+    if (weight := profile.all_parts) and 1 < len(whole_of(words)) <= MAX_PARTS:
+        parts["covered"] = f"{{!lucene v='_query_:\"{{!v=$whole}}\"^={weight:g}'}}"
+    if profile.numbers and numbers(text):
+        parts["numbered"] = Clause(Form.NUMBERS, ((fields.TITLE_NUMBERS, profile.numbers),)).query()
+    if profile.pieces and _telling_pieces(text):
+        parts["glued"] = Clause(Form.PIECES, ((fields.TITLE, profile.pieces), (fields.BODY, profile.pieces))).query()
     if term_weight(profile) and words.get(Form.FRESH):
         parts["fresh"] = "{!bool should=$fresh_run must_not=$cut_anew}"
     if (weight := profile.synonyms) and synonyms_in(words.get(Form.SYNONYMS, ())):
         parts["also"] = run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", Form.SYNONYMS)
     if profile.works and words.get(Form.WORKS):
-        parts["whole"] = f"{{!lucene df={fields.WORK} q.op=OR v=${Form.WORKS}}}"
+        parts["work"] = f"{{!lucene df={fields.WORK} q.op=OR v=${Form.WORKS}}}"
     return parts
 
 
@@ -180,7 +170,17 @@ def _texts(text: str, words: Mapping[Form, Sequence[str]]) -> Params:
     fresh = " ".join(map(as_phrase, words.get(Form.FRESH, ())))
     synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
     works = " ".join(words.get(Form.WORKS, ()))
-    return [(Form.TEXT, _plain(text)), *forms, (Form.FRESH, fresh), (Form.SYNONYMS, synonyms), (Form.WORKS, works)]
+    of_text = [
+        (Form.TEXT, _plain(text)), (Form.PIECES, " ".join(_telling_pieces(text))),
+        (Form.NUMBERS, " ".join(numbers(text))),
+        *zip((Form.TITLE_KEY, Form.TITLE_AS_IS), title_keys(text), strict=False),
+    ]  # fmt: skip
+    return [*of_text, *forms, (Form.FRESH, fresh), (Form.SYNONYMS, synonyms), (Form.WORKS, works)]
+
+
+def _telling_pieces(text: str) -> list[str]:
+    """What is glued in `text`, taken apart; a digit by itself (`neo4j`) is in everything."""
+    return [piece for piece in pieces(text) if len(piece) > 1]
 
 
 def _terms(words: Mapping[Form, Sequence[str]]) -> list[str]:
@@ -192,13 +192,3 @@ def _terms(words: Mapping[Form, Sequence[str]]) -> list[str]:
 def _plain(text: str) -> str:
     """`text` without the marks that quote."""
     return QUOTED.sub(r" \1 ", text)
-
-
-def run_of_characters(looked_in: str, name: str) -> str:
-    """The query for the phrase in parameter `name`; unlike `field`, `simple` makes one even of a text without token."""
-    return f"{{!simple qf='{looked_in}' q.operators=phrase v=${name}}}"
-
-
-def as_phrase(text: str) -> str:
-    """`text` as the one phrase of its parameter. A quotation mark is the only sign that could end it."""
-    return '"' + text.replace('"', " ") + '"'

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from docstore.errors import PlumblineError
 from search_ui.query_language import Query, parse
@@ -16,6 +16,11 @@ from search_ui.texts import first_signs, searchable
 MOST_CHOSEN = 50  # values of one filter
 LONGEST_VALUE = 200  # characters; no section or term of the index is longer
 NUMBERED_PAGES = 10  # these have numbers; further ones follow each other by cursors
+CHOSEN: Mapping[str, str] = {
+    "sites": "site", "sections": "section", "languages": "language", "authors": "author", "types": "type",
+    "terms": "term",
+}  # fmt: skip
+"""What can be chosen beside the results: the field of a request, and its parameter."""
 
 
 class BadQueryError(PlumblineError):
@@ -40,10 +45,11 @@ class Arguments(Protocol):
 class SearchRequest:
     """One result page.
 
-    `typed` is the query as it came, `text` what is searched for ("" if nothing can be). Documents of any of `sites`,
-    in any of `sections` and with all of the domain's `terms` are meant; with `cluster`, the near-duplicates that have
-    it in common. `since` and `until` are a year, a month or a day (`2016`, `2016-05`, `2016-05-09`) or ""; the whole
-    of `until` is meant. `cursor` is where a page beyond the numbered ones begins (`search_ui.cursors`).
+    `typed` is the query as it came, `text` what is searched for ("" if nothing can be). Documents of any of `sites`, in
+    any of `sections` and `languages`, by any of `authors`, of any of `types` and with all of the domain's `terms` are
+    meant; with `cluster`, the near-duplicates that have it in common. `since` and `until` are a year, a month or a day
+    (`2016`, `2016-05`, `2016-05-09`) or ""; the whole of `until` is meant. `cursor` is where a page beyond the numbered
+    ones begins (`search_ui.cursors`).
     """
 
     typed: str = ""
@@ -52,6 +58,9 @@ class SearchRequest:
     cursor: str = ""
     sites: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
     cluster: str = ""
     since: str = ""
@@ -80,24 +89,27 @@ class SearchRequest:
         """True if anything but the words narrows the results."""
         return self != self.unfiltered()
 
+    def is_anything(self) -> bool:
+        """True if there is something to look for: words or signs, or what narrows the results alone."""
+        return bool(self.text) or self.is_filtered()
+
     def filters(self) -> tuple[str, ...]:
         """The names of what narrows the results, as addresses have them."""
-        chosen = {
-            "site": self.sites, "section": self.sections, "term": self.terms, "cluster": self.cluster,
-            "from": self.since, "to": self.until,
-        }  # fmt: skip
+        chosen = {parameter: getattr(self, name) for name, parameter in CHOSEN.items()}
+        chosen |= {"cluster": self.cluster, "from": self.since, "to": self.until}
         return tuple(name for name, values in chosen.items() if values)
 
     def unfiltered(self) -> Self:
         """The same words in the same order, wherever they are found."""
-        return replace(self, sites=(), sections=(), terms=(), cluster="", since="", until="")
+        nothing: dict[str, Any] = dict.fromkeys(CHOSEN, ())
+        return replace(self, **nothing, cluster="", since="", until="")
 
     def changed(self, **changes: object) -> Self:
         """The same request with some parts changed, from its first page unless a page is named."""
         return replace(self, **{"page": 1, "cursor": "", **changes})  # type: ignore[arg-type]
 
     def toggled(self, name: str, value: str) -> Self:
-        """The same request with `value` added to the `sites`, `sections` or `terms` asked for, or taken from them."""
+        """The same request with `value` added to what is chosen of `name` (of `CHOSEN`), or taken from it."""
         chosen: tuple[str, ...] = getattr(self, name)
         rest = tuple(other for other in chosen if other != value)
         return self.changed(**{name: rest if value in chosen else (*chosen, value)})
@@ -105,8 +117,8 @@ class SearchRequest:
     def arguments(self, settings: SearchSettings) -> list[tuple[str, str]]:
         """The request as parameters of an address; what is at its default is left out."""
         pairs = [("q", first_signs(self.typed, settings.longest_query))]
-        for name, values in (("site", self.sites), ("section", self.sections), ("term", self.terms)):
-            pairs += [(name, value) for value in values]
+        for name, parameter in CHOSEN.items():
+            pairs += [(parameter, value) for value in getattr(self, name)]
         pairs += [("cluster", self.cluster), ("from", self.since), ("to", self.until)]
         pairs += [("sort", self.sort)] if self.sort is not Sort.RELEVANCE else []
         pairs += [("profile", self.profile)] if self.profile != settings.profile else []
@@ -123,9 +135,7 @@ def parse_request(arguments: Arguments, settings: SearchSettings, profiles: Mapp
         text=searchable(typed, settings.longest_query),
         page=_page(arguments.get("page", ""), settings),
         cursor=arguments.get("cursor", ""),
-        sites=_chosen(arguments.getlist("site")),
-        sections=_chosen(arguments.getlist("section")),
-        terms=_chosen(arguments.getlist("term")),
+        **{name: _chosen(arguments.getlist(parameter)) for name, parameter in CHOSEN.items()},
         cluster=arguments.get("cluster", "")[:LONGEST_VALUE],
         since=_checked_date(arguments.get("from", "")),
         until=_checked_date(arguments.get("to", "")),

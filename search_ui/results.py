@@ -7,7 +7,7 @@ from typing import Any
 from docstore import fields
 from search_ui.marks import Marks, marks_of
 from search_ui.query import MARK_OFF, MARK_ON
-from search_ui.request import SearchRequest, last_numbered
+from search_ui.request import CHOSEN, SearchRequest, last_numbered
 from search_ui.search import Answer
 from search_ui.settings import SearchSettings
 from search_ui.texts import Segment, Segments, link_to, marked_segments, shortened, shown
@@ -21,7 +21,8 @@ class Hit:
 
     `cluster` is the id that it has in common with its copies, `copies` how many of those there are besides. `series` is
     the id that it has in common with articles that are `similar`, so many of them, and no copies of it.
-    `is_partial`: it holds so little of the query that it is not among the total.
+    `is_partial`: it holds so little of the query that it is not among the total. `picture` is the URL of its own
+    picture, or "".
     """
 
     doc_id: str
@@ -38,6 +39,7 @@ class Hit:
     series: str = ""
     similar: int = 0
     is_partial: bool = False
+    picture: str = ""
 
     @property
     def plain_title(self) -> str:
@@ -76,6 +78,9 @@ class SearchPage:
     hits: tuple[Hit, ...] = ()
     sites: tuple[Facet, ...] = ()
     sections: tuple[Facet, ...] = ()
+    languages: tuple[Facet, ...] = ()
+    authors: tuple[Facet, ...] = ()
+    types: tuple[Facet, ...] = ()
     terms: tuple[Facet, ...] = ()
     dates: tuple[Facet, ...] = ()
 
@@ -100,7 +105,7 @@ def search_page(
     counted, matched = answers.counted, int(answers.hits.get("response", {}).get("numFound", 0))
     headers = [each.get("responseHeader", {}) for each in vars(answers).values()]
     return SearchPage(
-        total=int(counted.get("facets", {}).get("total", 0)),
+        total=total_of(counted),
         documents=int(counted.get("response", {}).get("numFound", 0)),
         matched=matched,
         took_ms=sum(int(header.get("QTime", 0)) for header in headers),
@@ -108,11 +113,14 @@ def search_page(
         page=asked.page,
         pages=min(last_numbered(settings), max(1, -(-matched // settings.page_size))),
         hits=tuple(_hits(answers, settings, marks_of(asked.query.text, words))),
-        sites=_sites(counted, asked, settings),
-        sections=_values(counted, "sections", asked.sections),
-        terms=_values(counted, "terms", asked.terms),
+        **{name: _values(counted, name, asked, settings) for name in CHOSEN},  # type: ignore[arg-type]
         dates=_dates(counted, asked),
     )
+
+
+def total_of(counted: Answer) -> int:
+    """How many documents hold enough, by Solr's answer to `query.count_params`; near-duplicates count once."""
+    return int(counted.get("facets", {}).get("total", 0))
 
 
 def ids_of(hits: Answer) -> tuple[list[str], list[str]]:
@@ -126,17 +134,32 @@ def series_in(hits: Answer) -> list[str]:
     return list(dict.fromkeys(series for doc in _docs(hits) if (series := _text(doc, fields.SERIES))))
 
 
+def pictures_in(hits: Answer) -> list[str]:
+    """The URLs of the pictures of the documents in an answer."""
+    return list(dict.fromkeys(url for doc in _docs(hits) if (url := _text(doc, fields.PICTURE))))
+
+
+MAX_SHARED = 2  # clusters in which an article's own picture stands; one that more have is the site's
+
+
 def _hits(answers: Answers, settings: SearchSettings, marks: Marks) -> Iterator[Hit]:
     shown = {_text(doc, fields.ID): doc for doc in _docs(answers.shown)}
     enough = {_text(doc, fields.ID) for doc in _docs(answers.about)}
     copies = {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in _buckets(answers.about, "copies")}
-    similar = {series: clusters - 1 for series, clusters in _counts(answers.about, "similar")}
+    similar = {series: clusters - 1 for series, clusters in values_in(answers.about, "similar")}
+    own = {url for url, clusters in values_in(answers.about, "pictures") if clusters <= MAX_SHARED}
     highlights = answers.shown.get("highlighting", {})
     for doc_id in ids_of(answers.hits)[0]:
         if doc := shown.get(doc_id):
             hit = _hit(doc, highlights.get(doc_id, {}), settings, marks)
             hit = replace(hit, copies=copies.get(hit.cluster, 0), similar=similar.get(hit.series, 0))
-            yield replace(hit, is_partial=doc_id not in enough)
+            picture = hit.picture if hit.picture in own else ""
+            yield replace(hit, is_partial=doc_id not in enough, picture=picture)
+
+
+def hits_without_marks(answer: Answer, settings: SearchSettings) -> tuple[Hit, ...]:
+    """The documents of an answer that shows them itself, in its order."""
+    return tuple(_hit(doc, {}, settings, marks_of("", ())) for doc in _docs(answer))
 
 
 def _docs(answer: Answer) -> Sequence[Mapping[str, Any]]:
@@ -159,6 +182,7 @@ def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSett
         snippet=shortened(marks.on(_fragments(marked.get(fields.BODY, ()))), SNIPPET_LENGTH),
         cluster=cluster,
         series=_text(doc, fields.SERIES),
+        picture=_text(doc, fields.PICTURE),
     )
 
 
@@ -176,23 +200,45 @@ def _fragments(fragments: Sequence[str]) -> Segments:
     return marked_segments(" … ".join(fragments), MARK_ON, MARK_OFF)
 
 
-def _sites(answer: Answer, asked: SearchRequest, settings: SearchSettings) -> tuple[Facet, ...]:
-    named = [(site, site_name(site, settings), count) for site, count in _counts(answer, "sites")]
-    return _facets(_with_chosen(named, asked.sites), frozenset(asked.sites))
+SITE_SHARE = 0.9  # of a site's documents: what so many have is what the site writes on every page
 
 
-def _values(answer: Answer, name: str, chosen: Sequence[str]) -> tuple[Facet, ...]:
-    counted = [(value, shown(value), count) for value, count in _counts(answer, name)]
-    return _facets(_with_chosen(counted, chosen), frozenset(chosen))
+def _values(answer: Answer, name: str, asked: SearchRequest, settings: SearchSettings) -> tuple[Facet, ...]:
+    """The values of a facet that tell documents apart; () if there is one alone.
+
+    Left out is what all that was found has, and a section or an author that nearly all documents of one site have and
+    no others: its slogan, or its `admin`. What was chosen stays in sight, however little of it there is.
+    """
+    chosen: tuple[str, ...] = getattr(asked, name)
+    own = own_of_a_site(answer, name)
+    own |= frozenset() if chosen else _of_all(answer, name)
+    counted = [(value, count) for value, count in values_in(answer, name) if value in chosen or value not in own]
+    counted += [(value, 0) for value in chosen if value not in dict(counted)]
+    if len(counted) < 2 and not chosen:
+        return ()
+    named = [(value, site_name(value, settings) if name == "sites" else shown(value), n) for value, n in counted]
+    return facets_of(sorted(named, key=lambda one: -one[2]), frozenset(chosen))
 
 
-def _with_chosen(counted: list[tuple[str, str, int]], chosen: Sequence[str]) -> list[tuple[str, str, int]]:
-    """What was chosen stays in sight, however little of it there is."""
-    seen = {value for value, _, _ in counted}
-    return counted + [(value, shown(value), 0) for value in chosen if value not in seen]
+def _of_all(answer: Answer, name: str) -> frozenset[str]:
+    """The values that each document has that was found."""
+    every = int(answer.get("response", {}).get("numFound", 0))
+    return frozenset(str(bucket["val"]) for bucket in _buckets(answer, name) if bucket["count"] == every)
 
 
-def _counts(answer: Answer, name: str) -> list[tuple[str, int]]:
+def own_of_a_site(answer: Answer, name: str) -> frozenset[str]:
+    """The values that stand on nearly every page of one site, and on no other."""
+    of_sites = {str(bucket["val"]): int(bucket["count"]) for bucket in _buckets(answer, f"{name}_of_sites")}
+    own = set()
+    for bucket in _buckets(answer, name):
+        for site in bucket.get("of", {}).get("buckets", ())[:1]:
+            whole = of_sites.get(str(site["val"]), 0)
+            if site["count"] == bucket["count"] >= SITE_SHARE * whole > 0:
+                own.add(str(bucket["val"]))
+    return frozenset(own)
+
+
+def values_in(answer: Answer, name: str) -> list[tuple[str, int]]:
     """The values of a facet with the documents that have them, of near-duplicates one."""
     return [(str(bucket["val"]), int(bucket.get("n", 0))) for bucket in _buckets(answer, name)]
 
@@ -203,11 +249,11 @@ def _dates(answer: Answer, asked: SearchRequest) -> tuple[Facet, ...]:
     Empty ones stay where they stand between others, so that the picture is true.
     """
     length = 7 if asked.only_year() else 4
-    buckets = [(moment[:length], count) for moment, count in _counts(answer, "dates")]
+    buckets = [(moment[:length], count) for moment, count in values_in(answer, "dates")]
     filled = [n for n, (_, count) in enumerate(buckets) if count]
     counts = buckets[filled[0] : filled[-1] + 1] if filled else []
     chosen = {asked.since} if asked.since == asked.until else set()
-    return _facets([(day, day, count) for day, count in counts], frozenset(chosen))
+    return facets_of([(day, day, count) for day, count in counts], frozenset(chosen))
 
 
 def _buckets(answer: Answer, name: str) -> Sequence[Mapping[str, Any]]:
@@ -215,7 +261,8 @@ def _buckets(answer: Answer, name: str) -> Sequence[Mapping[str, Any]]:
     return buckets
 
 
-def _facets(counted: Sequence[tuple[str, str, int]], selected: frozenset[str]) -> tuple[Facet, ...]:
+def facets_of(counted: Sequence[tuple[str, str, int]], selected: frozenset[str] = frozenset()) -> tuple[Facet, ...]:
+    """Facets of values, each with its label and its count."""
     largest = max((count for _, _, count in counted), default=1) or 1
     return tuple(
         Facet(value, label, count, value in selected, -(-20 * count // largest)) for value, label, count in counted
@@ -229,17 +276,15 @@ def plain(segments: Segments) -> str:
 
 @dataclass(frozen=True)
 class SiteCounts:
-    """What the home page counts. `newest` is a day (`2016-05-09`) or "", `terms` the domain's most frequent."""
+    """What is counted of the vertical. `newest` is a day (`2016-05-09`) or ""."""
 
     documents: int
     sites: int
     newest: str
-    terms: tuple[str, ...]
 
 
 def site_counts(answer: Answer) -> SiteCounts:
     """Read Solr's answer to `query.site_params()`."""
     facets = answer.get("facets", {})
     documents = int(answer.get("response", {}).get("numFound", 0))
-    terms = tuple(shown(str(bucket["val"])) for bucket in _buckets(answer, "terms"))
-    return SiteCounts(documents, int(facets.get("sites", 0)), str(facets.get("newest", ""))[:10], terms)
+    return SiteCounts(documents, int(facets.get("sites", 0)), str(facets.get("newest", ""))[:10])

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from docstore import fields
 from docstore.model import Lexicon
+from search_ui.clauses import FIXED, Form, Params, as_phrase, run_of_characters
 from search_ui.finding import Finder, Words, finder
 from search_ui.query import hits_params, words_of
-from search_ui.ranking import FIXED, PROFILES, Form, Params, as_phrase, run_of_characters, term_weight
+from search_ui.ranking import PROFILES, term_weight
 from search_ui.request import SearchRequest
 from search_ui.review_actions import Proposal, VersionChange
 from search_ui.search import Search

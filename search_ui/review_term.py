@@ -10,7 +10,7 @@ from docstore.errors import SolrError
 from docstore.model import TermClass
 from search_ui.accounts import requires
 from search_ui.admin import moment
-from search_ui.ranking import FIXED, Params, as_phrase, run_of_characters
+from search_ui.clauses import FIXED, Params, as_phrase, run_of_characters
 from search_ui.review_parts import LONGEST_TERM, Kwic, kwic, row_of
 from search_ui.site import current_site, page
 

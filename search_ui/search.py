@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import urllib3
 
 from docstore.errors import SolrError, SolrUnavailableError
-from search_ui.ranking import Params
+from search_ui.clauses import Params
 
 Answer = Mapping[str, Any]
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred

@@ -38,6 +38,14 @@ class SearchSettings:
     log_days: int = field(
         default=90, metadata={"help": "days that searches are logged for, without personal data; 0: not at all"}
     )
+    developer_tools: bool = field(
+        default=False,
+        metadata={"help": "readers may compare lexicons and choose a ranking; false: only who is signed in may"},
+    )
+    pictures: bool = field(
+        default=True,
+        metadata={"help": "small pictures beside results, fetched from the articles' own sites and served by this one"},
+    )
     site_names: Mapping[str, str] = field(default_factory=dict, metadata={"help": "name to show for a site, by host"})
 
     def __post_init__(self) -> None:

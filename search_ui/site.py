@@ -53,6 +53,11 @@ def account() -> Account | None:
     return cast(Account, current_user.account) if current_user.is_authenticated else None
 
 
+def has_tools() -> bool:
+    """May this reader compare lexicons and choose a ranking?"""
+    return current_site().settings.developer_tools or account() is not None
+
+
 def wants_json() -> bool:
     """True if the reader is a program: at the API, `format=json`, or JSON preferred to HTML."""
     if request.path.startswith("/api/"):
@@ -115,5 +120,6 @@ def _template_values() -> dict[str, Any]:
         "site_title": site.settings.title,
         "settings": site.settings,
         "account": account(),
+        "tools": has_tools(),
         "Role": Role,
     }

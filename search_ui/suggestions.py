@@ -14,9 +14,9 @@ from flask import Blueprint, Response, jsonify, request
 
 from docstore import fields
 from docstore.errors import SolrError
+from search_ui.clauses import FIXED, Params, as_phrase
 from search_ui.live_vocabulary import current_vocabulary
 from search_ui.query_language import as_plain
-from search_ui.ranking import FIXED, Params, as_phrase
 from search_ui.search import Answer, Search
 from search_ui.site import current_site
 from search_ui.texts import searchable, shown

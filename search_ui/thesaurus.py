@@ -64,9 +64,12 @@ def synonyms_in(groups: Iterable[str]) -> tuple[str, ...]:
 
 
 def spellings_in(groups: Iterable[str]) -> Callable[[str], tuple[str, ...]]:
-    """A look-up from a word of the query to its synonyms."""
-    split = [tuple(group.split(WORD_JOINT)) for group in groups]
-    known = {word_key(group[0]): group[1:] for group in split}
+    """A look-up from a word of the query to the synonyms of the term that it is, or is one word of (`shale`)."""
+    known: dict[str, tuple[str, ...]] = {}
+    for group in groups:
+        term, *others = group.split(WORD_JOINT)
+        for word in (*term.split(" "), term):
+            known[word_key(word)] = tuple(others)
     return lambda word: known.get(word_key(word), ())
 
 

@@ -14,9 +14,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import itemgetter
+from typing import Generic, TypeVar
 
-from search_ui.pinyin import blurred_sound, has_han, initials, sound, syllables, typed_sound
 from semantics.folding import word_key
+from semantics.pinyin import blurred_sound, has_han, initials, sound, spelt_out, syllables, typed_sound
 from semantics.scripts import HAN
 
 SCANNED = 2000  # words that hold what was typed, looked at at most
@@ -43,10 +45,10 @@ class KnownWord:
 
 
 class Vocabulary:
-    """Immutable; threads may share it. Making one costs some 0.2 ms and 2.5 kB a word.
+    """Immutable; threads may share it. Making one costs some 0.2 ms and 2.5 kB a word, of `body_words` 40 us and 250 B.
 
-    `queries` stand best first; `terms` and `title_words` have the number of documents that hold them. Queries and terms
-    are suggested, terms and title words correct what is mistyped.
+    `queries` stand best first; the words have the number of documents that hold them. Queries and terms are suggested;
+    terms and title words correct what is mistyped, body words as well where they sound like it.
     """
 
     def __init__(
@@ -54,20 +56,20 @@ class Vocabulary:
         queries: Sequence[str] = (),
         terms: Mapping[str, int] | None = None,
         title_words: Mapping[str, int] | None = None,
+        body_words: Mapping[str, int] | None = None,
     ) -> None:
         self._suggested = _ranked(queries, terms or {})
-        self._frequency = _frequencies({**(title_words or {}), **(terms or {})})
+        corrected = _frequencies({**(title_words or {}), **(terms or {})})
+        self._frequency = {**_frequencies(body_words or {}), **corrected}
         keys = [word_key(word.text) for word in self._suggested]
-        heard = {word: syllables(word) for word in {*keys, *self._frequency}}
-        sounds = [heard[key] for key in keys]
-        self._by_text = _Beginnings(keys)
-        self._by_sound = _Beginnings([sound(one) for one in sounds])
-        self._by_initials = _Beginnings([initials(one) for one in sounds])
+        sounds = [syllables(key) for key in keys]
+        self._by_text = _by_place(keys)
+        self._by_sound = _by_place(map(sound, sounds))
+        self._by_initials = _by_place(map(initials, sounds))
         self._all_keys = _BETWEEN + _BETWEEN.join(keys) + _BETWEEN
         self._starts = _starts(keys)
-        self._alike, self._blurred, self._shorter = _for_corrections(
-            {word: heard[word] for word in self._frequency if has_han(word)}
-        )
+        self._heard = _Beginnings((blurred_sound(syllables(word)), word) for word in self._frequency if has_han(word))
+        self._shorter = _without_one(word for word in corrected if has_han(word))
 
     # -- suggestions
 
@@ -117,11 +119,19 @@ class Vocabulary:
     def sounding_like(self, text: str) -> list[str]:
         """Other words of the same sound, then of one that is often mixed up with it; the most frequent first."""
         one = syllables(text)
-        return self._best((self._alike.get(sound(one), ()), self._blurred.get(blurred_sound(one), ())), text)
+        alike = self._heard.just(blurred_sound(one))
+        return self._best(([word for word in alike if syllables(word) == one], alike), text)
 
     def spelt_by_sound(self, letters: str) -> list[str]:
         """Words that sound just as the letters are read (`yeyanqi`), the most frequent first."""
-        return self._best((self._alike.get(letters, ()),), letters)
+        blurred = dict.fromkeys(map(blurred_sound, spelt_out(letters)))
+        words = (word for one in blurred for word in self._heard.just(one))
+        return self._best(([word for word in words if sound(syllables(word)) == letters],), letters)
+
+    def abbreviated(self, letters: str) -> list[str]:
+        """What is suggested for first letters that are all of them (`slyl`), the best first."""
+        places = sorted(self._by_initials.just(letters))
+        return [self._suggested[place].text for place in places if has_han(self._suggested[place].text)]
 
     def one_edit_from(self, text: str) -> list[str]:
         """Known words of three characters or more with one character more, less or other; the most frequent first."""
@@ -129,7 +139,7 @@ class Vocabulary:
         if len(key) < SHORTEST_EDITED:
             return []
         near = [word for less in (key, *_less_one(key)) for word in self._shorter.get(less, ())]
-        return self._best(([word for word in near if _is_one_edit(word, key)],), text)
+        return self._best(([word for word in near if is_one_edit(word, key)],), text)
 
     def _best(self, tiers: Iterable[Iterable[str]], text: str) -> list[str]:
         key = word_key(text)
@@ -155,38 +165,40 @@ def _frequencies(documents: Mapping[str, int]) -> dict[str, int]:
     return dict(found)
 
 
-def _for_corrections(heard: Mapping[str, Sequence[str]]) -> tuple[Mapping[str, list[str]], ...]:
-    """Chinese words by sound, by blurred sound, and by what is left of them without any one character.
-
-    Others are left to Solr.
-    """
-    alike, blurred, shorter = defaultdict(list), defaultdict(list), defaultdict(list)
-    for word, one in heard.items():
-        alike[sound(one)].append(word)
-        blurred[blurred_sound(one)].append(word)
+def _without_one(words: Iterable[str]) -> Mapping[str, list[str]]:
+    """Words by themselves and by what is left of them without any one character."""
+    shorter = defaultdict(list)
+    for word in words:
         if len(word) >= SHORTEST_EDITED:
             for less in (word, *_less_one(word)):
                 shorter[less].append(word)
-    return alike, blurred, shorter
+    return shorter
 
 
-class _Beginnings:
-    """Places of keys, by what the keys begin with."""
+Kept = TypeVar("Kept")
 
-    def __init__(self, keys: Sequence[str]) -> None:
-        pairs = sorted(zip(keys, range(len(keys)), strict=True))
+
+class _Beginnings(Generic[Kept]):
+    """What is kept under keys, by what the keys begin with."""
+
+    def __init__(self, kept: Iterable[tuple[str, Kept]]) -> None:
+        pairs = sorted(kept, key=itemgetter(0))
         self._keys = [key for key, _ in pairs]
-        self._places = [place for _, place in pairs]
+        self._kept = [one for _, one in pairs]
 
-    def just(self, key: str) -> list[int]:
-        """Places of this very key."""
-        return self._places[bisect_left(self._keys, key) : bisect_left(self._keys, key + "\0")]
+    def just(self, key: str) -> list[Kept]:
+        """What is kept under this very key."""
+        return self._kept[bisect_left(self._keys, key) : bisect_left(self._keys, key + "\0")]
 
-    def of(self, beginning: str) -> list[int]:
-        """Places of keys that begin so."""
+    def of(self, beginning: str) -> list[Kept]:
+        """What is kept under keys that begin so."""
         first = bisect_left(self._keys, beginning)
         last = bisect_left(self._keys, beginning + "\U0010ffff", lo=first, hi=len(self._keys))
-        return self._places[first:last]
+        return self._kept[first:last]
+
+
+def _by_place(keys: Iterable[str]) -> _Beginnings[int]:
+    return _Beginnings((key, place) for place, key in enumerate(keys))
 
 
 def _starts(keys: Sequence[str]) -> list[int]:
@@ -203,7 +215,7 @@ def _less_one(word: str) -> set[str]:
     return {word[:n] + word[n + 1 :] for n in range(len(word))}
 
 
-def _is_one_edit(one: str, other: str) -> bool:
+def is_one_edit(one: str, other: str) -> bool:
     """Does one character put in, taken out, changed, or exchanged with its neighbour make one of the other?"""
     if abs(len(one) - len(other)) > 1 or one == other:
         return False

@@ -130,6 +130,11 @@ def base_segmenter() -> RjiebaSegmenter:
     return RjiebaSegmenter()
 
 
+def is_in_dictionary(word: str) -> bool:
+    """Is `word` one of the base dictionary's own, rather than one that was guessed from its characters?"""
+    return bool(_plain_jieba().has_word(word))
+
+
 def cut_finely(text: str) -> list[str]:
     """The words of `text` by the dictionary alone, no new ones guessed: `"".join` of them is `fold_width(text)`.
 

@@ -25,8 +25,8 @@ from docstore.term_queue import TermQuery
 from pipeline.review_desk import StoreDesk
 from search_ui.actions import CrawledSite, Nights, Overview, RunSummary, StageSummary
 from search_ui.app import create_app
+from search_ui.clauses import Params
 from search_ui.query import MARK_OFF, MARK_ON
-from search_ui.ranking import Params
 from search_ui.search_log import SearchLog
 from search_ui.settings import SearchSettings
 from semantics.segment import RjiebaSegmenter, Segmenter
@@ -72,7 +72,7 @@ class FakeSearch:
             "responseHeader": {"status": 0, "QTime": 7},
             "response": {"numFound": len(found), "start": start, "docs": docs},
             "highlighting": {doc[fields.ID]: _highlights(doc, named.get("text", "")) for doc in docs},
-            "facets": _facets(found, named) | {"copies": _copies(docs, self.documents)},
+            "facets": _facets(found, named) | {"copies": _copies(docs, self.documents), "pictures": _pictures(found)},
             "nextCursorMark": f"mark{start + len(docs)}",
             "debug": {"explain": {doc[fields.ID]: EXPLAINED for doc in docs}},
         }
@@ -99,9 +99,15 @@ def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
     if "doc" in named and doc[fields.ID] == named["doc"]:
         return False
     sites = named.get("sites", "").split("\x1f") if "sites" in named else [doc[fields.SITE]]
-    text = named.get("text", named.get("domain_words", named.get("base_words", "")))
+    text = named.get("text", named.get("domain_words", named.get("base_words", ""))) or _parts(named, "")
     held = f"{doc[fields.TITLE]}\n{doc[fields.BODY]}"
     return doc[fields.SITE] in sites and all(part in held for part in text.replace("\u200b", "").split())
+
+
+def _parts(named: dict[str, str], prefix: str) -> str:
+    """The parts that documents are counted by."""
+    texts = [value for name, value in named.items() if re.fullmatch(prefix + r"(held\d+_text|word\d+)", name)]
+    return " ".join(texts).replace('"', " ")
 
 
 def _highlights(doc: dict[str, Any], text: str) -> dict[str, list[str]]:
@@ -117,15 +123,22 @@ def _copies(docs: Sequence[dict[str, Any]], all_docs: Sequence[dict[str, Any]]) 
     )
 
 
+def _pictures(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return _buckets([doc.get(fields.PICTURE, "") for doc in found])
+
+
 def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str, Any]:
     if json.loads(named.get("json.facet", "{}")).get("sites") == "unique(site)":
         return {"sites": len({doc[fields.SITE] for doc in found}), "newest": "2016-05-09T00:00:00Z"}
     clusters = [doc[fields.CLUSTER] for doc in found]
-    others = {name: _holding(found, named[f"{name}_text"]) for name in _asked_facets(named) if f"{name}_text" in named}
+    others = {name: _holding(found, text) for name in _asked_facets(named) if (text := _parts(named, f"{name}_"))}
     return others | {
         "total": len(set(clusters)),
         "sites": _buckets([doc[fields.SITE] for doc in found]),
         "sections": _buckets([doc.get(fields.SECTION, "") for doc in found]),
+        "languages": _buckets([doc.get(fields.LANGUAGE, "") for doc in found]),
+        "authors": _buckets([doc.get(fields.AUTHOR, "") for doc in found]),
+        "types": _buckets([doc.get(fields.PAGE_TYPE, "") for doc in found]),
         "terms": _buckets([term for doc in found for term in doc.get(fields.DOMAIN_TERMS, ())]),
         "dates": _buckets(sorted(f"{doc[fields.PUBLISHED_TEXT][:4]}-01-01T00:00:00Z" for doc in found)),
     }
@@ -136,8 +149,10 @@ def _asked_facets(named: dict[str, str]) -> list[str]:
 
 
 def _holding(found: Sequence[dict[str, Any]], text: str) -> dict[str, int]:
-    """How many of the documents hold `text`, as another search that could be offered."""
-    return {"total": sum(text in f"{doc[fields.TITLE]}\n{doc[fields.BODY]}" for doc in found)}
+    """How many of the documents hold the parts of another search that could be offered."""
+    return {
+        "total": sum(all(part in f"{doc[fields.TITLE]}\n{doc[fields.BODY]}" for part in text.split()) for doc in found)
+    }
 
 
 def _buckets(values: Sequence[str]) -> dict[str, Any]:
@@ -169,6 +184,7 @@ class FakeActions:
     older: list[Segmenter] = field(default_factory=list)
     popular: list[str] = field(default_factory=list)
     report: SearchReport = NO_SEARCHES
+    pictures: dict[str, bytes] = field(default_factory=dict)
     asked_days: list[int] = field(default_factory=list)
     runs: Nights = ONE_GOOD_RUN
 
@@ -217,6 +233,12 @@ class FakeActions:
 
     def index_lag(self) -> int:
         return self.lag
+
+    def may_have_picture(self, article_url: str, picture_url: str) -> bool:
+        return picture_url in self.pictures
+
+    def picture(self, article_url: str, picture_url: str) -> bytes | None:
+        return self.pictures.get(picture_url)
 
     def popular_queries(self, limit: int) -> list[str]:
         return self.popular[:limit]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from itertools import product
 
@@ -17,6 +18,7 @@ from pipeline.actions import decide
 from pipeline.demo_run import ACCEPTED
 from search_ui.texts import shown
 from tests.browser_fixture import (
+    PATIENCE,
     Vertical,
     Visit,
     Watch,
@@ -62,6 +64,8 @@ def lexicon(vertical: Vertical) -> None:
 def open_page(visit: Visit, name: str, **options: object) -> Page:
     """A page of `PAGES`."""
     page = visit(404, **options)
+    if name == "comparison":  # for who is signed in
+        sign_in(page)
     page.goto(PAGES[name] or RESULTS)
     if name == "article":
         page.goto(address_of(page.locator("#hits .reason").first))
@@ -340,6 +344,129 @@ def test_a_search_can_be_followed(visit: Visit) -> None:
     assert described.ok and "{searchTerms}" in described.text()
 
 
+# -- keys
+
+
+def becomes_true(page: Page, condition: str) -> None:
+    """Wait for the JavaScript `condition`; playwright's own way to wait needs an `eval`, which our policy refuses."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline, condition
+        page.wait_for_timeout(50)
+
+
+def focused(page: Page) -> str:
+    """The text of what has the focus."""
+    return str(page.evaluate("document.activeElement.innerText"))
+
+
+def test_keys_lead_to_the_box_and_along_the_results(visit: Visit) -> None:
+    page = visit()
+    page.goto(RESULTS)
+    titles = page.locator("#hits h2 a").all_inner_texts()
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("j/k")  # in the box, letters are letters
+    expect(page.locator("#q")).to_have_value("j/k")
+    page.goto(RESULTS)
+    for n in (0, 1, 2):
+        page.keyboard.press("j")
+        assert focused(page) == titles[n]
+        expect(page.locator("#hits > li").nth(n)).to_be_in_viewport()
+    page.keyboard.press("k")
+    assert focused(page) == titles[1]
+    page.keyboard.press("ArrowDown")
+    assert focused(page) == titles[2]
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+    expect(page.locator("#q")).to_be_focused()
+    page.goto(RESULTS)
+    for _ in range(12):
+        page.keyboard.press("j")
+    assert focused(page) == titles[9]  # the last one, and there it stays
+    page.keyboard.press("Control+k")
+    assert focused(page) == titles[9]
+    address = address_of(page.locator("#hits h2 a").last)
+    page.keyboard.press("Enter")
+    page.wait_for_url(address)
+
+
+def test_arrows_scroll_where_no_result_has_the_focus(visit: Visit) -> None:
+    page = visit(viewport={"width": 1000, "height": 400})
+    page.goto(RESULTS)
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowDown")
+    becomes_true(page, "scrollY > 0")
+    assert page.evaluate("document.activeElement === document.body")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_keys_are_explained_and_can_be_switched_off(visit: Visit, language: str) -> None:
+    page = visit()
+    page.goto(f"/help?lang={language}")
+    assert page.locator("#keys kbd").all_inner_texts() == ["/", "j", "↓", "k", "↑"]
+    named = {"zh": "在此浏览器中使用这些单键快捷键", "en": "Use these single keys in this browser"}
+    switch = page.get_by_label(named[language])
+    expect(switch).to_be_checked()
+    switch.uncheck()
+    page.goto(RESULTS)
+    for key in ("/", "j"):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement === document.body")
+    page.goto(f"/help?lang={language}")
+    expect(switch).not_to_be_checked()
+    switch.check()
+    page.goto(RESULTS)
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+
+
+# -- the first screen, and pictures
+
+
+def test_the_first_screen_is_of_the_domain(visit: Visit) -> None:
+    page = visit()
+    page.goto("/")
+    terms = page.locator("#terms a").all_inner_texts()
+    assert 8 <= len(terms) <= 12 and {"天然气", "钻井"} <= set(terms)
+    assert not set(terms) & {"图片新闻", "周期长", "技术人员", "赵伯川", "邓安澜", "董怀瑾"}
+    names = page.locator("#sections bdi").all_inner_texts()
+    assert {"要闻", "市场"} <= set(names) and "浏览文章" not in names  # which a site writes on all its pages
+    section = page.locator("#sections a").first
+    name, count = section.locator("bdi").inner_text(), number(section.locator(".count"))
+    days = page.locator("#newest time").evaluate_all("all => all.map(one => one.dateTime)")
+    assert len(days) == 6 and days == sorted(days, reverse=True)
+    section.click()
+    expect(page.locator("#narrowed")).to_contain_text(name)
+    assert number(page.locator("#total")) == count
+    shown_days = page.locator("#hits time").evaluate_all("all => all.map(one => one.dateTime)")
+    assert shown_days == sorted(shown_days, reverse=True)
+
+
+def test_pictures_come_from_this_site_and_nowhere_else(visit: Visit) -> None:
+    page = visit()
+    sources: list[str] = []
+    page.on("request", lambda request: sources.append(request.url) if request.resource_type == "image" else None)
+    page.goto("/search?q=图片新闻")
+    pictures = page.locator("#hits img.thumb")
+    expect(pictures).to_have_count(10)
+    for n in range(10):
+        pictures.nth(n).scroll_into_view_if_needed()
+    becomes_true(page, "[...document.querySelectorAll('img.thumb')].every(one => one.complete)")
+    sizes = pictures.evaluate_all("all => all.map(one => [one.naturalWidth, one.naturalHeight, one.alt])")
+    assert sizes and all(0 < width <= 320 and 0 < height <= 240 and alt == "" for width, height, alt in sizes)
+    base = page.evaluate("location.origin")
+    assert [url for url in sources if not url.startswith(f"{base}/")] == []
+
+
+def test_a_picture_that_does_not_come_leaves_no_gap(visit: Visit) -> None:
+    page = visit(404)
+    page.route("**/picture/*", lambda route: route.fulfill(status=404))
+    page.goto("/search?q=图片新闻")
+    page.locator("#hits > li").last.scroll_into_view_if_needed()
+    expect(page.locator("#hits img, #hits .pictured")).to_have_count(0)
+
+
 # -- hostile text
 
 MARKER = "plumbxss"
@@ -440,7 +567,7 @@ def test_hostile_terms_are_looked_for_as_text(visit: Visit) -> None:
 def test_the_watch_sees_what_it_is_there_for(visit: Visit, watches: list[Watch], vertical: Vertical) -> None:
     """Inline scripts and requests to elsewhere (the policy refuses both), dialogs, missing files."""
     page = visit()
-    page.goto("/")
+    page.goto("/help")
     page.context.route("https://elsewhere.example/", lambda route: route.abort())
     page.evaluate("""() => {
         document.body.append(Object.assign(document.createElement("script"), { textContent: "window.ran = true" }));

@@ -220,7 +220,7 @@ def test_a_decision_that_cannot_be_saved_is_not_shown_as_taken(visit: Visit) -> 
 
 
 def test_a_published_term_ranks_its_documents_first_within_seconds(visit: Visit, vertical: Vertical) -> None:
-    reader, page = visit(), sign_in(visit())
+    reader, page = sign_in(visit()), sign_in(visit())
     reader.goto(f"/compare?q={CONGRESS}")
     before = reader.locator("#measures tbody td:nth-child(2)").all_inner_texts()
     page.get_by_label("查找词语").fill(CONGRESS)

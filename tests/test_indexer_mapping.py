@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from docstore import fields
-from docstore.model import Article, Block, BlockKind, Lexicon, LexiconEntry, StoredArticle, document_id
+from docstore.model import Article, Block, BlockKind, Lexicon, LexiconEntry, PageType, StoredArticle, document_id
 from indexer.mapping import LONGEST_BODY, Analysis, to_document, work_id
 from semantics.joined import WORD_JOINT
 from semantics.segment import RjiebaSegmenter, base_segmenter
@@ -26,7 +26,15 @@ def stored(**changes: object) -> StoredArticle:
 
 def test_every_field_is_one_that_the_schema_knows() -> None:
     document = to_document(
-        stored(title="油经 第二章", section="国际", author="王", source="新华社", blocks=BLOCKS), ANALYSIS
+        stored(
+            title="油经 第二章",
+            section="国际",
+            author="王",
+            source="新华社",
+            blocks=BLOCKS,
+            picture="http://a.test/p.png",
+        ),
+        ANALYSIS,
     )
     assert set(document) == set(fields.ALL)
     assert document[fields.ID] == document_id("http://a.test/1")
@@ -65,9 +73,42 @@ def test_dates(published: str, moment: str) -> None:
 def test_what_a_page_does_not_state_is_no_field() -> None:
     optional = {
         fields.PUBLISHED, fields.PUBLISHED_TEXT, fields.SECTION, fields.AUTHOR, fields.SOURCE, fields.HEADINGS,
-        fields.WORK,
+        fields.WORK, fields.PICTURE, fields.TITLE_NUMBERS,
     }  # fmt: skip
     assert set(to_document(stored(published=""), ANALYSIS)) == set(fields.ALL) - optional
+
+
+def test_a_title_is_known_by_its_letters_its_numbers_and_its_sound() -> None:
+    document = to_document(stored(title="《页岩气周报》第三期 2024"), ANALYSIS)
+    assert document[fields.TITLE_KEY] == ["页岩气周报第三期2024", "=《页岩气周报》第三期 2024"]
+    assert document[fields.TITLE_NUMBERS] == "3 2024"
+    assert str(document[fields.TITLE_SOUND]).split()[:3] == ["ye", "yan", "qi"]
+
+
+def test_a_picture_is_kept_by_its_url_unless_that_is_no_url() -> None:
+    assert to_document(stored(picture="http://a.test/p.png"), ANALYSIS)[fields.PICTURE] == "http://a.test/p.png"
+    assert fields.PICTURE not in to_document(stored(picture="http://a.test/" + "p" * 2000), ANALYSIS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"published": "2016-05-09"}, PageType.ARTICLE),
+        ({"published": ""}, PageType.REFERENCE),
+        ({"body": "int main() {}\n用法", "blocks": (Block(BlockKind.CODE, "int main() {}"),)}, PageType.CODE),
+        ({"body": "用法见下，" * 9, "blocks": (Block(BlockKind.CODE, "int main() {}"),)}, PageType.ARTICLE),
+        (
+            {"body": "井场日落。" * 9, "blocks": (Block(BlockKind.PICTURE, "", url="http://a.test/p.png"),) * 3},
+            PageType.PICTURES,
+        ),
+        (
+            {"body": "井场日落。" * 99, "blocks": (Block(BlockKind.PICTURE, "", url="http://a.test/p.png"),) * 3},
+            PageType.ARTICLE,
+        ),
+    ],
+)
+def test_the_kind_of_a_page_is_what_it_is_made_of(changes: dict[str, object], kind: PageType) -> None:
+    assert to_document(stored(**changes), ANALYSIS)[fields.PAGE_TYPE] == kind
 
 
 def test_headings_are_those_of_the_blocks_one_a_line() -> None:

@@ -117,7 +117,8 @@ class TestIdsContaining:
             ("石油大会", {"full", "title"}),
             ("CO2驱", {"mixed", "wide"}),
             ("co2驱", {"mixed", "wide"}),
-            ("2驱", set()),
+            ("2驱", {"mixed", "wide"}),  # a piece of what is glued; too many, never too few
+            ("O2驱", set()),
             ("大会石油", set()),
             ("PDC", {"latin"}),
             ("drill bits", {"latin"}),

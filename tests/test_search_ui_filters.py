@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
+from search_ui.clauses import Params
 from search_ui.filters import filter_params, filters_of
 from search_ui.query_language import PartKind, parse
-from search_ui.ranking import Params
 from search_ui.request import SearchRequest, Sort
 
 ANYWHERE = "qf='title_chars body_chars' q.op=OR q.operators=phrase"

@@ -18,9 +18,11 @@ from search_ui.actions import Nights, RunSummary
 from search_ui.messages import LANGUAGES, catalog, say
 from search_ui.public import page_numbers
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import ONE_GOOD_RUN, FakeActions, FakeSearch, document, site_app
+from tests.search_ui_fakes import ONE_GOOD_RUN, FakeActions, FakeSearch, document, sign_in, site_app
 
 TWENTY_FIVE = [document(n, f"页岩气开发之{n}", "四川盆地页岩气产量上升。", site=f"s{n % 2}.example") for n in range(25)]
+
+WITH_TOOLS = SearchSettings(developer_tools=True)
 
 
 def soup(response: TestResponse) -> BeautifulSoup:
@@ -31,7 +33,9 @@ def test_home_counts_what_can_be_searched() -> None:
     actions = FakeActions(published=Lexicon(3, (LexiconEntry("页岩气"), LexiconEntry("压裂"))))
     page = soup(site_app(FakeSearch(TWENTY_FIVE), actions).test_client().get("/?lang=en"))
     assert page.select_one("#counts").get_text(" ", strip=True).split("\n")[0].startswith("25 documents · 2 sites")
-    assert "version 3: 2 words" in page.get_text()
+    assert "version 3: 2 words" not in page.get_text()
+    opened = site_app(FakeSearch(TWENTY_FIVE), actions, WITH_TOOLS).test_client()
+    assert "version 3: 2 words" in soup(opened.get("/?lang=en")).get_text()
 
 
 def test_home_opens_without_solr() -> None:
@@ -147,7 +151,8 @@ def test_errors_are_pages_and_json(address: str, status: int) -> None:
 
 
 def test_solr_down_is_a_friendly_503() -> None:
-    client = site_app(FakeSearch(error=SolrUnavailableError("connection refused at 127.0.0.1"))).test_client()
+    down = FakeSearch(error=SolrUnavailableError("connection refused at 127.0.0.1"))
+    client = site_app(down, settings=WITH_TOOLS).test_client()
     for address in ("/search?q=a", "/compare?q=a"):
         response = client.get(address)
         assert response.status_code == 503 and response.headers["Retry-After"] == "10"
@@ -181,7 +186,7 @@ def test_json_is_chosen_by_address_or_header() -> None:
 def test_comparison_stands_side_by_side() -> None:
     search = FakeSearch([document(1, "世界石油大会", "开幕")])
     actions = FakeActions(published=Lexicon(1, (LexiconEntry("世界石油大会"),)))
-    client = site_app(search, actions).test_client()
+    client = site_app(search, actions, WITH_TOOLS).test_client()
     page = soup(client.get("/compare?q=世界石油大会"))
     cut = page.select("#measures tbody tr")[0].find_all("td")
     assert [word.text for word in cut[0].select("bdi")] == ["世界", "石油", "大会"]
@@ -189,6 +194,48 @@ def test_comparison_stands_side_by_side() -> None:
     assert len(page.select(".sides section .hit.whole")) == 2
     sides = client.get("/compare?q=世界石油大会&format=json").json["sides"]
     assert [(side["lexicon"], side["first_rank"]) for side in sides] == [("base", 1), ("domain", 1)]
+
+
+@pytest.mark.parametrize("address", ["/", "/search?q=页岩气", "/article/doc1?q=页岩气", "/help"])
+def test_a_reader_sees_no_tools_of_developers(address: str) -> None:
+    """Neither the comparison (MRR, P@10) nor ranking profiles, unless a setting opens them or one is signed in."""
+    reader = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    page = soup(reader.get(address))
+    assert page.select('#profiles, a[href^="/compare"]') == []
+    signed_in = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    sign_in(signed_in)
+    for client in (signed_in, site_app(FakeSearch(TWENTY_FIVE), settings=WITH_TOOLS).test_client()):
+        opened = soup(client.get(address))
+        assert len(opened.select('nav a[href^="/compare"]')) == 1
+        assert len(opened.select("#profiles a")) == (4 if address.startswith("/search") else 0)
+
+
+def test_facets_show_their_first_values_and_more_behind_a_word() -> None:
+    many = [document(n, "页岩气", "页岩气", site=f"s{n % 12:02}.example") for n in range(60)]
+    authors = [
+        one | {fields.AUTHOR: f"作者{n % 3}", fields.LANGUAGE: ("zh", "en")[n % 2]} for n, one in enumerate(many)
+    ]
+    client = site_app(FakeSearch(authors)).test_client()
+    page = soup(client.get("/search?q=页岩气&lang=en"))
+    assert len(page.select("#sites > ul a")) == 8 and len(page.select("#sites details a")) == 4
+    assert "4 more" in page.select_one("#sites summary").text
+    assert [bdi.text for bdi in page.select("#languages bdi")] == ["Chinese", "English"]
+    assert len(page.select("#authors a")) == 3
+    assert page.select("#types, #sections") == []  # nothing to choose from
+    narrowed = soup(client.get(page.select_one("#authors a")["href"]))
+    assert "作者0" in narrowed.select_one("#narrowed").text
+    kinds = [one | {fields.PAGE_TYPE: ("article", "reference", "article")[n % 3]} for n, one in enumerate(many)]
+    page = soup(site_app(FakeSearch(kinds)).test_client().get("/search?q=页岩气&lang=en"))
+    assert [bdi.text for bdi in page.select("#types bdi")] == ["Articles", "Reference pages"]
+
+
+def test_who_compares_is_asked_to_sign_in() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    asked = client.get("/compare?q=页岩气")
+    assert asked.status_code == 303 and asked.headers["Location"].startswith("/admin/login?next=/compare")
+    assert client.get("/compare?q=页岩气&format=json").status_code == 403
+    sign_in(client)
+    assert client.get("/compare?q=页岩气").status_code == 200
 
 
 def test_health_robots_and_sign() -> None:
@@ -238,7 +285,7 @@ def test_every_answer_carries_the_security_headers() -> None:
 
 
 def test_pages_obey_their_own_policy() -> None:
-    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    client = site_app(FakeSearch(TWENTY_FIVE), settings=WITH_TOOLS).test_client()
     for address in ("/", "/search?q=页岩气", "/compare?q=页岩气", "/admin/login"):
         page = soup(client.get(address))
         assert not page.select("style, script:not([src]), [style]")
@@ -288,6 +335,8 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "article.",
         "offers.",
         "suggest.",
+        "filters.",
+        "type.",
         "role.",
         "run.",
         "stage.",
@@ -331,7 +380,7 @@ def test_a_chosen_language_stays_and_the_switch_keeps_the_search() -> None:
 
 
 def test_every_field_has_a_label_and_every_page_its_landmarks() -> None:
-    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    client = site_app(FakeSearch(TWENTY_FIVE), settings=WITH_TOOLS).test_client()
     for address in ("/", "/search?q=页岩气", "/compare?q=页岩气", "/admin/login"):
         page = soup(client.get(address))
         assert (

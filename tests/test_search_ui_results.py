@@ -82,6 +82,56 @@ def test_sites_have_names_and_years_keep_their_distance() -> None:
     assert [(f.value, f.count, f.share) for f in page.dates] == [("2014", 3, 2), ("2015", 0, 0), ("2016", 30, 20)]
 
 
+def of(site: str, count: int) -> dict[str, Any]:
+    return {"of": {"buckets": [{"val": site, "count": count}]}}
+
+
+def test_values_stand_in_the_order_of_what_is_counted() -> None:
+    """Solr finds them by documents; counted are clusters."""
+    counted = counts(terms={"buckets": [{"val": "压裂", "count": 40, "n": 3}, {"val": "钻井", "count": 20, "n": 9}]})
+    assert [(f.value, f.count) for f in page_of(answer({}), counted).terms] == [("钻井", 9), ("压裂", 3)]
+
+
+def test_a_facet_without_a_choice_is_none() -> None:
+    counted = counts(
+        languages=buckets(("zh", 43)),  # all 44 documents
+        types={"buckets": []},
+        authors=buckets(("张三", 5)),  # one value alone
+        terms=buckets(("油气", 43), ("压裂", 3), ("钻井", 2)),
+    )
+    page = page_of(answer({}), counted)
+    assert page.languages == page.types == page.authors == ()
+    assert [f.value for f in page.terms] == ["压裂", "钻井"]  # 油气 narrows nothing
+    chosen = page_of(answer({}), counted, ASKED.changed(languages=("zh",)))
+    assert [(f.value, f.selected) for f in chosen.languages] == [("zh", True)]
+
+
+def test_what_a_site_writes_on_every_page_is_no_section_and_no_author() -> None:
+    counted = counts(
+        sections={
+            "buckets": [
+                {"val": "您身边的油气专家", "count": 19, "n": 19, **of("a.example", 19)},  # on 19 of its 20 pages
+                {"val": "市场", "count": 10, "n": 10, **of("b.example", 10)},  # a section of it
+                {"val": "要闻", "count": 9, "n": 9, **of("b.example", 6)},  # two sites have one of this name
+            ]
+        },
+        authors={
+            "buckets": [
+                {"val": "admin", "count": 20, "n": 20, **of("a.example", 20)},
+                {"val": "张三", "count": 7, "n": 7, **of("b.example", 7)},
+                {"val": "李四", "count": 6, "n": 6, **of("b.example", 6)},
+            ]
+        },
+        sections_of_sites=buckets(("a.example", 19), ("b.example", 23)),
+        authors_of_sites=buckets(("a.example", 19), ("b.example", 23)),
+    )
+    page = page_of(answer({}), counted)
+    assert [f.value for f in page.sections] == ["市场", "要闻"]
+    assert [f.value for f in page.authors] == ["张三", "李四"]
+    narrowed = page_of(answer({}), counted, ASKED.changed(sections=("您身边的油气专家",)))
+    assert narrowed.sections[0].selected
+
+
 def test_what_was_chosen_stays_in_sight_where_nothing_has_it() -> None:
     asked = ASKED.changed(sections=("要闻",), terms=("页岩气",))
     page = page_of(answer({}), counts(terms=buckets(("压裂", 3))), asked)
@@ -128,5 +178,5 @@ def test_site_counts() -> None:
     found = site_counts(
         {"response": {"numFound": 9}, "facets": {"count": 9, "sites": 2, "newest": "2016-05-09T00:00:00Z"}}
     )
-    assert (found.documents, found.sites, found.newest, found.terms) == (9, 2, "2016-05-09", ())
+    assert (found.documents, found.sites, found.newest) == (9, 2, "2016-05-09")
     assert site_counts({"response": {"numFound": 0}, "facets": {"count": 0}}).newest == ""

@@ -14,6 +14,7 @@ from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
 from search_ui.ranking import PROFILES
 from search_ui.search import SearchClient
+from search_ui.settings import SearchSettings
 from semantics.segment import RjiebaSegmenter
 from tests.conftest import SHARED
 from tests.search_ui_fakes import BASE, FakeActions, site_app
@@ -44,7 +45,7 @@ def client(solr_node: SolrNode) -> Iterator[FlaskClient]:
     assert refused == {}
     index.commit()
     search = SearchClient(solr_node.url, "searchui", timeout=120.0)
-    yield site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
+    yield site_app(search, FakeActions(published=lexicon), SearchSettings(developer_tools=True)).test_client()  # type: ignore[arg-type]
     index.drop()
 
 

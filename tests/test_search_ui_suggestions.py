@@ -10,8 +10,8 @@ import pytest
 from docstore import fields
 from docstore.errors import SolrUnavailableError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
-from search_ui.live_vocabulary import KEY, RENEWED_AFTER, LiveVocabulary, title_words
-from search_ui.ranking import Params
+from search_ui.clauses import Params
+from search_ui.live_vocabulary import KEY, RENEWED_AFTER, LiveVocabulary, words_in
 from search_ui.suggestions import LONGEST_TITLE, MOST, title_params, titles_of
 from tests.search_ui_fakes import FakeActions, site_app
 
@@ -112,11 +112,11 @@ def test_a_readers_text_is_only_ever_a_value() -> None:
 
 
 def test_words_of_titles_are_chinese_and_longer_than_a_character() -> None:
-    assert title_words({"terms": {fields.TITLE_BASE: ["的", 9, "开发", 8, "pdc", 7, "PDC钻头", 2]}}) == {
+    assert words_in({"terms": {fields.TITLE_BASE: ["的", 9, "开发", 8, "pdc", 7, "PDC钻头", 2]}}) == {
         "开发": 8,
         "PDC钻头": 2,
     }
-    assert title_words({}) == {}
+    assert words_in({}) == {}
 
 
 def test_a_vocabulary_is_made_in_the_background_once_for_each_version_and_now_and_then() -> None:

@@ -153,18 +153,12 @@ def offers(client: FlaskClient, query: str, **more: str) -> dict[str, tuple[str,
 @pytest.mark.parametrize(
     ("query", "more", "offered"),
     [
-        ("叶岩气", {}, {"页岩气": ("页岩气", 3)}),
-        ("yeyanqi", {}, {"页岩气": ("页岩气", 3)}),
-        ("ye yan qi", {}, {"页岩气": ("页岩气", 3)}),
-        ("水力压列", {}, {"水力压裂": ("水力压裂", 2)}),
-        ("supersonc", {}, {"supersonic": ("supersonic", 1)}),
-        ('"叶岩气"', {}, {"页岩气": ('"页岩气"', 2)}),
         ("页岩气 site:nowhere.example", {}, {"Leave out site:nowhere.example": ("页岩气", 3)}),
         ("煤层气 after:2020", {}, {"Leave out after:2020": ("煤层气", 1)}),
         ("水力压裂 -技术 -设备", {}, {"Leave out -技术": ("水力压裂 -设备", 1)}),
         ("煤层气", {"site": "b.example"}, {"From any site": ("煤层气", 1)}),
         ("煤层气", {"from": "2016"}, {"From any date": ("煤层气", 1)}),
-        ("页岩气 莫斯科", {"sort": "date"}, {BY_RELEVANCE: ("页岩气 莫斯科", 5)}),
+        ("页岩气 莫斯科 产量", {"sort": "date"}, {BY_RELEVANCE: ("页岩气 莫斯科 产量", 1)}),
         ('"压裂水力技术"', {}, {"Search for the parts of 压裂水力技术": ("压裂 水力 技术", 2)}),
         ("可燃冰 煤层气 核聚变 反应堆", {}, {"煤层气 1 result": ("煤层气", 1)}),
         ("zzzzqqqq", {}, {}),
@@ -177,6 +171,55 @@ def test_what_is_offered_when_nothing_is_found(
     found = offers(client, query, **more)
     assert {name: found.get(name) for name in offered} == offered
     assert offered or not found
+
+
+@pytest.mark.parametrize(
+    ("query", "instead", "count"),
+    [
+        ("叶岩气", "页岩气", 3),
+        ("yeyanqi", "页岩气", 3),
+        ("ye yan qi", "页岩气", 3),
+        ("水力压列", "水力压裂", 2),
+        ("slyl", "水力压裂", 2),  # first letters
+        ("supersonc", "supersonic", 1),
+        ('"叶岩气"', "页岩气", 2),
+        ("fulingyeyanqi", "涪陵页岩气", 1),  # a run in a title
+        ("chanliangshangsheng", "产量上升", 1),  # words of the base dictionary, in bodies alone
+        ("煤层器", "煤层气", 1),
+        ("supersonicdrills", "supersonic drills", 1),
+    ],
+)
+def test_a_page_that_would_be_empty_shows_another_spelling_and_says_so(
+    client: FlaskClient, query: str, instead: str, count: int
+) -> None:
+    results = page(client, query)
+    said, total, box = (results.select_one(one) for one in ("#instead", "#total", "#q"))
+    assert said is not None and total is not None and box is not None
+    assert [one.get_text() for one in said.select("bdi")] == [query, instead]
+    assert re.findall(r"\d+", total.get_text())[0] == str(count) and box["value"] == query
+    assert len(results.select("#hits .hit:not(.weak)")) == count
+    told = client.get("/search", query_string={"q": query, "format": "json"}).json  # programs get what they asked for
+    assert told["query"] == query and told["total"] == 0
+    assert (told["offers"][0]["kind"], told["offers"][0]["total"]) == ("spelled", count)
+
+
+@pytest.mark.parametrize("query", ["量子纠缠态", "zzzzqqqq", "zhouqizhang", "开幕式"])
+def test_what_no_document_has_is_no_page_of_unrelated_hits(client: FlaskClient, query: str) -> None:
+    results = page(client, query)
+    assert results.select("#hits, #instead, #offers") == []
+    assert results.select_one("#nothing") is not None
+
+
+def test_where_nothing_holds_all_of_it_the_words_are_named_that_are_held(client: FlaskClient) -> None:
+    results = page(client, "煤层气量子纠缠")
+    assert [str(link.get_text()) for link in results.select("#hits h2 a")] == ["煤层气"]
+    assert [str(word.get_text()) for word in results.select("#offers .chips bdi")] == ["煤层气"]
+    assert "No document holds" in str(results.select_one("#total"))
+
+
+def test_a_title_typed_with_signs_is_that_title(client: FlaskClient) -> None:
+    assert titles(client, "压裂 -设备出厂")[:1] == ["压裂设备出厂"]
+    assert "压裂设备出厂" not in titles(client, "压裂 -设备")
 
 
 def test_nothing_is_offered_where_enough_is_found(client: FlaskClient) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from search_ui.pinyin import blurred_sound, initials, sound, syllables
 from search_ui.vocabulary import Vocabulary, WordKind
+from semantics.pinyin import blurred_sound, initials, sound, syllables
 
 TERMS = {
     "页岩气": 120, "水力压裂": 40, "PDC钻头": 30, "shale gas": 20, "夜宴": 9, "西安": 8, "向斜": 70, "压裂液": 60,

@@ -6,7 +6,7 @@ import pytest
 
 from extractor.language import language_of
 from extractor.persons import HAN_NAME
-from search_ui.pinyin import has_han
+from semantics.pinyin import has_han
 from semantics.scripts import DENSE, HAN, disguised, script_of
 
 EXTENSION_I = "\U0002ebf0"  # assigned in Unicode 15.1, which Python 3.11 does not know
