@@ -5,6 +5,7 @@ In: plain `str`, and the words of one lexicon version. Out: words, tags, and key
     segment.py      open this first: `Segmenter` (cut, tag) and its rjieba implementation
     mixed_terms.py  finds the domain terms a Chinese segmenter cannot keep whole (`PDC钻头`, `shale gas`)
     general_language.py  how often words are used whatever a text is about
+    parser_limits.py  what no HTML parser should be given, cut from bytes before it
     folding.py      letter width, letter case and white space made comparable (`word_key`)
 
 Nothing here holds process-wide state that can change: a segmenter is built for one lexicon version and never
