@@ -244,11 +244,27 @@ class PageTraits:
 
 
 @dataclass(frozen=True)
+class Teaser:
+    """The headline that a page's text stands below, where it leads to another page of the site at `url` (absolute).
+
+    `opening` is the beginning of the text below it, "" where there is none to speak of; `size` is that of all text
+    down to the next such headline, in Chinese characters. `below_own`: the page shows a headline of its own above it.
+    """
+
+    url: str
+    headline: str
+    opening: str = ""
+    size: float = 0.0
+    below_own: bool = False
+
+
+@dataclass(frozen=True)
 class Reading:
-    """What the extractor made of a page, and what its site can learn from it."""
+    """What the extractor made of a page, what its site can learn from it, and whose text its text may be."""
 
     result: Article | Outcome
     learned: PageTraits = field(default_factory=PageTraits)
+    teaser: Teaser | None = None
 
 
 @dataclass(frozen=True)
