@@ -3,21 +3,33 @@
     p1 -next-> p2 -next-> p3          one article at p1; p2 and p3 are continuations
     amp -canonical-> p1               amp is a double of p1, once p1 is an article and says the same
     print (same title and body)       a double, where it names no original itself
+    tag page below p1's headline      a list, once p1 is an article that has its text
+    tag page among lists              a list, as long as nothing vouches for it
 
 Only the pages that a batch can have changed anything for are decided again, from each page's own article. The answer
 depends on what is known of the pages alone, never on the order in which they came.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sqlalchemy import Connection, Select, and_, select, update
+from sqlalchemy import Column, Connection, Select, and_, select, update
 
 from docstore.article_rows import text_key
+from docstore.database import Database
 from docstore.joining import LONGEST_CHAIN, address, chain_of, head_of, join
 from docstore.model import Article, Outcome, Reason, Stage
-from docstore.page_graph import CANONICAL, Own, PageGraph
-from docstore.tables import articles, outcomes, parts, urls
+from docstore.page_graph import CANONICAL, RIVALS, Own, PageGraph
+from docstore.tables import articles, outcomes, page_kinds, parts, teasers, urls
+from docstore.teasers import showing
+from docstore.url_patterns import (
+    Evidence,
+    Sibling,
+    known_siblings,
+    pattern_of,
+    replace_siblings,
+    unvouched,
+)
 
 MOST = 2_000  # doubles of one article that are looked at in one transaction
 
@@ -52,15 +64,25 @@ class Standing:
         return not self.is_original, bool(self.canonical_url), len(self.url), self.url_id
 
 
-def settle(connection: Connection, fresh: Mapping[int, Own | None], old_next: Iterable[str]) -> dict[int, Place]:
+def settle(
+    database: Database,
+    connection: Connection,
+    fresh: Mapping[int, Own | None],
+    old_next: Iterable[str],
+    siblings: Mapping[int, Sibling],
+) -> dict[int, Place]:
     """The places of the pages of a batch and of all others that it changes; pages without article have none.
 
     `fresh` is what extraction made of the batch's pages, `old_next` the addresses that they named as their next
-    pages before (docstore.page_graph.renew_ties).
+    pages before (docstore.page_graph.renew_ties), `siblings` those of the batch that are lists or articles.
     """
     graph = PageGraph(connection, fresh)
     ids = reached(connection, graph, fresh, old_next)
+    counted: set[int] = set()
     while True:
+        turned = count_siblings(database, connection, graph, ids - counted, siblings)
+        counted |= ids
+        ids |= around(connection, graph, turned)
         found = {url_id: place_of(graph, url_id) for url_id in sorted(ids) if graph.own(url_id)}
         beaten = join_doubles(connection, found)
         more = (beaten | dependents(connection, found, fresh)) - ids
@@ -72,16 +94,41 @@ def settle(connection: Connection, fresh: Mapping[int, Own | None], old_next: It
 def reached(
     connection: Connection, graph: PageGraph, fresh: Mapping[int, Own | None], old_next: Iterable[str]
 ) -> set[int]:
-    """The pages whose place may hang on those of the batch by what they name."""
+    """The pages whose place may hang on those of the batch by what they name and show."""
     ids = set(fresh) | {page for target in old_next for page in graph.pages_at(target)}
-    for url_id in tuple(ids):
-        ids.update(following(graph, url_id))
+    for own in filter(None, fresh.values()):
+        ids.update(some_of(connection, showing(address(own.url), own.url_id), teasers.c.url_id, RIVALS))
     for url_id in fresh:
         ids.update(graph.naming(url_id, CANONICAL), graph.originals(url_id))
+    return around(connection, graph, ids)
+
+
+def around(connection: Connection, graph: PageGraph, url_ids: Iterable[int]) -> set[int]:
+    """Pages with those that are of one article with them, by what they name and by what was kept."""
+    ids = set(url_ids)
+    for url_id in tuple(ids):
+        ids.update(following(graph, url_id))
     for url_id in tuple(ids):
         ids.add(head_of(url_id, graph.predecessor) or url_id)
     ids.update(connection.scalars(select(parts.c.whole_id).where(parts.c.url_id.in_(ids))))
     return ids
+
+
+def count_siblings(
+    database: Database, connection: Connection, graph: PageGraph, ids: Iterable[int], fresh: Mapping[int, Sibling]
+) -> set[int]:
+    """Count what pages are among their siblings; returns pages that are a list now for those, or no longer."""
+    old = known_siblings(connection, ids)
+    known = {url_id: one for url_id, one in old.items() if not graph.is_fresh(url_id)} | {
+        url_id: one for url_id, one in fresh.items() if url_id in set(ids)
+    }
+    new = {
+        url_id: replace(one, is_list=one.evidence is Evidence.LIST or graph.shows(url_id) is not None)
+        for url_id, one in known.items()
+    }
+    turned = replace_siblings(database, connection, old, new)
+    graph.forget_siblings()
+    return some_of(connection, unvouched(turned), page_kinds.c.url_id, MOST) if turned else set()
 
 
 def following(graph: PageGraph, url_id: int) -> list[int]:
@@ -98,6 +145,8 @@ def place_of(graph: PageGraph, url_id: int) -> Place:
     """What a page is by what pages name."""
     own = graph.own(url_id)
     assert own is not None
+    if refused := list_place(graph, own):
+        return refused
     head = head_of(url_id, graph.predecessor)
     chain = [url_id] if head is None else chain_of(head, graph.successor, graph.predecessor)
     if head is not None and head != url_id:
@@ -107,6 +156,18 @@ def place_of(graph: PageGraph, url_id: int) -> Place:
         return part_of(own, original, Reason.DOUBLE, url_of(graph, original))
     pages = [page for page in map(graph.own, chain) if page]
     return Place(own, url_id, join([page.article for page in pages]), len(pages))
+
+
+def list_place(graph: PageGraph, own: Own) -> Place | None:
+    """The place of a page that is a list, for what it shows or for what its siblings are."""
+    shown = graph.shows(own.url_id)
+    if shown is not None:
+        return part_of(own, shown, Reason.LIST_PAGE, f"its text is that of {url_of(graph, shown)}")
+    counts = graph.lists_around(own.url_id)
+    if counts is None:
+        return None
+    why = f"{counts[0]} of {sum(counts)} pages like {pattern_of(own.url)} are lists"
+    return part_of(own, own.url_id, Reason.LIST_PAGE, why)
 
 
 def original_of(graph: PageGraph, url_id: int, chain: list[int]) -> int | None:
@@ -176,9 +237,14 @@ def dependents(connection: Connection, found: Mapping[int, Place], fresh: Mappin
     now = {url_id: text_key(place.article) for url_id, place in found.items() if place.article}
     changed = {url_id for url_id in ids if url_id not in now or before.get(url_id) != now[url_id]}
     behind = select(parts.c.url_id).where(parts.c.whole_id.in_(changed)).order_by(parts.c.url_id)
-    first = list(connection.scalars(behind.limit(MOST)))
-    if len(first) == MOST:
-        wait_again(connection, behind.where(parts.c.url_id > first[-1]))
+    return some_of(connection, behind, parts.c.url_id, MOST)
+
+
+def some_of(connection: Connection, url_ids: Select[int], column: Column[int], most: int) -> set[int]:
+    """The first `most` pages of a query in order of `column`; the others wait to be extracted again."""
+    first = list(connection.scalars(url_ids.limit(most)))
+    if len(first) == most:
+        wait_again(connection, url_ids.where(column > first[-1]))
     return set(first)
 
 

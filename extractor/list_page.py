@@ -18,9 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from docstore.model import Teaser
 from extractor.date_text import date_in_url
 from extractor.document import Document
-from extractor.layout import Layout, Line
+from extractor.layout import Layout, Line, size_of
 from extractor.linked_data import ARTICLE, COLLECTION, linked_article
 from extractor.methods.anchor import is_near
 from extractor.methods.contract import Body
@@ -100,6 +101,13 @@ def list_reason(document: Document, body: Body | None, size: float, settings: Ex
     worst = min(looks, key=lambda found: sum(points for points, _ in found))
     points = sum(points for points, _ in worst) + article_points(document, body)
     return "; ".join(why for _, why in worst) if points < 0 else ""
+
+
+def teaser_reason(document: Document, body: Body | None, teaser: Teaser | None) -> str:
+    """Why a page whose text stands below another page's headline is a list; "" where the page alone cannot tell."""
+    if teaser is None or teaser.below_own or size_of(teaser.headline) < ARTICLE_TITLE:
+        return ""
+    return f"its headline leads to {teaser.url}" if article_points(document, body) <= 0 else ""
 
 
 def article_points(document: Document, body: Body | None) -> int:

@@ -1,9 +1,12 @@
 """The headline above a page's text, where it leads to another page: then the text may be that page's, not this one's.
 
     <title>Posts tagged oil - Blog</title> <h1>oil</h1>
-    <h2><a href="/2024/05/01/wells/">New wells</a></h2> <p>On Monday ...</p>       the text stands below another's headline
+    <h2><a href="/2024/05/01/wells/">New wells</a></h2> <p>On Monday ...</p>        below another page's headline
 
     <title>New wells - Blog</title> <h1><a href="/2024/05/01/wells/">New wells</a></h1>    ... below its own: no teaser
+
+Where the page has no headline of its own and nothing else says that it is an article, that is a list. Else the store
+knows whether the other page has that text (docstore/teasers.py): an article may show another one's headline as well.
 """
 
 import re
@@ -20,13 +23,13 @@ from extractor.names import attributes_of, plain, value_of
 from extractor.site_name import letters_of
 
 ABOVE = 25  # lines above the first sentence in which its headline is looked for
-BEGINNING = 60  # lines in which it is looked for where no text is shown
 SENTENCE = 15.0  # shortest line that is text, in Chinese characters
 LINK_LINE, ALL_LINK = 0.5, 0.9  # shares of link text: of a line of links, of a line that is one link
 SHORTEST, LONGEST = 2.0, 90.0  # sizes of a headline
-SHORTEST_OWN = 4  # letters of a headline that <title> may hold by chance
-OPENING = 200  # characters of the first text that are kept
+MIN_OWN = 4  # letters of a headline that <title> may hold by chance
+MAX_LINES, MAX_LINE = 5, 60  # lines of the text below that are kept, and characters of each
 NAMED = re.compile(r"title|headline|heading|subject|biaoti")
+ANSWER = re.compile(r"(?:(?:re|aw|sv|回复)\s*[:：]\s*)+", re.I)  # what an answer in a forum has before the title
 INDEX_FILE = re.compile(r"/(?:index|default)\.\w{2,5}$")
 FILE_ENDING = re.compile(r"\.(?:s?html?|php|aspx?|jsp)$")
 
@@ -35,19 +38,23 @@ def find_teaser(document: Document, body: Body | None) -> Teaser | None:
     """The headline that the text of a page stands below, if it leads to another page of the site, and the page does not
     call itself so.
     """
-    if not document.url:
+    if not document.url or body is None or not body.lines:
         return None
     lines = document.layout.lines
-    headline = first_headline(document) if body is None or not body.lines else headline_above(document, body.lines)
+    headline = headline_above(document, body.lines)
     if headline < 0:
         return None
     url = target_of(lines[headline], base_of(document))
     if not url or is_own(document, lines[headline], url):
         return None
-    below = text_below(document.layout, headline)
-    opening = next((line.text for line in below if line.size >= SENTENCE), "")
-    size = sum(line.size for line in below)
-    return Teaser(url, lines[headline].text, opening[:OPENING], size, shows_own(document, headline))
+    below = sampled(text_below(document.layout, headline, body.lines))
+    return Teaser(url, lines[headline].text, below, shows_own(document, headline)) if below else None
+
+
+def sampled(lines: Sequence[Line]) -> tuple[str, ...]:
+    """The beginnings of some lines, the first among them."""
+    step = max(1, -(-len(lines) // MAX_LINES))
+    return tuple(line.text[:MAX_LINE] for line in lines[::step])
 
 
 def shows_own(document: Document, headline: int) -> bool:
@@ -76,23 +83,14 @@ def headline_above(document: Document, body: Sequence[int]) -> int:
     return -1
 
 
-def first_headline(document: Document) -> int:
-    """The first headline of a page that shows no text: the page's own, or one that leads elsewhere; -1 for none."""
-    for place, line in enumerate(document.layout.lines[:BEGINNING]):
-        if is_headline(document.layout, line) and (
-            is_named(document, line) or target_of(line, base_of(document))
-        ):
-            return place
-    return -1
-
-
-def text_below(layout: Layout, headline: int) -> list[Line]:
-    """The lines from a headline to the next one that is a link as a whole."""
+def text_below(layout: Layout, headline: int, body: Sequence[int]) -> list[Line]:
+    """The sentences of a body from a headline to the next one that is a link as a whole."""
     found = []
-    for line in layout.lines[headline + 1 :]:
-        if is_headline(layout, line) and line.link_share >= ALL_LINK:
+    for place in body:
+        line = layout.lines[place]
+        if place > headline and is_headline(layout, line) and line.link_share >= ALL_LINK:
             break
-        if line.link_share < LINK_LINE:
+        if place > headline and is_sentence(line):
             found.append(line)
     return found
 
@@ -118,9 +116,9 @@ def is_headline(layout: Layout, line: Line) -> bool:
 
 def is_named(document: Document, line: Line) -> bool:
     """The page calls itself what the line says."""
-    letters = letters_of(line.text)
+    letters = letters_of(ANSWER.sub("", line.text))
     stated = (document.title, document.metas.get("og:title", ""))
-    return len(letters) >= SHORTEST_OWN and any(letters in letters_of(text) for text in stated)
+    return len(letters) >= MIN_OWN and any(letters in letters_of(text) for text in stated)
 
 
 def is_own(document: Document, headline: Line, url: str) -> bool:

@@ -93,7 +93,7 @@ def extraction_of(job: Job, settings: ExtractSettings, process: WorkerProcess) -
         reading = process.call(read_page, job.html, page.url, page.content_type, page.fetched_at, job.site, settings)
     except WorkerError as error:
         reading = Reading(outcome_of(error, page.url))
-    return Extraction(page, reading.result, reading.learned)
+    return Extraction(page, reading.result, reading.learned, reading.teaser, reading.vouched)
 
 
 def outcome_of(error: WorkerError, url: str) -> Outcome:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from crawler.urls import canonical
-from docstore.model import Article, Outcome, Reading, Reason, SiteKnowledge
+from docstore.model import Article, Outcome, Reading, Reason, SiteKnowledge, Teaser
 from extractor.extract import ArticleExtractor
 from extractor.near_duplicates import signature
 from extractor.settings import ExtractSettings
@@ -14,7 +14,7 @@ def read_page(
 ) -> Reading:
     """What the extractor makes of a page of which `site` is known, complete as the store keeps it."""
     reading = ArticleExtractor(settings).read(html, url, content_type, fetched_at, site)
-    return replace(reading, result=completed(reading.result, url))
+    return replace(reading, result=completed(reading.result, url), teaser=known_teaser(reading.teaser, url))
 
 
 def completed(result: Article | Outcome, url: str) -> Article | Outcome:
@@ -27,6 +27,12 @@ def completed(result: Article | Outcome, url: str) -> Article | Outcome:
         canonical_url=known_form(result.canonical_url, url),
         next_url=known_form(result.next_url, url),
     )
+
+
+def known_teaser(teaser: Teaser | None, url: str) -> Teaser | None:
+    """A teaser of a page whose URL the store may know."""
+    target = known_form(teaser.url, url) if teaser is not None else ""
+    return replace(teaser, url=target) if teaser is not None and target else None
 
 
 def known_form(url: str, base: str) -> str:

@@ -1,0 +1,56 @@
+"""Pages whose text is another page's: lists that show an article, or its lead, below that article's headline.
+
+A list page and its article come in any order and any night: what a page shows is kept, and decided once both are known.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import Connection, Select, delete, select
+
+from docstore.database import Database
+from docstore.joining import address, bare
+from docstore.model import Article, Teaser
+from docstore.records import storable
+from docstore.tables import parts, teasers
+
+LEAD = 40  # characters of a line that are compared: the lead on a list may be cut anywhere
+MIN_SHARE = 0.5  # of the lines that a page shows below a headline stand in the text that the headline leads to
+
+
+def renew_teasers(database: Database, connection: Connection, fresh: Mapping[int, Teaser | None]) -> None:
+    """Keep what the pages of a batch show now."""
+    connection.execute(delete(teasers).where(teasers.c.url_id.in_(list(fresh))))
+    rows = [
+        {
+            "url_id": url_id,
+            "target": address(teaser.url),
+            "lines": json.dumps([storable(line) for line in teaser.lines], ensure_ascii=False),
+        }
+        for url_id, teaser in fresh.items()
+        if teaser is not None
+    ]
+    database.upsert(connection, teasers, rows)
+
+
+def is_shown(lines: Sequence[str], article: Article) -> bool:
+    """Are the lines that a page shows the text of `article`?"""
+    text = bare(article.body)
+    leads = [bare(line)[:LEAD] for line in lines]
+    return bool(leads) and sum(lead in text for lead in leads) >= MIN_SHARE * len(leads)
+
+
+def showing(target: str, but: int) -> Select[int]:
+    """The pages that show the page at an address without scheme, but those of which it is known by page `but`."""
+    known = select(parts.c.url_id).where(parts.c.whole_id == but)
+    return (
+        select(teasers.c.url_id)
+        .where(teasers.c.target == target, teasers.c.url_id != but, teasers.c.url_id.not_in(known))
+        .order_by(teasers.c.url_id)
+    )
+
+
+def teasers_of(connection: Connection, url_ids: Iterable[int]) -> dict[int, tuple[str, list[str]]]:
+    """What pages show: url_id -> target, lines."""
+    query = select(teasers).where(teasers.c.url_id.in_(list(url_ids)))
+    return {row.url_id: (row.target, json.loads(row.lines)) for row in connection.execute(query)}
