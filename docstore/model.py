@@ -248,8 +248,8 @@ class PageTraits:
 class Teaser:
     """The headline that a page's text stands below, where it leads to another page of the site at `url` (absolute).
 
-    `lines` are beginnings of lines of the text below it, a sample down to the next such headline. `below_own`: the page
-    shows a headline of its own above it.
+    `lines` are beginnings of lines of the text below it, a sample down to the next such headline; none where there is
+    no text. `below_own`: the page shows a headline of its own above it.
     """
 
     url: str

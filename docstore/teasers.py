@@ -36,7 +36,7 @@ def renew_teasers(database: Database, connection: Connection, fresh: Mapping[int
 def is_shown(lines: Sequence[str], article: Article) -> bool:
     """Are the lines that a page shows the text of `article`?"""
     text = bare(article.body)
-    leads = [bare(line)[:LEAD] for line in lines]
+    leads = [bare(line)[:LEAD] for line in lines if line.strip()]
     return bool(leads) and sum(lead in text for lead in leads) >= MIN_SHARE * len(leads)
 
 

@@ -9,7 +9,7 @@ Counts are kept up to date page by page, so that the answer is a matter of the p
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from urllib.parse import unquote, urlsplit
@@ -52,7 +52,7 @@ class Sibling:
 def pattern_of(url: str) -> str:
     """What the URL of a page has in common with those of its siblings: `host/tags/*/`.
 
-    A number is `#` wherever it stands; the step before a page's number, or else the last one, is whatever it is.
+    A number is `#`; the step before a page's number, or else the last one, is `*`, but for the days of an archive.
     """
     try:
         parts = urlsplit(url)
@@ -60,17 +60,24 @@ def pattern_of(url: str) -> str:
         return url
     path, query = unquote(parts.path), re.sub(r"=[^&]*", "=*", parts.query)
     steps = [step for step in path.split("/") if step]
-    paged = len(steps) > 1 and (PAGE_STEP.fullmatch("/".join(steps[-2:])) or PAGE_STEP.fullmatch(steps[-1]))
-    name = len(steps) - 1 - (steps[-1].isdecimal() + 1 if paged else 0) if steps else -1
+    name = place_of_name(steps)
     shown = [general(step, place == name) for place, step in enumerate(steps)]
     tail = "/" if path.endswith("/") else ""
     return "/".join([parts.netloc, *shown[-LONGEST:]]) + tail + (f"?{query}" if query else "")
 
 
+def place_of_name(steps: Sequence[str]) -> int:
+    """Which step of a path is a page's own; -1 for none."""
+    last = len(steps) - 1
+    if PAGE_STEP.fullmatch("/".join(steps[-2:])):
+        return last - 2
+    if PAGE_STEP.fullmatch("".join(steps[-1:])):
+        return last - 1
+    return -1 if last > 0 and steps[last].isdecimal() and steps[last - 1].isdecimal() else last
+
+
 def general(step: str, is_name: bool) -> str:
     """A step of a path without what tells siblings apart."""
-    if step.isdecimal():
-        return "#"
     if not is_name:
         return NUMBER.sub("#", step)
     ending = ENDING.search(step)

@@ -7,7 +7,7 @@ from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Readi
 from extractor.check import body_size, refuse
 from extractor.document import Document, lay_out, source_of, with_all_lines
 from extractor.language import language_of
-from extractor.list_page import article_points
+from extractor.list_page import is_vouched
 from extractor.metadata import find_metadata
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
@@ -86,7 +86,7 @@ class ArticleExtractor:
         if refusal is not None or body is None:
             return Reading(refusal or Outcome(Reason.NO_BODY, "no text found"))
         article = self.article(document, body, latest_day(fetched_at))
-        return Reading(article, teaser=teaser, vouched=article_points(document, body) > 0)
+        return Reading(article, teaser=teaser, vouched=is_vouched(document))
 
     def enough(self, document: Document, body: Body | None) -> Body | None:
         """A body, or where that is too little, the one that the page states, if the method reads those."""

@@ -107,7 +107,9 @@ def teaser_reason(document: Document, body: Body | None, teaser: Teaser | None) 
     """Why a page whose text stands below another page's headline is a list; "" where the page alone cannot tell."""
     if teaser is None or teaser.below_own or size_of(teaser.headline) < ARTICLE_TITLE:
         return ""
-    return f"its headline leads to {teaser.url}" if article_points(document, body) <= 0 else ""
+    if teaser.lines and article_points(document, body) > 0:
+        return ""
+    return f"its headline leads to {teaser.url}"
 
 
 def article_points(document: Document, body: Body | None) -> int:
@@ -122,6 +124,11 @@ def stated_points(document: Document) -> int:
     points = {ARTICLE: 3, COLLECTION: -4}.get(linked.kind, 1 if linked.published else 0)
     points += 2 * any(name in metas for name in PUBLISHED_METAS)
     return points + metas.get("og:type", "").lower().startswith(OG_ARTICLE)
+
+
+def is_vouched(document: Document) -> bool:
+    """Does the page say that it is an article, by more than a headline and a text below it? Lists have those too."""
+    return stated_points(document) + address_points(document.url) > 0
 
 
 def place_points(document: Document, body: Body | None) -> int:

@@ -48,7 +48,7 @@ def find_teaser(document: Document, body: Body | None) -> Teaser | None:
     if not url or is_own(document, lines[headline], url):
         return None
     below = sampled(text_below(document.layout, headline, body.lines))
-    return Teaser(url, lines[headline].text, below, shows_own(document, headline)) if below else None
+    return Teaser(url, lines[headline].text, below, shows_own(document, headline))
 
 
 def sampled(lines: Sequence[Line]) -> tuple[str, ...]:
