@@ -14,7 +14,7 @@ from docstore.joining import address, is_alike, is_tie
 from docstore.model import Article, Teaser
 from docstore.tables import articles, parts, ties, urls
 from docstore.teasers import is_shown, renew_teasers, teasers_of
-from docstore.url_patterns import Counts, list_pattern
+from docstore.url_patterns import is_among_lists
 
 NEXT = "next"
 CANONICAL = "canonical"
@@ -44,7 +44,7 @@ class PageGraph:
         self._ties: dict[int, dict[str, str]] = {}
         self._before: dict[str, dict[str, list[int]]] = {}
         self._at: dict[str, list[int]] = {}
-        self._lists_around: dict[int, Counts | None] = {}
+        self._among_lists: dict[int, bool] = {}
         self._teasers = dict.fromkeys(fresh, NO_TEASER) | teasers_of(connection, fresh)
         self._read_ties(list(fresh))
         self._read_naming([address(own.url) for own in fresh.values() if own])
@@ -93,26 +93,24 @@ class PageGraph:
 
     def is_list(self, url_id: int) -> bool:
         """Is a page with an article a list all the same: for its text, or for its siblings?"""
-        return self.shows(url_id) is not None or self.lists_around(url_id) is not None
+        return self.shows(url_id) is not None or self.is_among_lists(url_id)
 
-    def lists_around(self, url_id: int) -> Counts | None:
-        """How many siblings of a page are lists, and how many are not, where that makes it one."""
-        if url_id not in self._lists_around:
-            self._lists_around[url_id] = list_pattern(self._connection, url_id)
-        return self._lists_around[url_id]
+    def is_among_lists(self, url_id: int) -> bool:
+        """Does nothing vouch for a page, and are its siblings lists?"""
+        if url_id not in self._among_lists:
+            self._among_lists[url_id] = is_among_lists(self._connection, url_id)
+        return self._among_lists[url_id]
 
     def forget_siblings(self) -> None:
         """What is known of siblings has changed."""
-        self._lists_around.clear()
+        self._among_lists.clear()
 
     def shows(self, url_id: int) -> int | None:
-        """The page whose text is all that a page shows; of pages that show each other none does."""
-        found: list[int] = []
-        here = self._shown(url_id)
-        while here is not None and here not in found and len(found) < HOPS:
-            found.append(here)
-            here = self._shown(here)
-        return found[0] if found and url_id not in found else None
+        """The page whose text is all that a page shows, if that one does not show another's in turn: of pages that show
+        each other none is lost.
+        """
+        shown = self._shown(url_id)
+        return shown if shown is not None and self._shown(shown) is None else None
 
     def _shown(self, url_id: int) -> int | None:
         if url_id not in self._teasers:

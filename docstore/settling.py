@@ -11,9 +11,10 @@ depends on what is known of the pages alone, never on the order in which they ca
 """
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Column, Connection, Select, and_, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Select, and_, select, update
 
 from docstore.article_rows import text_key
 from docstore.database import Database
@@ -21,7 +22,7 @@ from docstore.joining import LONGEST_CHAIN, address, chain_of, head_of, join
 from docstore.model import Article, Outcome, Reason, Stage
 from docstore.page_graph import CANONICAL, RIVALS, Own, PageGraph
 from docstore.tables import articles, outcomes, page_kinds, parts, teasers, urls
-from docstore.teasers import showing
+from docstore.teasers import not_known_behind, showing, shown_among
 from docstore.url_patterns import (
     Evidence,
     Sibling,
@@ -80,12 +81,13 @@ def settle(
     ids = reached(connection, graph, fresh, old_next)
     counted: set[int] = set()
     while True:
-        turned = count_siblings(database, connection, graph, ids - counted, siblings)
-        counted |= ids
-        ids |= around(connection, graph, turned)
+        while new := ids - counted:
+            turned = count_siblings(database, connection, graph, new, siblings)
+            counted |= new
+            ids |= around(connection, graph, turned)
         found = {url_id: place_of(graph, url_id) for url_id in sorted(ids) if graph.own(url_id)}
-        beaten = join_doubles(connection, found)
-        more = (beaten | dependents(connection, found, fresh)) - ids
+        beaten = join_doubles(connection, found, ids)
+        more = around(connection, graph, beaten | dependents(connection, found, fresh)) - ids
         if not more:
             return found
         ids |= more
@@ -96,22 +98,30 @@ def reached(
 ) -> set[int]:
     """The pages whose place may hang on those of the batch by what they name and show."""
     ids = set(fresh) | {page for target in old_next for page in graph.pages_at(target)}
-    for own in filter(None, fresh.values()):
-        ids.update(some_of(connection, showing(address(own.url), own.url_id), teasers.c.url_id, RIVALS))
-    for url_id in fresh:
-        ids.update(graph.naming(url_id, CANONICAL), graph.originals(url_id))
-    return around(connection, graph, ids)
+    return around(connection, graph, ids | all_showing(connection, graph, fresh))
 
 
 def around(connection: Connection, graph: PageGraph, url_ids: Iterable[int]) -> set[int]:
-    """Pages with those that are of one article with them, by what they name and by what was kept."""
+    """Pages with those that may be of one article with them, by what is named and by what was kept."""
     ids = set(url_ids)
+    ids |= all_showing(connection, graph, ids)
     for url_id in tuple(ids):
         ids.update(following(graph, url_id))
+    for url_id in tuple(ids):
+        ids.update(graph.naming(url_id, CANONICAL), graph.originals(url_id))
     for url_id in tuple(ids):
         ids.add(head_of(url_id, graph.predecessor) or url_id)
     ids.update(connection.scalars(select(parts.c.whole_id).where(parts.c.url_id.in_(ids))))
     return ids
+
+
+def all_showing(connection: Connection, graph: PageGraph, url_ids: Iterable[int]) -> set[int]:
+    """The pages that show one of these pages."""
+    targets = {address(own.url): own.url_id for own in map(graph.own, url_ids) if own}
+    found: set[int] = set()
+    for target in shown_among(connection, targets):
+        found |= some_of(connection, showing(target), teasers.c.url_id, RIVALS, not_known_behind(targets[target]))
+    return found
 
 
 def count_siblings(
@@ -163,11 +173,9 @@ def list_place(graph: PageGraph, own: Own) -> Place | None:
     shown = graph.shows(own.url_id)
     if shown is not None:
         return part_of(own, shown, Reason.LIST_PAGE, f"its text is that of {url_of(graph, shown)}")
-    counts = graph.lists_around(own.url_id)
-    if counts is None:
+    if not graph.is_among_lists(own.url_id):
         return None
-    why = f"{counts[0]} of {sum(counts)} pages like {pattern_of(own.url)} are lists"
-    return part_of(own, own.url_id, Reason.LIST_PAGE, why)
+    return part_of(own, own.url_id, Reason.LIST_PAGE, f"nearly all pages like {pattern_of(own.url)} are lists")
 
 
 def original_of(graph: PageGraph, url_id: int, chain: list[int]) -> int | None:
@@ -190,17 +198,18 @@ def url_of(graph: PageGraph, url_id: int) -> str:
     return own.url if own else ""
 
 
-def join_doubles(connection: Connection, found: dict[int, Place]) -> set[int]:
+def join_doubles(connection: Connection, found: dict[int, Place], decided: AbstractSet[int]) -> set[int]:
     """Make doubles of the articles in `found` whose text is another's on the same host.
 
-    Returns the articles outside `found` that have to become doubles of one in it.
+    Those of the pages `decided` that are not in `found` are no articles any more, whatever the store has of them.
+    Returns the articles outside that have to become doubles of one in `found`.
     """
     groups: dict[tuple[str, int], list[Standing]] = {}
     for url_id, place in found.items():
         if place.article is not None:
             standing = Standing(url_id, place.own.url, place.article.canonical_url)
             groups.setdefault((place.own.host, text_key(place.article)), []).append(standing)
-    for key, standing in outside(connection, groups, found):
+    for key, standing in outside(connection, groups, decided):
         groups[key].append(standing)
     beaten = set()
     for group in groups.values():
@@ -213,9 +222,9 @@ def join_doubles(connection: Connection, found: dict[int, Place]) -> set[int]:
 
 
 def outside(
-    connection: Connection, keys: Iterable[tuple[str, int]], found: Mapping[int, Place]
+    connection: Connection, keys: Iterable[tuple[str, int]], decided: AbstractSet[int]
 ) -> list[tuple[tuple[str, int], Standing]]:
-    """The articles in the store, but for those in `found`, with the same (host, text_key) as one of `keys`."""
+    """The articles in the store, but for the pages `decided`, with the same (host, text_key) as one of `keys`."""
     wanted = set(keys)
     query = (
         select(articles.c.url_id, articles.c.text_key, articles.c.canonical_url, urls.c.url, urls.c.host)
@@ -225,7 +234,7 @@ def outside(
     return [
         ((row.host, row.text_key), Standing(row.url_id, row.url, row.canonical_url))
         for row in connection.execute(query)
-        if (row.host, row.text_key) in wanted and row.url_id not in found
+        if (row.host, row.text_key) in wanted and row.url_id not in decided
     ]
 
 
@@ -240,11 +249,14 @@ def dependents(connection: Connection, found: Mapping[int, Place], fresh: Mappin
     return some_of(connection, behind, parts.c.url_id, MOST)
 
 
-def some_of(connection: Connection, url_ids: Select[int], column: Column[int], most: int) -> set[int]:
-    """The first `most` pages of a query in order of `column`; the others wait to be extracted again."""
+def some_of(
+    connection: Connection, url_ids: Select[int], column: Column[int], most: int, but: ColumnElement[bool] | None = None
+) -> set[int]:
+    """The first `most` pages of a query in order of `column`; the others, if `but`, are extracted again."""
     first = list(connection.scalars(url_ids.limit(most)))
     if len(first) == most:
-        wait_again(connection, url_ids.where(column > first[-1]))
+        rest = url_ids.where(column > first[-1])
+        wait_again(connection, rest if but is None else rest.where(but))
     return set(first)
 
 

@@ -6,7 +6,7 @@ A list page and its article come in any order and any night: what a page shows i
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Connection, Select, delete, select
+from sqlalchemy import ColumnElement, Connection, Select, delete, select
 
 from docstore.database import Database
 from docstore.joining import address, bare
@@ -40,14 +40,19 @@ def is_shown(lines: Sequence[str], article: Article) -> bool:
     return bool(leads) and sum(lead in text for lead in leads) >= MIN_SHARE * len(leads)
 
 
-def showing(target: str, but: int) -> Select[int]:
-    """The pages that show the page at an address without scheme, but those of which it is known by page `but`."""
-    known = select(parts.c.url_id).where(parts.c.whole_id == but)
-    return (
-        select(teasers.c.url_id)
-        .where(teasers.c.target == target, teasers.c.url_id != but, teasers.c.url_id.not_in(known))
-        .order_by(teasers.c.url_id)
-    )
+def shown_among(connection: Connection, targets: Iterable[str]) -> list[str]:
+    """Those of the URLs (without scheme) that any page shows."""
+    return list(connection.scalars(select(teasers.c.target).distinct().where(teasers.c.target.in_(list(targets)))))
+
+
+def showing(target: str) -> Select[int]:
+    """The pages that show the page at a URL (without scheme)."""
+    return select(teasers.c.url_id).where(teasers.c.target == target).order_by(teasers.c.url_id)
+
+
+def not_known_behind(url_id: int) -> ColumnElement[bool]:
+    """Of pages that show another: it is not known yet that they are lists of it."""
+    return teasers.c.url_id.not_in(select(parts.c.url_id).where(parts.c.whole_id == url_id))
 
 
 def teasers_of(connection: Connection, url_ids: Iterable[int]) -> dict[int, tuple[str, list[str]]]:

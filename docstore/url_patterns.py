@@ -131,15 +131,15 @@ def counts_of(connection: Connection, patterns: Iterable[int]) -> dict[int, Coun
     return dict.fromkeys(keys, (0, 0)) | counted
 
 
-def list_pattern(connection: Connection, url_id: int) -> Counts | None:
-    """The counts of the pattern of an unvouched page, where they make it a list; else None."""
+def is_among_lists(connection: Connection, url_id: int) -> bool:
+    """Does nothing vouch for a page, and are its siblings lists?"""
     query = (
         select(url_patterns.c.lists, url_patterns.c.others)
         .join(page_kinds, page_kinds.c.pattern == url_patterns.c.pattern)
         .where(page_kinds.c.url_id == url_id, page_kinds.c.evidence == Evidence.UNVOUCHED)
     )
     row = connection.execute(query).first()
-    return (row.lists, row.others) if row is not None and is_list_pattern(row.lists, row.others) else None
+    return row is not None and is_list_pattern(row.lists, row.others)
 
 
 def unvouched(patterns: Iterable[int]) -> Select[int]:

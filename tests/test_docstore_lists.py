@@ -155,6 +155,13 @@ class TestTextOfAnotherPage:
         web.add({"oil": article("oil", original="t/"), "t/": showing("t/", "oil")})
         assert web.articles() == {"oil"}
 
+    def test_a_double_of_what_turns_out_to_be_a_list_is_an_article(self, web: Web) -> None:
+        """It was lost: a double of a page without article."""
+        web.add({"t/": article("t/"), "2024/oil": article("2024/oil")})
+        assert web.articles() == {"t/"}
+        assert web.add({"t/": Made(LIST)}) == [Reason.LIST_PAGE, Reason.EXTRACTED]
+        assert web.articles() == {"2024/oil"}
+
     def test_a_list_is_no_part_of_an_article(self, web: Web) -> None:
         """Lists name their next pages too."""
         first = Made(Article(url("t/"), "题目", TEXT, next_url=url("t/2")), showing("t/", "oil").teaser)
@@ -195,7 +202,7 @@ class TestSiblings:
         for place in order:
             web.add(batches[place])
         assert web.articles() == set()
-        assert web.outcome("tags/oil/") == (Reason.LIST_PAGE, "8 of 9 pages like a.test/tags/*/ are lists")
+        assert web.outcome("tags/oil/") == (Reason.LIST_PAGE, "nearly all pages like a.test/tags/*/ are lists")
 
     def test_one_that_is_vouched_for_stays(self, web: Web) -> None:
         web.add(LISTS | {"tags/oil/": article("tags/oil/")})
