@@ -20,6 +20,7 @@ from crawler.encoding_labels import codec_of
 from crawler.refresh import refresh_of
 from crawler.urls import address_of, canonical
 from docstore.model import Link, Page, Reason
+from semantics.parser_limits import without_excess_attributes, without_excess_depth
 
 MOST_LINKS = 10_000  # a manual's index, a blog's archive on one page
 LONGEST_ANCHOR = 200
@@ -37,8 +38,6 @@ _FEED_TYPES = frozenset(
     ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json", "text/xml")
 )
 _ENDINGS = (b"\x00", b"</html>", b"</HTML>", b"</body>", b"</BODY>")
-_LONG = 100_000
-_LONG_TAG = re.compile(rb"<[^<>]{%d,}>?" % _LONG)  # tens of thousands of attributes, each compared with all others
 _NO_PAGE = ("javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "blob:", "#")  # never meant as a page
 _LINK_HEADER = re.compile(r"<([^>]*)>([^,<\"]*(?:\"[^\"]*\"[^,<\"]*)*)")
 _REL = re.compile(r"rel\s*=\s*\"?([^\";]*)", re.IGNORECASE)
@@ -123,15 +122,15 @@ def _tree(body: bytes, encoding: str) -> etree._Element | None:
     root, whole = _parsed(body)
     if whole:
         return root
-    soup = BeautifulSoup(body.decode("utf-8", "replace"), "lxml", parse_only=SoupStrainer(list(_TAGS)))
+    flat = without_excess_depth(body).decode("utf-8", "replace")
+    soup = BeautifulSoup(flat, "lxml", parse_only=SoupStrainer(list(_TAGS)))
     return _parsed(str(soup).encode("utf-8", "replace"))[0]
 
 
 def _parsed(body: bytes) -> tuple[etree._Element | None, bool]:
     """The tree, and whether the text was read to its end. Nothing is fetched, entities are not expanded."""
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
-    if len(body) > _LONG:
-        body = _LONG_TAG.sub(b"", body)
+    body = without_excess_attributes(body)
     for ending in _ENDINGS:  # for libxml2 nothing comes after them, for browsers and many pages there does
         body = body.replace(ending, b"")
     try:

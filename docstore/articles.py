@@ -29,7 +29,7 @@ from docstore.records import (
 )
 from docstore.saving import Batch, Extraction, PendingPage
 from docstore.sites import LEAST_PAGES, SAMPLE_PAGES, knowledge_of, learn
-from docstore.tables import articles, outcomes, pages, parts, site_pages, sites, ties, urls
+from docstore.tables import articles, outcomes, page_kinds, pages, parts, site_pages, sites, ties, urls
 
 BATCH = 500
 FORGET = 100  # pages that are gone, in one transaction
@@ -251,8 +251,10 @@ SAMPLE = (
     .where(NEW.c.place <= SAMPLE_PAGES, COUNTED < SAMPLE_PAGES, COUNTED + NEW.c.waiting > LEAST_PAGES)
     .order_by(NEW.c.url_id)
 )
-# Pages that are no more, of those that were parts, or named others, or that parts are kept under.
-NAMED = union(select(parts.c.url_id), select(parts.c.whole_id), select(ties.c.url_id)).subquery()
+# Pages that are no more, of those that were parts, named others, are counted, or that parts are kept under.
+NAMED = union(
+    select(parts.c.url_id), select(parts.c.whole_id), select(ties.c.url_id), select(page_kinds.c.url_id)
+).subquery()
 GONE = (
     select(NAMED.c.url_id)
     .outerjoin(pages, pages.c.url_id == NAMED.c.url_id)

@@ -256,11 +256,30 @@ class PageTraits:
 
 
 @dataclass(frozen=True)
+class Teaser:
+    """The headline that a page's text stands below, where it leads to another page of the site at `url` (absolute).
+
+    `lines` are beginnings of lines of the text below it, a sample down to the next such headline; none where there is
+    no text. `below_own`: the page shows a headline of its own above it.
+    """
+
+    url: str
+    headline: str
+    lines: tuple[str, ...] = ()
+    below_own: bool = False
+
+
+@dataclass(frozen=True)
 class Reading:
-    """What the extractor made of a page, and what its site can learn from it."""
+    """What the extractor made of a page, what its site can learn from it, and whose text its text may be.
+
+    `vouched`: the page itself says that it is an article, by more than that there is text on it.
+    """
 
     result: Article | Outcome
     learned: PageTraits = field(default_factory=PageTraits)
+    teaser: Teaser | None = None
+    vouched: bool = True
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,15 @@ from sqlalchemy import Connection, delete, select
 from docstore.article_rows import article_of, article_of_json
 from docstore.database import Database
 from docstore.joining import address, is_alike, is_tie
-from docstore.model import Article
+from docstore.model import Article, Teaser
 from docstore.tables import articles, parts, ties, urls
+from docstore.teasers import is_shown, renew_teasers, teasers_of
+from docstore.url_patterns import is_among_lists
 
 NEXT = "next"
 CANONICAL = "canonical"
 RIVALS = 200  # of the pages that name the same next page or original, so many are looked at
+NO_TEASER: tuple[str, list[str]] = ("", [])
 HOPS = 10  # from a page to its original, to that one's original ...
 
 
@@ -28,6 +31,7 @@ class Own:
     url: str
     host: str
     article: Article
+    teaser: Teaser | None = None  # of a page of the present batch
 
 
 class PageGraph:
@@ -35,12 +39,19 @@ class PageGraph:
 
     def __init__(self, connection: Connection, fresh: Mapping[int, Own | None]) -> None:
         self._connection = connection
+        self._fresh = frozenset(fresh)
         self._own: dict[int, Own | None] = dict(fresh)
         self._ties: dict[int, dict[str, str]] = {}
         self._before: dict[str, dict[str, list[int]]] = {}
         self._at: dict[str, list[int]] = {}
+        self._among_lists: dict[int, bool] = {}
+        self._teasers = dict.fromkeys(fresh, NO_TEASER) | teasers_of(connection, fresh)
         self._read_ties(list(fresh))
         self._read_naming([address(own.url) for own in fresh.values() if own])
+
+    def is_fresh(self, url_id: int) -> bool:
+        """Is it a page of the present batch?"""
+        return url_id in self._fresh
 
     def own(self, url_id: int) -> Own | None:
         """The page's own article, if it has one."""
@@ -49,8 +60,9 @@ class PageGraph:
         return self._own[url_id]
 
     def successor(self, url_id: int) -> int | None:
-        """The page that `url_id` names as its next."""
-        return next(iter(self.pages_at(self._tie(url_id, NEXT), url_id)), None)
+        """The page that `url_id` names as its next. Lists go on as well, and are no article."""
+        found = next(iter(self.pages_at(self._tie(url_id, NEXT), url_id)), None)
+        return None if found is None or self.is_list(url_id) or self.is_list(found) else found
 
     def predecessor(self, url_id: int) -> int | None:
         """The page that `url_id` is the next of: of several the first known, one that is its own original before
@@ -75,7 +87,38 @@ class PageGraph:
         mine = self.own(url_id)
         for page in self.pages_at(self._tie(url_id, CANONICAL), url_id):
             other = self.own(page)
-            if mine and other and is_alike(mine.article, other.article):
+            if mine and other and is_alike(mine.article, other.article) and not self.is_list(page):
+                return page
+        return None
+
+    def is_list(self, url_id: int) -> bool:
+        """Is a page with an article a list all the same: for its text, or for its siblings?"""
+        return self.shows(url_id) is not None or self.is_among_lists(url_id)
+
+    def is_among_lists(self, url_id: int) -> bool:
+        """Does nothing vouch for a page, and are its siblings lists?"""
+        if url_id not in self._among_lists:
+            self._among_lists[url_id] = is_among_lists(self._connection, url_id)
+        return self._among_lists[url_id]
+
+    def forget_siblings(self) -> None:
+        """What is known of siblings has changed."""
+        self._among_lists.clear()
+
+    def shows(self, url_id: int) -> int | None:
+        """The page whose text is all that a page shows, if that one does not show another's in turn: of pages that show
+        each other none is lost.
+        """
+        shown = self._shown(url_id)
+        return shown if shown is not None and self._shown(shown) is None else None
+
+    def _shown(self, url_id: int) -> int | None:
+        if url_id not in self._teasers:
+            self._teasers[url_id] = teasers_of(self._connection, [url_id]).get(url_id, NO_TEASER)
+        target, lines = self._teasers[url_id]
+        for page in self.pages_at(target, url_id):
+            other = self.own(page)
+            if other and is_shown(lines, other.article):
                 return page
         return None
 
@@ -134,6 +177,7 @@ def renew_ties(database: Database, connection: Connection, fresh: Mapping[int, O
     connection.execute(delete(ties).where(mine))
     rows = [row for own in fresh.values() if own for row in tie_rows(own)]
     database.upsert(connection, ties, rows)
+    renew_teasers(database, connection, {url_id: own.teaser if own else None for url_id, own in fresh.items()})
     return before
 
 

@@ -13,13 +13,14 @@ from sqlalchemy import Connection, Row, and_, case, delete, func, select, update
 
 from docstore.article_rows import article_json, article_row
 from docstore.database import Database
-from docstore.model import Article, Kind, Outcome, PageTraits, Reason, Stage, WarcPointer
+from docstore.model import Article, Kind, Outcome, PageTraits, Reason, Stage, Teaser, WarcPointer
 from docstore.near_duplicates import Grouping, regroup
 from docstore.page_graph import Own, renew_ties
 from docstore.records import TEXT_VERSION, Op, OutcomeRow, number, write_changes, write_number, write_outcomes
 from docstore.settling import Place, settle
 from docstore.sites import learn
 from docstore.tables import articles, outcomes, parts, urls
+from docstore.url_patterns import Evidence, Sibling, sibling_of
 
 # Pages whose worth lies in their links: the crawl asks them again in every run.
 HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY})
@@ -42,11 +43,16 @@ class PendingPage:
 
 @dataclass(frozen=True)
 class Extraction:
-    """What extraction made of one page: an article, or an outcome that says why there is none; and what it teaches."""
+    """What extraction made of one page: an article, or an outcome that says why there is none; and what it teaches.
+
+    `teaser` and `vouched`: see `docstore.model.Reading`.
+    """
 
     page: PendingPage
     result: Article | Outcome
     learned: PageTraits = field(default_factory=PageTraits)
+    teaser: Teaser | None = None
+    vouched: bool = True
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,10 @@ class Batch:
         lost = {e.page.url_id for e in extractions if is_lost(e)}
         read = [e for e in extractions if e.page.url_id not in lost]
         learn(self.connection, [(e.page.url_id, e.page.host, e.learned) for e in read])
-        ends = self.keep({e.page.url_id: own_of(e) for e in read})
+        siblings = {
+            e.page.url_id: sibling_of(e.page.url_id, e.page.url, seen) for e in read if (seen := seen_in(e)) is not None
+        }
+        ends = self.keep({e.page.url_id: own_of(e) for e in read}, siblings)
         ends |= {e.page.url_id: e.result for e in extractions if isinstance(e.result, Outcome)}
         inputs = inputs_of(self.connection, list(ends)) | {e.page.url_id: e.page.digest for e in read}
         for url_id in lost:  # the old article is better than none; the page waits on
@@ -75,7 +84,7 @@ class Batch:
 
     def forget(self, url_ids: Sequence[int]) -> list[Reason]:
         """These pages are gone: what hung on them finds another place. Returns what became of the others."""
-        settled = self.keep(dict.fromkeys(url_ids))
+        settled = self.keep(dict.fromkeys(url_ids), {})
         self.write(settled, inputs_of(self.connection, list(settled)))
         return [outcome.reason for outcome in settled.values()]
 
@@ -89,12 +98,14 @@ class Batch:
         ]
         write_outcomes(self.database, self.connection, rows)
 
-    def keep(self, fresh: Mapping[int, Own | None]) -> dict[int, Outcome]:
+    def keep(self, fresh: Mapping[int, Own | None], siblings: Mapping[int, Sibling]) -> dict[int, Outcome]:
         """Keep the articles of these pages (None: it has none) and of those they change; returns the outcomes of the
-        pages that are articles or parts of one, of the others only where it is a new one.
+        pages that have an article or are parts of one, of the others only where it is a new one.
+
+        `siblings` are those of the pages that are articles or lists.
         """
         old_next = renew_ties(self.database, self.connection, fresh)
-        places = settle(self.connection, fresh, old_next)
+        places = settle(self.database, self.connection, fresh, old_next, siblings)
         before = rows_of(self.connection, [*places, *fresh])
         gone = [url_id for url_id in before if url_id not in places or places[url_id].article is None]
         self.keep_parts(places, fresh)
@@ -139,7 +150,16 @@ def is_lost(extraction: Extraction) -> bool:
 def own_of(extraction: Extraction) -> Own | None:
     """The page's own article."""
     page, result = extraction.page, extraction.result
-    return Own(page.url_id, page.url, page.host, result) if isinstance(result, Article) else None
+    if not isinstance(result, Article):
+        return None
+    return Own(page.url_id, page.url, page.host, result, extraction.teaser)
+
+
+def seen_in(extraction: Extraction) -> Evidence | None:
+    """What a page is by itself; None for one that says nothing of its siblings."""
+    if isinstance(extraction.result, Outcome):
+        return Evidence.LIST if extraction.result.reason is Reason.LIST_PAGE else None
+    return Evidence.VOUCHED if extraction.vouched else Evidence.UNVOUCHED
 
 
 def row_of(place: Place, before: Row[Any] | None, now: float) -> dict[str, Any]:

@@ -148,6 +148,7 @@ PARTS = (
     select(urls.c.url, outcomes.c.reason)
     .join(parts, parts.c.url_id == urls.c.url_id)
     .outerjoin(outcomes, (outcomes.c.url_id == urls.c.url_id) & (outcomes.c.stage == Stage.EXTRACT))
+    .where(func.coalesce(outcomes.c.reason, "") != Reason.LIST_PAGE)  # a list shows the article, and is no part of it
     .order_by(urls.c.url_id)
     .limit(SHOWN)
 )

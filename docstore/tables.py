@@ -7,6 +7,8 @@ articles  the article that a page (or a chain of pages) became; `duplicate_of` g
 parts     what a page is by itself, where the article is kept under another address or joined of several pages
 ties      addresses that a page names as the next page of its article, or as its original
 bands     keys of those articles that copies and similar ones are looked for among
+teasers   what a page shows of another one below that one's headline
+page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
 changes   the change log: what the indexer has still to do, in order; a row is deleted when it is done
 indexed   what the index holds of an address, and by which lexicon it was segmented
@@ -148,6 +150,35 @@ ties = Table(
     Column("kind", String(16), primary_key=True),  # next or canonical
     Column("target", Text, nullable=False),  # an address of the same site, without its scheme
     Index("ties_by_target", "target"),
+)
+
+teasers = Table(
+    "teasers",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("target", Text, nullable=False),  # a URL of the same site, without its scheme
+    Column("lines", Text, nullable=False),  # JSON list of strings
+    Index("teasers_by_target", "target"),
+)
+
+page_kinds = Table(
+    "page_kinds",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("pattern", BigInteger, nullable=False),  # line_hash, see docstore/url_patterns.py
+    Column(
+        "evidence", Integer, nullable=False
+    ),  # of the page by itself: 0 a list, 1 an article, 2 one that is vouched for
+    Column("is_list", Integer, nullable=False),  # 1 where it is, by itself or because its text is another page's
+    Index("page_kinds_by_pattern", "pattern", "evidence"),
+)
+
+url_patterns = Table(
+    "url_patterns",
+    metadata,
+    Column("pattern", BigInteger, primary_key=True, autoincrement=False),
+    Column("lists", Integer, nullable=False),
+    Column("others", Integer, nullable=False),
 )
 
 bands = Table(

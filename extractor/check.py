@@ -1,9 +1,9 @@
 """Is what was found an article? The reasons why not, as pure rules on the body and the page around it."""
 
-from docstore.model import Outcome, Reason, line_hash
+from docstore.model import Outcome, Reason, Teaser, line_hash
 from extractor.document import Document
 from extractor.layout import Layout, size_of
-from extractor.list_page import TEASER, list_reason
+from extractor.list_page import TEASER, list_reason, teaser_reason
 from extractor.methods.contract import Body
 from extractor.phrases import is_copyright
 from extractor.settings import ExtractSettings
@@ -12,12 +12,12 @@ CHARACTERS = 7  # a text of so many has the size of a Chinese character at least
 BEGINNING = 10_000  # characters of a body in which words are looked for
 
 
-def refuse(document: Document, body: Body | None, settings: ExtractSettings) -> Outcome | None:
+def refuse(document: Document, body: Body | None, teaser: Teaser | None, settings: ExtractSettings) -> Outcome | None:
     """Why a page has no article, or None where `body` is one. Every refusal says what was seen."""
     size = body_size(body, settings)
     if body is not None and size <= settings.copyright_longest and is_notice(body.text):
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
-    if why := list_reason(document, body, size, settings):
+    if why := list_reason(document, body, size, settings) or teaser_reason(document, body, teaser):
         return Outcome(Reason.LIST_PAGE, why)
     if body is not None and size >= settings.shortest_body:
         return None if has_words(body.text) else Outcome(Reason.NO_BODY, f"no words, but {body.text[:40]}")

@@ -31,6 +31,10 @@ class Document:
     site: SiteKnowledge
     whole: bool = True
 
+    def __getstate__(self) -> dict[str, object]:
+        """All but the tree, which cannot be pickled: a document from another process has none."""
+        return {**self.__dict__, "root": None}
+
 
 @dataclass(frozen=True)
 class Source:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from semantics.parser_limits import without_excess_attributes, without_excess_depth
+
 # Cut from the bytes before they are decoded and parsed: half of a page is script today, and slow to parse.
 CUT_START = re.compile(b"<(?:!--|s(?:cript|tyle|vg)|noscript)")
 HOLDS_ANYTHING = (b"<!--", b"<script", b"<style")  # markup in them is none
@@ -23,7 +25,6 @@ DEAD_TAGS = (
 CONTROLS = ("select", "textarea", "button", "object")
 PAGE_TAGS = ("p", "h1", "table", "article")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-DEEPEST = 400  # nesting kept from pages on which libxml2 gives up (its own limit is 2,048)
 SURROGATE = re.compile("[\ud800-\udfff]")
 NO_CHARACTERS = ("\ufffe".encode(), "\uffff".encode())
 CONTROL = bytes((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20)))
@@ -109,9 +110,15 @@ def parse(text: str) -> Element | None:
     """
     prologue = PROLOGUE.match(text)
     text = text[prologue.end() :] if prologue else text
-    data = encode(text).translate(None, CONTROL)
+    data = without_excess_attributes(encode(text).translate(None, CONTROL))
     if not data.strip():
         return None
+    root, whole = parsed(data)
+    return root if whole else parsed(without_excess_depth(data))[0]
+
+
+def parsed(data: bytes) -> tuple[Element | None, bool]:
+    """The root element of UTF-8 bytes, and whether the parser got to their end."""
     parser = etree.HTMLParser(
         encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
     )
@@ -120,9 +127,9 @@ def parse(text: str) -> Element | None:
     except etree.XMLSyntaxError:  # only comments, only a doctype ...
         root = None
     error = parser.error_log.last_error
-    if error is not None and error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
-        return parse_deep(data)
-    return root
+    if error is not None and error.type == etree.ErrorTypes.ERR_NO_MEMORY:
+        raise MemoryError
+    return root, error is None or error.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
 
 
 def encode(text: str) -> bytes:
@@ -134,51 +141,6 @@ def encode(text: str) -> bytes:
     for char in NO_CHARACTERS:
         data = data.replace(char, b"") if char in data else data
     return data
-
-
-def parse_deep(data: bytes) -> Element | None:
-    """Parse UTF-8 bytes that nest deeper than libxml2's tree may: the tags beyond DEEPEST become one level."""
-    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, target=_ShallowTree(DEEPEST))
-    try:
-        root: Element | None = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError:
-        return None
-    return root
-
-
-class _ShallowTree:
-    """lxml parser target that builds a tree of bounded depth; what nests deeper is hung on the last level."""
-
-    def __init__(self, deepest: int) -> None:
-        self.builder = etree.TreeBuilder()
-        self.deepest = deepest
-        self.depth = 0
-        self.dead = 0  # open elements whose text is never read
-
-    def start(self, tag: str | bytes, attrib: dict[str | bytes, str | bytes]) -> None:
-        self.depth += 1
-        self.dead += tag in DEAD_TAGS
-        if self.depth <= self.deepest:
-            self.builder.start(tag, dict(attrib))
-
-    def end(self, tag: str | bytes) -> None:
-        if self.depth <= self.deepest:
-            self.builder.end(tag)
-        self.depth -= 1
-        self.dead -= tag in DEAD_TAGS
-
-    def data(self, data: str | bytes) -> None:
-        if not self.dead:
-            self.builder.data(data)
-
-    def comment(self, text: str | bytes) -> None:
-        """Comments are no text."""
-
-    def close(self) -> Element | None:
-        try:
-            return self.builder.close()
-        except (AssertionError, etree.XMLSyntaxError):  # no element was ever opened
-            return None
 
 
 def clean(root: Element) -> None:

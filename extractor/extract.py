@@ -1,11 +1,13 @@
 """Page to article: decode, parse, clean, choose the body, read title and date, check."""
 
 import datetime
+from dataclasses import replace
 
 from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
 from extractor.check import body_size, refuse
 from extractor.document import Document, lay_out, source_of, with_all_lines
 from extractor.language import language_of
+from extractor.list_page import is_vouched
 from extractor.metadata import find_metadata
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
@@ -13,6 +15,7 @@ from extractor.settings import ExtractSettings
 from extractor.site_name import title_tail
 from extractor.stated_body import stated_body
 from extractor.structure import blocks_of
+from extractor.teaser import find_teaser
 
 DAY = 86_400.0
 END_OF_TIME = "2099-12-31"
@@ -51,8 +54,9 @@ class ArticleExtractor:
         document = self.document(html, url, content_type, site, self.method.reads_whole)
         if isinstance(document, Outcome):
             return Reading(document)
-        result = self.result(document, fetched_at)
-        return Reading(result, traits_of(document, result.title if isinstance(result, Article) else ""))
+        reading = self.reading(document, fetched_at)
+        title = reading.result.title if isinstance(reading.result, Article) else ""
+        return replace(reading, learned=traits_of(document, title))
 
     def document(
         self, html: bytes | str, url: str, content_type: str, site: SiteKnowledge | None = None, whole: bool = True
@@ -68,15 +72,21 @@ class ArticleExtractor:
 
     def result(self, document: Document, fetched_at: float) -> Article | Outcome:
         """The article of a page, or the reason why it has none."""
+        return self.reading(document, fetched_at).result
+
+    def reading(self, document: Document, fetched_at: float) -> Reading:
+        """The same with what speaks against it, and without what the site can learn."""
         body = self.method.choose(document)
         if not document.whole and (body is None or not body.sure):
             document = with_all_lines(document)
             body = self.method.choose(document)
         body = self.enough(document, body)
-        refusal = refuse(document, body, self.settings)
+        teaser = find_teaser(document, body)
+        refusal = refuse(document, body, teaser, self.settings)
         if refusal is not None or body is None:
-            return refusal or Outcome(Reason.NO_BODY, "no text found")
-        return self.article(document, body, latest_day(fetched_at))
+            return Reading(refusal or Outcome(Reason.NO_BODY, "no text found"))
+        article = self.article(document, body, latest_day(fetched_at))
+        return Reading(article, teaser=teaser, vouched=is_vouched(document))
 
     def enough(self, document: Document, body: Body | None) -> Body | None:
         """A body, or where that is too little, the one that the page states, if the method reads those."""

@@ -90,6 +90,8 @@ class _Reader:
         self.inline: list[tuple[Facts, int, int] | None] = []  # open elements since the outermost note
         self.elements = -1
         self.may_scan = 0
+        self.blank = 0  # so many of the first parts are white space, as far as somebody looked
+        self.code = -1  # the span of the outermost open `pre`
 
     def read(self, markup: str, whole: bool) -> None:
         """The pass."""
@@ -201,6 +203,8 @@ class _Reader:
         self.open.append(len(spans))
         facts = facts_of(tag, attributes)
         row = len(self.layout.lines) + self.layout.left_out.rows
+        if tag == "pre" and self.code < 0:
+            self.code = len(spans)
         spans.append(Span(facts, len(self.layout.lines), parent, self.elements, row))
         return facts
 
@@ -211,7 +215,8 @@ class _Reader:
         span = self.layout.spans[place]
         if tag == "tr" and len(self.layout.lines) - span.start > 1:
             self.join_cells(place)
-        elif tag == "pre":
+        elif place == self.code:
+            self.code = -1
             keep_code(self.layout.lines[span.start :])
         span.end = len(self.layout.lines)
 
@@ -280,11 +285,19 @@ class _Reader:
         *whole, rest = self.parts.pop().split("\n")
         for line in whole:
             self.parts.append(line)
-            if any(part and not part.isspace() for part in self.parts):
+            if self.shows_text():
                 self.flush()
             else:
                 self.parts[-1] += "\n"
         self.parts.append(rest)
+
+    def shows_text(self) -> bool:
+        """A part of the line is more than white space."""
+        parts, here = self.parts, min(self.blank, len(self.parts) - 1)
+        while here < len(parts) and (not parts[here] or parts[here].isspace()):
+            here += 1
+        self.blank = here
+        return here < len(parts)
 
     def flush(self) -> None:
         """End a line. A link or strong text that is open goes on in the next."""
@@ -306,6 +319,7 @@ class _Reader:
             self.strong.clear()
         self.strong_start = 0 if strong_open else -1
         parts.clear()
+        self.blank = 0
 
     def add_line(self, text: str) -> None:
         place = self.open[-1] if self.open else -1

@@ -18,9 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from docstore.model import Teaser
 from extractor.date_text import date_in_url
 from extractor.document import Document
-from extractor.layout import Layout, Line
+from extractor.layout import Layout, Line, size_of
 from extractor.linked_data import ARTICLE, COLLECTION, linked_article
 from extractor.methods.anchor import is_near
 from extractor.methods.contract import Body
@@ -102,6 +103,15 @@ def list_reason(document: Document, body: Body | None, size: float, settings: Ex
     return "; ".join(why for _, why in worst) if points < 0 else ""
 
 
+def teaser_reason(document: Document, body: Body | None, teaser: Teaser | None) -> str:
+    """Why a page whose text stands below another page's headline is a list; "" where the page alone cannot tell."""
+    if teaser is None or teaser.below_own or size_of(teaser.headline) < ARTICLE_TITLE:
+        return ""
+    if teaser.lines and article_points(document, body) > 0:
+        return ""
+    return f"its headline leads to {teaser.url}"
+
+
 def article_points(document: Document, body: Body | None) -> int:
     """What the head, the address and the place of the text say for an article; below 0: for a list."""
     return stated_points(document) + address_points(document.url) + place_points(document, body)
@@ -114,6 +124,11 @@ def stated_points(document: Document) -> int:
     points = {ARTICLE: 3, COLLECTION: -4}.get(linked.kind, 1 if linked.published else 0)
     points += 2 * any(name in metas for name in PUBLISHED_METAS)
     return points + metas.get("og:type", "").lower().startswith(OG_ARTICLE)
+
+
+def is_vouched(document: Document) -> bool:
+    """Does the page say that it is an article, by more than a headline and a text below it? Lists have those too."""
+    return stated_points(document) + address_points(document.url) > 0
 
 
 def place_points(document: Document, body: Body | None) -> int:

@@ -11,7 +11,7 @@ text of the body again, line by line.
 import re
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from urllib.parse import urljoin
@@ -55,6 +55,7 @@ class Setting:
 
 
 PLAIN = Setting()
+NO_LIST = (0, "")
 
 
 def blocks_of(document: Document, body: Body) -> tuple[Block, ...]:
@@ -74,8 +75,10 @@ class _Builder:
         self.body = body
         self.base = absolute(document.links.get("base", ""), document.url) or document.url
         self.settings = {body.span: PLAIN}
+        self.lists = {body.span: self.list_at(body.span, NO_LIST)}
         self.blocks: list[Block] = []
-        self.holder = -1  # item or code to which the next line may belong
+        self.pieces: list[Block] = []  # what becomes one block: the lines of an item, of code
+        self.holder = -1  # item or code to which they belong
         self.tables = data_tables(document.layout, body)
 
     def build(self) -> list[Block]:
@@ -87,6 +90,7 @@ class _Builder:
             self.add_line(index)
         while pictures:
             self.add_picture(pictures)
+        self.close_block()
         return self.blocks
 
     def add_line(self, index: int) -> None:
@@ -98,24 +102,26 @@ class _Builder:
         else:
             setting = self.setting(line.span)
             links = self.links(line) if line.anchors else ()
-            block = Block(setting.kind, line.text, setting.level, setting.ordered, "", links)
-            if 0 <= setting.holder == self.holder:
-                self.blocks[-1] = joined(self.blocks[-1], block)
-            else:
-                self.add(block, setting.holder)
+            self.add(Block(setting.kind, line.text, setting.level, setting.ordered, "", links), setting.holder)
 
     def add(self, block: Block, holder: int = -1) -> None:
-        self.blocks.append(block)
+        """One more block, or one more piece of the last where both have the same holder."""
+        if holder < 0 or holder != self.holder:
+            self.close_block()
+        self.pieces.append(block)
         self.holder = holder
+
+    def close_block(self) -> None:
+        """Nothing more belongs to the last block."""
+        if self.pieces:
+            self.blocks.append(self.pieces[0] if len(self.pieces) == 1 else joined(self.pieces))
+            self.pieces = []
 
     def add_code(self, line: Line) -> None:
         """Lines of one `pre` are one block; the empty lines between them stand in their pieces."""
-        text = "".join(line.parts).rstrip()
         whole = next((span for span in self.layout.above(line.span) if self.tag(span) == "pre"), -1)
-        if 0 <= whole == self.holder:
-            self.blocks[-1] = replace(self.blocks[-1], text=f"{self.blocks[-1].text}\n{text}")
-        else:
-            self.add(Block(BlockKind.CODE, line.text), whole)
+        more = 0 <= whole == self.holder
+        self.add(Block(BlockKind.CODE, "".join(line.parts).rstrip() if more else line.text), whole)
 
     def add_picture(self, pictures: deque[tuple[int, Block]]) -> None:
         """The next picture and, behind the last at its place, the captions that the body's text leaves out."""
@@ -139,15 +145,11 @@ class _Builder:
             found = self.settings[span] = self.find_setting((span,) if plain else self.around(span))
         return found
 
-    def around(self, span: int) -> Sequence[int]:
+    def around(self, span: int) -> Iterator[int]:
         """The spans from one up to the body's, without that."""
-        found, spans, end = [], self.layout.spans, self.body.span
-        while span >= 0 and span != end:
-            found.append(span)
-            span = spans[span].parent
-        return found
+        return takewhile(lambda place: place != self.body.span, self.layout.above(span))
 
-    def find_setting(self, within: Sequence[int]) -> Setting:
+    def find_setting(self, within: Iterable[int]) -> Setting:
         """What the first of these spans that says something makes of a line."""
         spans = self.layout.spans
         for depth, place in enumerate(within):
@@ -167,13 +169,21 @@ class _Builder:
 
     def item(self, place: int) -> Setting:
         """An item by the lists around it, as far as the body goes."""
-        lists: list[str] = []
-        for above in self.layout.above(place):
-            if self.tag(above) in ("ul", "ol"):
-                lists.append(self.tag(above))
-            if above == self.body.span:
-                break
-        return Setting(BlockKind.ITEM, max(1, len(lists)), lists[:1] == ["ol"], place)
+        depth, tag = self.lists_around(place)
+        return Setting(BlockKind.ITEM, max(1, depth), tag == "ol", place)
+
+    def lists_around(self, place: int) -> tuple[int, str]:
+        """How many lists are around a span, as far as the body goes, and the tag of the innermost; itself counts."""
+        unknown = list(takewhile(lambda span: span not in self.lists, self.layout.above(place)))
+        found = self.lists.get(self.layout.spans[unknown[-1]].parent, NO_LIST) if unknown else self.lists[place]
+        for span in reversed(unknown):
+            found = self.lists[span] = self.list_at(span, found)
+        return found
+
+    def list_at(self, span: int, around: tuple[int, str]) -> tuple[int, str]:
+        """The lists around a span and itself, where `around` are those around the one above it."""
+        tag = self.tag(span)
+        return (around[0] + 1, tag) if tag in ("ul", "ol") else around
 
     def lays_out(self, item: int) -> bool:
         """An li around most of the body is no item of a list."""
@@ -248,11 +258,15 @@ class _Builder:
         return False
 
 
-def joined(block: Block, more: Block) -> Block:
-    """A block with one more line."""
-    shift = len(block.text) + 1
-    links = tuple((start + shift, end + shift, url) for start, end, url in more.links)
-    return replace(block, text=f"{block.text}\n{more.text}", links=block.links + links)
+def joined(pieces: Sequence[Block]) -> Block:
+    """One block of several, a line each."""
+    shifts = accumulate((len(piece.text) + 1 for piece in pieces), initial=0)
+    links = tuple(
+        (start + shift, end + shift, url)
+        for piece, shift in zip(pieces, shifts, strict=False)
+        for start, end, url in piece.links
+    )
+    return replace(pieces[0], text="\n".join(piece.text for piece in pieces), links=links)
 
 
 def data_tables(layout: Layout, body: Body) -> frozenset[int]:
@@ -268,7 +282,8 @@ def table_of(layout: Layout, span: int) -> int:
 
 def is_heading_row(layout: Layout, row: int) -> bool:
     """All cells of a row are th."""
-    cells = takewhile(lambda span: span.parent >= row, layout.spans[row + 1 :])
+    behind = (layout.spans[place] for place in range(row + 1, len(layout.spans)))
+    cells = takewhile(lambda span: span.parent >= row, behind)
     tags = [span.facts.tag for span in cells if span.parent == row]
     return bool(tags) and all(tag == "th" for tag in tags)
 

@@ -31,7 +31,7 @@ from pipeline.cli_shared import (
 from pipeline.explain import Explained, as_json, candidate_table, explain_page, line_table
 from pipeline.explain_page import draw
 from pipeline.explain_sentences import sentences
-from pipeline.one_page import SourcePage, address_of, fetch_page, no_page, page_in_file, page_in_store
+from pipeline.one_page import SourcePage, address_of, apart, fetch_page, no_page, page_in_file, page_in_store
 
 FILE = click.Path(path_type=Path, allow_dash=True)
 
@@ -94,7 +94,8 @@ def extract_stage(context: click.Context, again: bool, **flags: Any) -> None:
 
 def article_of(page: SourcePage, settings: ExtractSettings) -> Article:
     """The article of a page. PlumblineError with the reason where it has none."""
-    found = ArticleExtractor(settings).extract(page.html, page.url, page.content_type, page.fetched_at)
+    extract = ArticleExtractor(settings).extract
+    found = apart(page, extract, page.html, page.url, page.content_type, page.fetched_at)
     if isinstance(found, Article):
         return found
     raise no_page(page.name, found)
@@ -178,10 +179,11 @@ def explained_page(context: click.Context, url: str | None, file: Path | None) -
     """The page on disk, or the one that the vertical keeps."""
     if file is not None:
         page = page_in_file(file, address_of(url) if url else "")
-        return explain_page(page, settings_or_defaults(context).extract)
+        return apart(page, explain_page, page, settings_or_defaults(context).extract)
     settings = settings_of(context)
     with opened(settings) as engine:
-        return explain_page(page_in_store(engine, url or ""), settings.extract)
+        page = page_in_store(engine, url or "")
+    return apart(page, explain_page, page, settings.extract)
 
 
 def say_explained(explained: Explained, json_wanted: bool) -> None:

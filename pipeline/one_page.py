@@ -1,4 +1,7 @@
-"""One page outside the flow: from a file, from the archive, or fetched as the crawl would, for who wants to see it."""
+"""One page outside the flow: from a file, from the archive, or fetched as the crawl would, for who wants to see it.
+
+Whoever wrote it, it is read in a process of its own (`apart`), as in the flow.
+"""
 
 import sys
 import time
@@ -6,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from crawler.addresses import PublicAddresses
 from crawler.fetch import Fetcher
@@ -15,7 +19,13 @@ from crawler.urls import canonical, host_of, origin_of
 from docstore.articles import PendingPage
 from docstore.errors import PlumblineError
 from docstore.model import FrontierEntry, Kind, Outcome, Page, Reason, SiteKnowledge, WarcPointer
-from pipeline.engine import Engine
+from pipeline.worker_process import WorkerError, WorkerProcess
+
+if TYPE_CHECKING:  # a worker process reads pages without a store, an index and a site
+    from pipeline.engine import Engine
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 NOTHING_KNOWN = SiteKnowledge()
 
@@ -40,6 +50,18 @@ def address_of(url: str) -> str:
     return found
 
 
+def apart(page: SourcePage, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """`work(*args, **kwargs)`, which reads `page`, in a process that ends with it (see pipeline/worker_process.py).
+
+    PlumblineError names the page that takes too long or too much memory, or kills its process.
+    """
+    with closing(WorkerProcess(preload=[work.__module__])) as process:
+        try:
+            return process.call(work, *args, **kwargs)
+        except WorkerError as error:
+            raise PlumblineError(f"{page.name}: {error}") from error
+
+
 def page_in_file(path: Path, url: str) -> SourcePage:
     """A page on disk, or on standard input for `-`."""
     if str(path) == "-":
@@ -50,7 +72,7 @@ def page_in_file(path: Path, url: str) -> SourcePage:
         raise PlumblineError(f"cannot read {path}: {error.strerror}") from error
 
 
-def page_in_store(engine: Engine, url: str) -> SourcePage:
+def page_in_store(engine: "Engine", url: str) -> SourcePage:
     """The kept version of a page. PlumblineError for an address that was never fetched, or whose bytes are lost."""
     address = address_of(url)
     rows = engine.store.status.explain(address).get("pages", [])

@@ -86,7 +86,7 @@ def extract(engine: Engine) -> StageReport:
         waiting = articles.pending_count()
         with engine.progress.task("extract", waiting) as advance:
             pages = articles.pending()
-            done = extract_pages(pages, articles.read_page, settings, waiting, ask_site=articles.site)
+            done = extract_pages(pages, articles.read_page, settings, ask_site=articles.site)
             for batch in batched(done, SAVE_EVERY):
                 counts.update(articles.save(batch, grouping))
                 stop_if_hopeless(Stage.EXTRACT, counts)
@@ -116,7 +116,7 @@ def learn_sites(engine: Engine) -> None:
     if not sample:
         return
     with engine.progress.task("sites", len(sample)) as advance:
-        done = extract_pages(sample, articles.read_page, engine.settings.extract, len(sample))
+        done = extract_pages(sample, articles.read_page, engine.settings.extract)
         for batch in batched(done, SAVE_EVERY):
             articles.learn(batch)
             advance(len(batch))

@@ -12,7 +12,7 @@ from docstore.model import Article, Page
 from docstore.topics import ExamplePage
 from extractor.extract import ArticleExtractor
 from pipeline.engine import Engine
-from pipeline.one_page import SourcePage, fetch_page
+from pipeline.one_page import SourcePage, apart, fetch_page
 from pipeline.topic_library import SearchPlace
 from pipeline.topic_pages import read_example
 
@@ -84,10 +84,11 @@ def of_article(url: str, title: str, body: str) -> ExamplePage:
 
 def article_from(page: SourcePage, engine: Engine) -> ExamplePage:
     """The article of a page; the whole page where it has none."""
-    found = ArticleExtractor(engine.settings.extract).extract(page.html, page.url, page.content_type)
+    extract = ArticleExtractor(engine.settings.extract).extract
+    found = apart(page, extract, page.html, page.url, page.content_type)
     return of_article(page.url, found.title, found.body) if isinstance(found, Article) else example_from(page)
 
 
 def example_from(page: SourcePage) -> ExamplePage:
     """The page as a topic keeps it."""
-    return read_example(page.url or page.name, page.html, page.content_type)
+    return apart(page, read_example, page.url or page.name, page.html, page.content_type)
