@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change test lint format clean browser docs
+.PHONY: install demo demo-change test lint format clean browser debian-python docs
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -17,7 +17,7 @@ demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sit
 demo-change: $(STAMP)  ## change one demo page on disk and show when each stage was done with it
 	$(BIN)/plumb demo --change $(DEMO_FLAGS)
 
-test: $(TEST_STAMP) browser lint  ## everything that CI runs
+test: $(TEST_STAMP) browser debian-python lint  ## everything that CI runs
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder  # conftest.py has put the long files first
 
 lint: $(TEST_STAMP)  ## style, types, and who may import whom
@@ -31,6 +31,7 @@ format: $(TEST_STAMP)
 	$(BIN)/ruff format .
 
 install: $(STAMP)  ## the program alone
+	@echo "Plumbline is ready. Next: make demo, or $(BIN)/plumb init my.toml for sites of your own (README.md)"
 
 docs: $(STAMP)  ## docs/settings.md, from the settings themselves
 	$(BIN)/python -m pipeline.template > docs/settings.md
@@ -60,17 +61,20 @@ $(TERM_PEERS)/.installed: benchmarks/peers/terms.txt | $(VENV)/bin/python  # the
 browser:  ## Debian's chromium for the browser tests
 	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
 
+debian-python:  ## Debian's own Python with its venv: a test installs with it, it is the oldest that is promised
+	@/usr/bin/python3 -c 'import ensurepip' 2>/dev/null || (apt-get update -qq && apt-get install -y -qq python3-venv >/dev/null)
+
 clean:
 	rm -rf $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) build demo-data *.egg-info benchmarks/out
 
 $(VENV)/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	@$(PYTHON) deploy/check_python.py
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): setup.cfg constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
-	touch $@
+	@$(BIN)/python deploy/install.py .
+	@touch $@
 
 $(TEST_STAMP): setup.cfg constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
-	touch $@ $(STAMP)
+	@$(BIN)/python deploy/install.py '.[test]'
+	@touch $@ $(STAMP)

@@ -4,12 +4,14 @@ The policy is asked inside the connection, for every connection and so on every 
 connected to: between the check and the connection no second DNS answer can slip in (DNS rebinding).
 """
 
+import re
 import socket
 from collections.abc import Callable, Collection
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Protocol
 
-from docstore.errors import PlumblineError
+from docstore.errors import PlumblineError, SettingsError
 
 Resolve = Callable[[str, int], list[str]]
 
@@ -28,21 +30,75 @@ class AddressPolicy(Protocol):
         """
 
 
+@dataclass(frozen=True)
+class InsideHosts:
+    """What of the inside the operator allows: `names` are host or host:port, `domains` stand for themselves and all
+    hosts below them, `networks` for whatever host leads there."""
+
+    names: frozenset[str] = frozenset()
+    domains: frozenset[str] = frozenset()
+    networks: tuple[IPv4Network | IPv6Network, ...] = ()
+
+    @classmethod
+    def of(cls, texts: Collection[str]) -> "InsideHosts":
+        """From `crawl.inside_hosts`: `intra`, `intra:8080`, `[::1]:80`, `*.example.com`, `10.0.0.0/8`, `fd00::/8`.
+
+        SettingsError for what is none of these.
+        """
+        names = {text.lower() for text in texts if _NAME.fullmatch(text)}
+        domains = {text.lower().removeprefix("*.") for text in texts if _DOMAIN.fullmatch(text)}
+        others = [text for text in texts if not _NAME.fullmatch(text) and not _DOMAIN.fullmatch(text)]
+        return cls(frozenset(names), frozenset(domains), tuple(_network(text) for text in others))
+
+    def has_name(self, host: str, port: int | str) -> bool:
+        """Is the host (an IPv6 address without its brackets) named, by itself or by its domain?"""
+        shown = f"[{host}]" if ":" in host else host
+        above = [shown]
+        while "." in above[-1] and not shown.startswith("["):
+            above.append(above[-1].partition(".")[2])
+        forms = {one for name in above for one in (name, f"{name}:{port}")}
+        return not self.names.isdisjoint({shown, f"{shown}:{port}"}) or not self.domains.isdisjoint(forms)
+
+    def has_address(self, address: str) -> bool:
+        """Does the IP address lie in a network that is named?"""
+        try:
+            return any(ip_address(address) in network for network in self.networks)
+        except ValueError:
+            return False
+
+
+_NAME = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::[0-9]+)?")
+_DOMAIN = re.compile(r"\*\.[\w.-]+(?::[0-9]+)?")
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        raise SettingsError(
+            f"crawl.inside_hosts: {text[:200]!r} is neither a host as intra.example.com or intra:8080, nor a domain as "
+            "*.example.com, nor a network as 10.0.0.0/8"
+        ) from None
+
+
 class PublicAddresses:
-    """Public addresses only, except for `inside_hosts` (host or host:port) that the operator named."""
+    """Public addresses only, except for those of `inside_hosts` (see `InsideHosts`), which the operator named."""
 
     def __init__(self, inside_hosts: Collection[str] = (), resolve: Resolve | None = None) -> None:
-        self._inside = frozenset(host.lower() for host in inside_hosts)
+        self._inside = InsideHosts.of(inside_hosts)
         self._resolve = resolve or resolve_by_dns
 
     def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
-        """The resolved addresses, all of them public or the host allowed by name."""
+        """The resolved addresses, all of them public or allowed."""
         name = host.lower().strip("[]").removesuffix(".")
         found = self._addresses(name, port)
-        if not self._allowed_by_name(name, port):
-            inside = [address for address in found if not is_public(address)]
+        if not self._inside.has_name(name, port):
+            inside = [address for address in found if not is_public(address) and not self._inside.has_address(address)]
             if inside or not found:
-                raise InsideAddressError(f"{host} is on a private or reserved network ({', '.join(inside)})")
+                raise InsideAddressError(
+                    f"{host} is on a private or reserved network ({', '.join(inside)}): if it is yours, name it, its "
+                    "domain or its network in crawl.inside_hosts"
+                )
         return [(address, port) for address in found]
 
     def _addresses(self, name: str, port: int) -> list[str]:
@@ -50,10 +106,6 @@ class PublicAddresses:
         if name == "localhost" or name.endswith(".localhost"):
             return ["127.0.0.1"]
         return self._resolve(name, port)
-
-    def _allowed_by_name(self, name: str, port: int) -> bool:
-        shown = f"[{name}]" if ":" in name else name
-        return not self._inside.isdisjoint({shown, f"{shown}:{port}"})
 
 
 class AnyAddress:

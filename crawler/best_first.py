@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable
 
 from crawler.frontier import WIDEST, WINDOW, CrawlTable, Frontier
+from crawler.plan import CrawlPlan
 from crawler.politeness import NEVER, HostGate
 from docstore.frontier import Visit
 from docstore.model import FrontierEntry
@@ -107,3 +108,10 @@ class BestFirst(Frontier):
 def _rank(entry: FrontierEntry) -> tuple[float, int]:
     """The best comes first, of equals the one that was found first."""
     return -entry.priority, entry.url_id
+
+
+def frontier_of(
+    table: CrawlTable, gate: HostGate, before: float, plan: CrawlPlan, mine: Callable[[int], bool], is_guided: object
+) -> Frontier:
+    """The frontier of a crawl that looks for something, or of one that takes hosts in turn."""
+    return BestFirst(table, gate, before, plan.queue_of, mine) if is_guided else Frontier(table, gate, before, mine)

@@ -12,9 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import certifi
 from urllib3 import BaseHTTPResponse, Retry, Timeout
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
@@ -55,6 +57,7 @@ class Connections:
         self._places: dict[str, str] = {}  # host -> IP address last connected to
         self._addresses = addresses
         tls = create_urllib3_context()
+        trust_authorities(tls)
         tls.sslsocket_class = _TimedTlsSocket
         self._options: dict[str, Any] = {"maxsize": per_host, "ssl_context": tls, "retries": _ONE_TRY}
         self._manager = PoolManager(_HOSTS_KEPT_OPEN, **self._options)
@@ -259,3 +262,14 @@ def _pool(
         return made
 
     return make
+
+
+def trust_authorities(tls: ssl.SSLContext) -> None:
+    """Trust whom the machine trusts; where it has no list of its own (a slim image, a Python built by hand), certifi's.
+
+    urllib3 does so for a context of its own alone.
+    """
+    tls.load_default_certs()
+    places = ssl.get_default_verify_paths()
+    if not places.cafile and not (places.capath and any(Path(places.capath).iterdir())):
+        tls.load_verify_locations(certifi.where())

@@ -9,11 +9,12 @@ from crawler.company import Alone
 from crawler.fetch import Fetcher
 from crawler.focused_words import Guide
 from crawler.frontier import CrawlTable
+from crawler.parts import Parts
 from crawler.plan import check_contact, plan_of
 from crawler.progress import Progress, Tell
 from crawler.proposals import with_added
 from crawler.revisit import policy_of
-from crawler.run import Parts, Run
+from crawler.run import Run
 from crawler.seen import Seen
 from crawler.settings import CrawlSettings
 from crawler.shards import OpenedElsewhere, crawl_in_processes

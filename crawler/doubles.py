@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from crawler.content import Content
 from crawler.likeness import Likenesses
+from crawler.said import Said
 from crawler.urls import host_of
 
 _MOST_REMEMBERED = 50_000  # pages
@@ -15,6 +16,7 @@ class Doubles:
     def __init__(self, likenesses: Likenesses) -> None:
         self._likenesses = likenesses
         self._said: dict[tuple[str, str], str] = {}  # host and what a page says -> the first address that said so
+        self._pieces = Said()
 
     def read(self, url: str, content: Content) -> None:
         """A page was read at this canonical address."""
@@ -26,9 +28,13 @@ class Doubles:
         if len(self._said) > _MOST_REMEMBERED:
             del self._said[next(iter(self._said))]
 
-    def is_fresh(self, url: str, content: Content) -> bool:
-        """Does the page say what no other page of its host has said in this run? Ask once it was `read`."""
-        return self._said.get((host_of(url), content.loose), url) == url
+    def is_same(self, url: str, content: Content) -> bool:
+        """Does the page say what another one of its host has said in this run, but for digits? Ask after `read`."""
+        return self._said.get((host_of(url), content.loose), url) != url
+
+    def new_share(self, url: str, content: Content) -> float:
+        """The part of what a page says that no other page of its host has said in this run, 0 to 1. Ask once a page."""
+        return self._pieces.new_share(host_of(url), content)
 
     def has_said(self, url: str, content: Content) -> bool:
         """Was the page at `url` ("": none) read in this run, and did it say the same?"""

@@ -22,9 +22,10 @@ from urllib3 import BaseHTTPResponse, Timeout
 from crawler.addresses import AddressPolicy, InsideAddressError
 from crawler.coding import ACCEPT_ENCODING, CodingError, TooLargeError, undo
 from crawler.connections import Connections
+from crawler.content_type import content_type_of
 from crawler.settings import CrawlSettings
 from crawler.site_requests import site_requests
-from crawler.urls import Address, address_of, host_of
+from crawler.urls import Address, address_of, host_and_port, host_of
 from docstore.model import FrontierEntry, Outcome, Page, Reason
 
 _CHUNK = 1 << 16
@@ -161,8 +162,7 @@ class Fetcher:
 
     def ip_of(self, host: str) -> str:
         """The IP address that host[:port] was last reached at; "" if it never was."""
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and not host.endswith("]") else host
-        return self._connections.ip_of(name.strip("[]"))
+        return self._connections.ip_of(host_and_port(host)[0])
 
     def close(self) -> None:
         """Close the connections."""
@@ -271,11 +271,7 @@ def _validators(entry: FrontierEntry) -> dict[str, str]:
 
 
 def _may_be_page(status: int, content_type: str) -> bool:
-    return status in _PAGE_STATUS and _media_type(content_type) in _HTML | _MAYBE_HTML
-
-
-def _media_type(content_type: str) -> str:
-    return content_type.partition(";")[0].partition(",")[0].strip().lower()
+    return status in _PAGE_STATUS and content_type_of(content_type).type in _HTML | _MAYBE_HTML
 
 
 def _answer(
@@ -349,7 +345,7 @@ _STATUS_REASONS = {404: Reason.GONE, 410: Reason.GONE, 204: Reason.EMPTY, 205: R
 
 def _unusable(answer: Answer) -> Reason | None:
     """Why a 200 is no page: its type, its emptiness, or bytes that are plainly something else."""
-    media = _media_type(answer.header("content-type"))
+    media = content_type_of(answer.header("content-type")).type
     if media not in _HTML | _MAYBE_HTML:
         return Reason.NOT_HTML
     if not answer.body.strip():

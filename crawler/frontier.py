@@ -14,10 +14,11 @@ from typing import Protocol, runtime_checkable
 
 from crawler.politeness import NEVER, HostGate
 from docstore.frontier import NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry
+from docstore.model import FrontierEntry, Kind
 
 WINDOW = 64  # addresses taken from a queue at once
 WIDEST = 20_000  # addresses in memory in all
+_TELLS, _NEW, _FETCHED = range(3)
 
 
 @runtime_checkable
@@ -119,7 +120,30 @@ class Frontier:
         """Visits are in the table: it will not hand their addresses out again, and has new ones in their links."""
         for visit in visits:
             self._held.get(visit.entry.queue, set()).discard(visit.entry.url_id)
-            self.expect(link.queue for link in visit.links if self._mine(link.queue))
+            links = [link for link in visit.links if self._mine(link.queue)]
+            self.expect(link.queue for link in links)
+            self._let_pass(links)
+
+    def _let_pass(self, links: Iterable[NewUrl]) -> None:
+        """New URLs do not wait for what was fetched before: where nothing else of their host waits in memory, they are
+        read at once."""
+        queues: dict[str, set[int]] = {}
+        for link in links:
+            queues.setdefault(link.host, set()).add(link.queue)
+        for host, found in queues.items():
+            waiting = self._waiting.get(host, {})
+            if waiting and all(_place(entries[0]) == _FETCHED for entries in waiting.values()):
+                for queue in found & self._more:
+                    if queue in self._waiting.get(host, {}):
+                        self._forget(host, queue)
+                    self._read(queue)
+
+    def _forget(self, host: str, queue: int) -> None:
+        entries = self._waiting[host].pop(queue)
+        self._held[queue].difference_update(entry.url_id for entry in entries)
+        self._size -= len(entries)
+        if not self._waiting[host]:
+            del self._waiting[host]
 
     def expect(self, queues: Iterable[int]) -> None:
         """The table has something more in these queues."""
@@ -134,14 +158,9 @@ class Frontier:
 
     def reread(self, host: str) -> None:
         """What is due at a host has changed in the table: what waits in memory is read anew."""
-        for queue, entries in self._waiting.pop(host, {}).items():
-            self._held[queue].difference_update(entry.url_id for entry in entries)
-            self._size -= len(entries)
+        for queue in tuple(self._waiting.get(host, ())):
+            self._forget(host, queue)
             self.expect((queue,))
-
-    def waiting(self) -> dict[str, int]:
-        """Host -> addresses in memory."""
-        return {host: sum(map(len, queues.values())) for host, queues in self._waiting.items()}
 
     def _next(self, now: float) -> FrontierEntry | None:
         """The first address whose host is ready and whose queue is free. Hosts that are not go to the heap's end,
@@ -167,14 +186,16 @@ class Frontier:
 
     def _from_free_queue(self, host: str) -> FrontierEntry | None:
         queues = self._waiting.get(host, {})
-        free = next((queue for queue in queues if queue not in self._busy), None)
+        free = min(
+            (queue for queue in queues if queue not in self._busy), key=lambda one: _place(queues[one][0]), default=None
+        )
         if free is None:
             return None
         entries = queues.pop(free)
         entry = entries.popleft()
         self._size -= 1
         if entries:
-            queues[free] = entries  # to the end: queues take turns
+            queues[free] = entries  # to the end: queues take turns, of those whose first are equal
         if not queues:
             del self._waiting[host]
         return entry
@@ -209,3 +230,10 @@ class Frontier:
     def _queue_host(self, host: str, at: float) -> None:
         heapq.heappush(self._ready, (at, next(self._order), host))
         self._queued.add(host)
+
+
+def _place(entry: FrontierEntry) -> int:
+    """Whether it tells of new pages, is new, or was fetched before: as docstore/frontier_order.py has it."""
+    if entry.kind in (Kind.SEED, Kind.HUB):
+        return _TELLS
+    return _FETCHED if entry.gap or entry.attempts else _NEW

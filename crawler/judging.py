@@ -2,23 +2,24 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from random import Random
 from time import gmtime
 
 from crawler.doubles import Doubles
 from crawler.plan import CrawlPlan
+from crawler.probes import Probing, probes_of
 from crawler.progress import Tally
 from crawler.revisit import RevisitPolicy
 from crawler.seen import Seen
 from crawler.strategies import ParentPage, Strategy
-from crawler.traps import TrapWatch, pattern_of, shape_trap
-from crawler.urls import host_of, origin_of, refuse
+from crawler.traps import TrapWatch, shape_trap
+from crawler.urls import host_of, refuse
 from crawler.workers import PageDone
 from docstore.frontier import NewUrl, Visit
 from docstore.model import FrontierEntry, Kind, Outcome, Reason
 
 _MOST_HELD = 20_000  # addresses of patterns that may be traps
 _MOST_CHAINS = 10_000
-_RECENT_LINKS = 2000
 
 
 class Judge:
@@ -48,6 +49,8 @@ class Judge:
         self._year = gmtime(before).tm_year
         self._watches: dict[str, TrapWatch] = {}
         self._held: dict[str, NewUrl] = {}
+        self._probes: dict[str, Probing] = {}  # by the URL that is asked for
+        self._rng = Random()
         self._chains: dict[str, tuple[str, ...]] = {}  # address -> those that were redirected to it in this run
 
     def judged(self, done: PageDone) -> Visit:
@@ -59,6 +62,8 @@ class Judge:
         visit = self.visit(entry, result.outcome)
         visit = replace(visit, etag=result.etag, last_modified=result.last_modified)
         if result.page is None:
+            if result.outcome.reason is Reason.GONE and entry.kind is Kind.UNKNOWN:
+                self._watch(entry.host).page(entry.url, fresh=0.0, empty=True)
             return visit
         self._doubles.read(entry.url, done.content)
         judgement = self._strategy.keep(result.page)
@@ -106,12 +111,41 @@ class Judge:
 
     def released(self) -> list[NewUrl]:
         """Addresses held back as those of a trap, whose patterns have proved to be none."""
-        free = [url for watch in self._watches.values() for url in watch.released()]
+        return self._taken([url for watch in self._watches.values() for url in watch.released()])
+
+    def _taken(self, free: Sequence[str]) -> list[NewUrl]:
         found = [self._held.pop(url) for url in free if url in self._held]
         new = set(self._seen.new_among([one.url for one in found]))
         found = [one for one in found if one.url in new]
         self._count_new(found)
         return found
+
+    def doubts(self, host: str) -> list[str]:
+        """Pages that cannot exist, by which the host is to tell which of its families of URLs end (see `probed`)."""
+        found: list[str] = []
+        for family, urls in self._watch(host).doubts().items():
+            first, *others = probes_of(urls, self._rng)
+            self._probes[first] = Probing(host, family, others)
+            found.append(first)
+        return found
+
+    def probed(self, url: str, done: PageDone | None = None) -> list[str]:
+        """What came of such a page; None if it could not be asked for. The next one to ask for, if that said little."""
+        probing = self._probes.pop(url, None)
+        if probing is None:
+            return []
+        is_page = done is not None and done.result.page is not None
+        if done is not None and is_page:
+            probing.shares.append(self._doubles.new_share(url, done.content))
+            if probing.others:
+                self._probes[probing.others[0]] = probing
+                return [probing.others.pop(0)]
+        self._watch(probing.host).answered(probing.family, probing.shares, is_page)
+        return []
+
+    def left(self) -> list[NewUrl]:
+        """URLs that are held back still, at the end of a run that had no time for them: so that they are not lost."""
+        return self._taken([url for watch in self._watches.values() for url in watch.left()])
 
     def _original(self, entry: FrontierEntry, url: str) -> tuple[NewUrl, ...]:
         """The address that a page names as its own, if it is new: it takes the page's place in the order."""
@@ -126,9 +160,10 @@ class Judge:
         by_url = {link.url: link for link in done.links}
         new = self._seen.new_among(by_url)
         known = by_url.keys() - set(new)
-        fresh = self._doubles.is_fresh(parent.entry.url, done.content)
+        fresh = self._doubles.new_share(parent.entry.url, done.content)
         new = self._single(new, known)
-        self._watch(parent.entry.host).page(parent.entry.url, fresh, new)
+        is_same = self._doubles.is_same(parent.entry.url, done.content)
+        self._watch(parent.entry.host).page(parent.entry.url, fresh, new, is_same)
         self._watch_known(parent, known)
         followed: list[NewUrl] = []
         depth, number, queue_of = parent.entry.depth + 1, parent.entry.url_id, self._plan.queue_of
@@ -157,17 +192,11 @@ class Judge:
         return single
 
     def _watch_known(self, parent: ParentPage, known: set[str]) -> None:
-        """What speaks for a pattern: its own pages lead to pages that are known. Counted all at once, as
-        `TrapWatch.link` would one by one: nearly all links of a site are of this kind."""
-        host, own = parent.entry.host, pattern_of(parent.entry.url)
-        watch = self._watch(host)
+        """What speaks for a family: its own pages are articles, and lead to pages that are known."""
+        watch = self._watch(parent.entry.host)
         if parent.entry.kind is Kind.ARTICLE:
             watch.article(parent.entry.url)
-        start = origin_of(parent.entry.url) + "/"
-        count = watch.counts[own]
-        count.own += sum(pattern_of(url) == own for url in known if url.startswith(start))
-        if count.own > _RECENT_LINKS:
-            count.own, count.own_new = count.own // 2, count.own_new // 2
+        watch.known_links(parent.entry.url, known)
 
     def _is_free(self, made: NewUrl, host: str, parent: FrontierEntry) -> bool:
         trap = shape_trap(made.url, self._year) or self._watch(host).link(made.url, parent.url, known=False)

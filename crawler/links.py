@@ -5,7 +5,7 @@ read, the number of links taken, the text kept with each.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bs4 import BeautifulSoup, SoupStrainer
@@ -22,14 +22,17 @@ from crawler.urls import address_of, canonical
 from docstore.model import Link, Page, Reason
 from semantics.parser_limits import without_excess_attributes, without_excess_depth
 
-MOST_LINKS = 2000
+MOST_LINKS = 10_000  # a manual's index, a blog's archive on one page
 LONGEST_ANCHOR = 200
 LONGEST_CONTEXT = 300
-_MOST_FEEDS = 20
-_READ = 2_000_000  # bytes of a page that are read for links
+MAX_NAMED = 20  # feeds, sitemaps and pages of a series that one page may name
+_READ = 5_000_000  # bytes of a page that are read for links: indexes of manuals are that long
 _SAMPLE = 32_768  # bytes that the charset is guessed from
 _SOURCES = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 _TAGS = (*_SOURCES, "base", "meta", "link")
+_SERIES = frozenset(
+    ("next", "prev", "previous", "first", "last", "start", "contents", "toc", "chapter", "section", "up")
+)
 _SINGLE_BYTE = frozenset(("", "cp1252"))  # labels that servers add unasked
 _FEED_TYPES = frozenset(
     ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json", "text/xml")
@@ -47,8 +50,8 @@ class PageLinks:
     `links` lead to canonical addresses, each address once, in page order; `refused` are the reasons of those that
     have none. `fetch` and `languages` tell of some of these addresses how they are to be asked for (where that is not
     the canonical form), and the language that the link promises (`hreflang`). `canonical` is the address that the
-    page names as its own, or ""; `feeds` are the addresses of its feeds; `content` tells whether it says what another
-    page says.
+    page names as its own, or ""; `feeds` and `sitemaps` are the URLs of those that it names; `content`
+    tells whether it says what another page says.
     """
 
     links: tuple[Link, ...] = ()
@@ -57,6 +60,7 @@ class PageLinks:
     languages: Mapping[str, str] = field(default_factory=dict)
     canonical: str = ""
     feeds: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
     directives: Directives = NOTHING_ASKED
     content: Content = NO_CONTENT
 
@@ -72,11 +76,14 @@ def links_of(page: Page, agent: str = "") -> PageLinks:
     reading.headers(page)
     root = _tree(body, encoding)
     if root is not None:
+        for base in root.iter("base"):  # it holds for what stands before it as well
+            reading.take(base)
         for element in root.iter(*_TAGS):
             reading.take(element)
             if reading.count >= MOST_LINKS:
                 break
-        return replace(reading.result(), content=content_of(root))
+        anchors = [link.anchor for link in reading.found.values()]
+        return replace(reading.result(), content=content_of(root, page.url, anchors))
     return reading.result()
 
 
@@ -148,6 +155,8 @@ class _Reading:
     languages: dict[str, str] = field(default_factory=dict)
     canonical: str = ""
     feeds: dict[str, None] = field(default_factory=dict)
+    sitemaps: dict[str, None] = field(default_factory=dict)
+    series: dict[str, None] = field(default_factory=dict)  # URLs that head or headers name as other pages of a series
     directives: Directives = NOTHING_ASKED
 
     @property
@@ -174,16 +183,22 @@ class _Reading:
             self._names(str(element.get("rel") or ""), str(element.get("href") or ""), str(element.get("type") or ""))
         elif element.tag == "meta":
             self._meta(element)
-        elif not self.base:
+        elif not self.base and element.get("href"):
             url = canonical(str(element.get("href") or ""), self.page_url)
             self.base = self.page_url if isinstance(url, Reason) else url
 
     def result(self) -> PageLinks:
         """What was found; without the links, if they are not to be followed."""
-        said = PageLinks(canonical=self.canonical, feeds=tuple(self.feeds), directives=self.directives)
+        said = PageLinks(
+            canonical=self.canonical,
+            feeds=tuple(self.feeds),
+            sitemaps=tuple(self.sitemaps),
+            directives=self.directives,
+        )
         if self.directives.nofollow:
             return said
-        links, refused = tuple(self.found.values()), tuple(self.refused)
+        named = (Link(url) for url in self.series if url not in self.found)
+        links, refused = (*self.found.values(), *named), tuple(self.refused)
         return replace(said, links=links, refused=refused, fetch=self.fetch, languages=self.languages)
 
     def _meta(self, element: etree._Element) -> None:
@@ -196,18 +211,26 @@ class _Reading:
                 self._link(element, refresh.url)
 
     def _names(self, rel: str, address: str, kind: str = "") -> None:
-        """A `link`: the page's own address, or a feed."""
+        """A `link`: the page's own URL, a feed, a sitemap, or the next page of a series."""
         words = rel.lower().split()
-        is_feed = "alternate" in words and kind.strip().lower() in _FEED_TYPES and len(self.feeds) < _MOST_FEEDS
-        if not (is_feed or ("canonical" in words and not self.canonical)):
+        place = self._place_of(words, kind.strip().lower())
+        if place is None and ("canonical" not in words or self.canonical):
             return
-        url = canonical(address, self.base or self.page_url, self.encoding) if address.strip() else Reason.BAD_URL
-        if isinstance(url, Reason):
+        both = address_of(address, self.base or self.page_url, self.encoding) if address.strip() else Reason.BAD_URL
+        if isinstance(both, Reason):
             return
-        if is_feed:
-            self.feeds[url] = None
-        else:
-            self.canonical = url
+        if place is None:
+            self.canonical = both.url
+        elif len(place) < MAX_NAMED:
+            place[both.url] = None
+
+    def _place_of(self, words: Sequence[str], kind: str) -> dict[str, None] | None:
+        """Where a `link` with these words of its rel belongs, if it names another file of the site."""
+        if "alternate" in words:
+            return self.feeds if kind in _FEED_TYPES else None
+        if "sitemap" in words:
+            return self.sitemaps
+        return self.series if not _SERIES.isdisjoint(words) else None
 
     def _link(self, element: etree._Element, text: str) -> None:
         address = text.strip()

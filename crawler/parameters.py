@@ -41,8 +41,10 @@ def without_idle(query: str) -> str:
 
 
 def without_sessions(path: str) -> str:
-    """A path without the session ids that stand in it."""
-    return _IN_PATH.sub("", path) if "(" in path or ";" in path else path
+    """A path without the session ids that stand in it, one beside the other too."""
+    while ("(" in path or ";" in path) and (shorter := _IN_PATH.sub("", path)) != path:
+        path = shorter
+    return path
 
 
 def without(query: str, names: frozenset[str]) -> str:

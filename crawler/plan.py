@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from crawler.addresses import InsideHosts
 from crawler.filters import FILTERS
 from crawler.queues import QUEUE_POLICIES, QueueOf, sharded
 from crawler.quiet import quiet_hours
@@ -10,7 +11,7 @@ from crawler.render import scopes_of
 from crawler.settings import AUTO, FOCUSED, CrawlSettings, strategy_of
 from crawler.site_requests import site_requests
 from crawler.strategies import STRATEGIES
-from crawler.urls import Scope, UrlRules, canonical, host_of, refuse, scope_of
+from crawler.urls import Scope, UrlRules, canonical, host_and_port, host_of, refuse, scope_of
 from docstore.errors import SettingsError
 from docstore.model import Reason
 
@@ -19,7 +20,7 @@ _NONE_BELOW_ZERO = (
     "revisit_shortest",
 )
 _AT_LEAST: Mapping[str, float] = {
-    **dict.fromkeys(("threads", "processes", "queues", "per_host", "max_bytes"), 1),
+    **dict.fromkeys(("threads", "processes", "queues", "per_host", "max_bytes", "speed_up"), 1),
     **dict.fromkeys(_NONE_BELOW_ZERO, 0),
 }
 _ABOVE_ZERO = ("minutes", "connect_timeout", "read_timeout", "total_timeout", "revisit_longest")
@@ -41,6 +42,7 @@ def plan_of(settings: CrawlSettings) -> CrawlPlan:
     _check_names(settings)
     site_requests(settings)
     scopes_of(settings)
+    InsideHosts.of(settings.inside_hosts)
     seeds = tuple(dict.fromkeys(_seed(text) for text in settings.seeds))
     if not seeds:
         raise SettingsError("crawl.seeds is empty: name at least one address to begin at")
@@ -69,16 +71,17 @@ def check_contact(plan: CrawlPlan, settings: CrawlSettings) -> None:
     """Raise SettingsError where the crawl would ask sites of other people without saying who is asking."""
     if settings.contact:
         return
+    inside = InsideHosts.of(settings.inside_hosts)
     for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
-        name = host.rpartition(":")[0] or host
-        if {host, name}.isdisjoint(settings.inside_hosts) and not _is_number(name):
+        name, port = host_and_port(host)
+        if not inside.has_name(name, port) and not _is_number(name):
             raise SettingsError(
                 f"crawl.contact is empty: name an address or a page where {host} can reach you before you crawl it"
             )
 
 
 def _is_number(name: str) -> bool:
-    return name.startswith("[") or name.replace(".", "").isdigit()
+    return ":" in name or name.replace(".", "").isdigit()
 
 
 def _seed(text: str) -> str:

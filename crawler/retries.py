@@ -4,13 +4,18 @@ import heapq
 import itertools
 
 from crawler.workers import PageDone
-from docstore.model import Reason
+from docstore.model import Outcome, Reason
 
 _MOST = 2
 _WAIT = 1.0  # seconds before the first; each further one waits twice as long
 _LONGEST_WAIT = 60.0
 _PASSING = frozenset((Reason.UNREACHABLE, Reason.TIMED_OUT, Reason.BAD_RESPONSE))
 _PASSING_STATUS = frozenset(("429", "500", "502", "503", "504"))
+
+
+def is_trouble(outcome: Outcome) -> bool:
+    """Does a fetch that ended so show trouble of the host, which may pass?"""
+    return outcome.reason in _PASSING or outcome.detail in _PASSING_STATUS
 
 
 class Retries:
@@ -29,8 +34,7 @@ class Retries:
         result, number = done.result, done.job.entry.url_id
         tried = self._tries.get(number, 0)
         wait = max(_WAIT * 2.0**tried, result.retry_after or 0.0)
-        passing = result.outcome.reason in _PASSING or result.outcome.detail in _PASSING_STATUS
-        if not passing or tried >= _MOST or wait > _LONGEST_WAIT:
+        if not is_trouble(result.outcome) or tried >= _MOST or wait > _LONGEST_WAIT:
             self.over(number)
             return False
         self._tries[number] = tried + 1

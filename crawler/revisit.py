@@ -8,10 +8,15 @@ With rate r, an interval of t = 1/r holds one change on average. A visit says wh
 changes are to be expected in it (1.58), else none. Weighed equally with what was known (one change in one interval)
 that is a new rate of (1 + 1.58)/2 or (1 + 0)/2 per interval: the interval shrinks to 0.775 of itself or doubles.
 The rate is all that has to be kept of a page's history, and what lies long ago fades.
+
+Of a new article nothing is known but its site. Its first interval is the site's: the mean rate of the articles that
+were visited, with the prior, one change in seven of the shortest intervals, counted as ten of them. So a site whose
+articles stand still takes little of a night, and one that edits them is soon asked daily.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from crawler.settings import CrawlSettings
 from docstore.model import FrontierEntry, Kind, Reason
@@ -19,6 +24,8 @@ from docstore.model import FrontierEntry, Kind, Reason
 HOUR = 3600.0
 _CHANGED = 2 / (1 + 1 / (1 - math.exp(-1)))
 _UNCHANGED = 2.0
+_PRIOR = 7.0  # shortest intervals
+_PRIOR_PAGES = 10
 _RETRIES = 5
 _FIRST_RETRY = HOUR
 _GOOD = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
@@ -41,12 +48,24 @@ class Due:
 
 @dataclass(frozen=True)
 class RevisitPolicy:
-    """Say when a page is due again. Intervals in seconds; `new_only` is WD-A1: a fetched article never again."""
+    """Say when a page is due again. Intervals in seconds; `new_only` is WD-A1: a fetched article never again.
+
+    `rates` has for each host the sum of the rates of its articles (changes a second), and of how many.
+    """
 
     shortest: float
     longest: float
     hub_gap: float
     new_only: bool = False
+    rates: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+
+    def first_gap(self, rates: float = 0.0, pages: int = 0) -> float:
+        """The first interval of a new article of a site: `rates` is the sum of those of its `pages` that were visited
+        (changes a second)."""
+        prior = self.shortest * _PRIOR
+        if prior <= 0:
+            return self.shortest
+        return self._within((_PRIOR_PAGES + pages) / (_PRIOR_PAGES / prior + rates))
 
     def after(self, entry: FrontierEntry, reason: Reason, now: float) -> Due:
         """When `entry` is due after a visit at `now` that ended with `reason`."""
@@ -66,20 +85,24 @@ class RevisitPolicy:
         return min(gap * _UNCHANGED / _CHANGED, self.longest)
 
     def _after_answer(self, entry: FrontierEntry, reason: Reason, now: float) -> Due:
-        gap = entry.gap * (_CHANGED if reason is Reason.FETCHED else _UNCHANGED)
-        gap = min(max(gap, self.shortest), self.longest)
+        known = entry.gap * (_CHANGED if reason is Reason.FETCHED else _UNCHANGED)
+        gap = self._within(known) if entry.gap else self.first_gap(*self.rates.get(entry.host, (0.0, 0)))
         return Due(None if self.new_only else now + gap, gap)
+
+    def _within(self, gap: float) -> float:
+        return min(max(gap, self.shortest), self.longest)
 
     def _retry_gap(self, attempts: int) -> float:
         """An hour after the first failure, doubling; after some failures in a row only the longest interval."""
         return min(_FIRST_RETRY * 2.0 ** (attempts - 1), self.longest) if attempts <= _RETRIES else self.longest
 
 
-def policy_of(settings: CrawlSettings) -> RevisitPolicy:
-    """The policy that the settings describe."""
+def policy_of(settings: CrawlSettings, rates: Mapping[str, tuple[float, int]] | None = None) -> RevisitPolicy:
+    """The policy that the settings describe, for sites whose articles change at these `rates`."""
     return RevisitPolicy(
         shortest=settings.revisit_shortest * HOUR,
         longest=settings.revisit_longest * HOUR,
         hub_gap=settings.hub_gap * HOUR,
         new_only=settings.incremental == "new_only",
+        rates=rates or {},
     )

@@ -7,34 +7,29 @@ outcome, links and next visit of a batch in one transaction), so a kill loses at
 which the next run repeats.
 """
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable
 
-from crawler.best_first import BestFirst
-from crawler.company import Company
+from crawler.backlog import Backlog, CountedTable
+from crawler.best_first import frontier_of
 from crawler.doubles import Doubles
 from crawler.errands import SiteFiles
-from crawler.fetch import Fetcher
-from crawler.focused_words import SEED_PRIORITY, Guide
-from crawler.frontier import CrawlTable, Frontier
+from crawler.focused_words import SEED_PRIORITY as FIRST
 from crawler.guided import Guided
 from crawler.judging import Judge
 from crawler.learned import Learned
-from crawler.plan import CrawlPlan
-from crawler.politeness import HostGate
-from crawler.progress import GOOD, HostProgress, Progress, Tally, Tell
+from crawler.own_turns import OwnTurns, is_own_turn
+from crawler.parts import SEED_PRIORITY, Parts, seed_rows
+from crawler.politeness import NEVER, HostGate
+from crawler.progress import GOOD, Reporter, Tally
 from crawler.quiet import quiet_hours, seconds_of_quiet
 from crawler.recorder import Recorder
 from crawler.render import Renderer
-from crawler.retries import Retries
+from crawler.retries import Retries, is_trouble
 from crawler.revisit import policy_of
 from crawler.robots import Robots, product_token
-from crawler.seen import Seen
-from crawler.settings import CrawlSettings
 from crawler.strategies import STRATEGIES
-from crawler.urls import host_of, origin_of
+from crawler.urls import origin_of
 from crawler.workers import Done, Job, PageDone, Reader, RobotsDone, SitemapDone, Workers
 from crawler.workers import Kind as JobKind
 from docstore.errors import PlumblineError
@@ -44,32 +39,7 @@ from docstore.model import FrontierEntry, Kind, Outcome, Reason
 BATCH = 64  # visits recorded at once
 _BATCH_AGE = 0.25  # seconds a visit waits to be recorded at most
 _TICK = 0.5  # seconds without looking up at most
-_TELL_EVERY = 0.5  # seconds
 _MOST_UNEXPECTED = 20
-_SEED_PRIORITY = 1.0
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a run is made of. `now` gives epoch seconds, `clock` those that never go back; `state` names the file for
-    what is learned of sites under a heading, `guide` judges pages and links where the crawl looks for a topic."""
-
-    table: CrawlTable
-    fetcher: Fetcher
-    settings: CrawlSettings
-    plan: CrawlPlan
-    seen: Seen
-    company: Company
-    state: Callable[[str], Path]
-    tell: Tell | None = None
-    now: Callable[[], float] = time.time
-    clock: Callable[[], float] = time.monotonic
-    guide: Guide | None = None
-
-
-def seed_rows(plan: CrawlPlan, priority: float = _SEED_PRIORITY) -> list[NewUrl]:
-    """The seeds as addresses of the table."""
-    return [NewUrl(url, host_of(url), plan.queue_of(url), 0, Kind.SEED, priority) for url in plan.seeds]
 
 
 class Run:
@@ -83,13 +53,15 @@ class Run:
         self.until = self.started + settings.minutes * 60
         self.before = parts.now()
         self.tally = Tally()
-        self.gate = HostGate(settings.delay, settings.per_host, settings.delay_factor, settings.per_ip)
+        self.gate = HostGate(
+            settings.delay, settings.per_host, settings.delay_factor, settings.per_ip, settings.speed_up
+        )
         self.robots = Robots(parts.table, settings, parts.now)
         self.learned = Learned.load(parts.state)
         self.guided = Guided(parts.guide) if parts.guide else None
         self.judge = Judge(
             parts.plan,
-            policy_of(settings),
+            policy_of(settings, parts.table.change_rates() if isinstance(parts.table, CountedTable) else None),
             self.guided or STRATEGIES["breadth_first"](),
             parts.seen,
             self.tally,
@@ -101,11 +73,11 @@ class Run:
         self.quiet = quiet_hours(settings.quiet_hours)
         self.pending: list[Visit] = []
         self.pending_since = self.started
-        self.told_at = self.started
+        self.backlog = Backlog(Counter())
+        self.reporter = Reporter(parts.tell, self.tally, self.gate, self.started)
         self.asking: dict[str, list[FrontierEntry]] = {}  # origin of which a file is under way -> who waits for it
-        self.files = SiteFiles(
-            parts.table, parts.plan, self.judge, self.learned.lastmods, self.before, wanted=settings.sitemaps
-        )
+        self.turns = OwnTurns()
+        self.files = SiteFiles(parts, self.judge, self.learned.lastmods, self.before, self.turns)
         self.retries = Retries()
         self.spellings: dict[int, str] = {}  # url_id -> how the site wants it asked for
         agent = product_token(settings.user_agent)
@@ -117,14 +89,16 @@ class Run:
     def add_seeds(self) -> None:
         """Put the seeds into the table."""
         new = self.parts.seen.new_among(self.parts.plan.seeds)
-        priority = SEED_PRIORITY if self.guided else _SEED_PRIORITY
+        priority = FIRST if self.guided else SEED_PRIORITY
         self.tally.added += self.table.add(seed_rows(self.parts.plan, priority))
         self.parts.seen.add(new)
 
     def work(self) -> None:
         """Crawl until nothing is due, or time or pages are up. After Ctrl-C everything fetched is recorded before the
         exception goes on."""
-        self.frontier = self._frontier()
+        parts = self.parts
+        self.frontier = frontier_of(parts.table, self.gate, self.before, parts.plan, parts.company.mine, self.guided)
+        self.backlog = Backlog.of(self.table, self.before, parts.company.mine)
         try:
             self._loop()
         except BaseException:
@@ -137,13 +111,8 @@ class Run:
             self.recorder.close()
             if self.renderer is not None:
                 self.renderer.close()
+            self.learned.paces.found(self.gate.manners())
             self.learned.save(self.parts.state)
-
-    def _frontier(self) -> Frontier:
-        mine = self.parts.company.mine
-        if self.guided:
-            return BestFirst(self.table, self.gate, self.before, self.parts.plan.queue_of, mine)
-        return Frontier(self.table, self.gate, self.before, mine)
 
     def _loop(self) -> None:
         while True:
@@ -169,6 +138,7 @@ class Run:
         self._flush()
         self._take_recorded(wait=True)
         if stopped or not self.parts.company.has_room():
+            self._add(self.judge.left())
             return True
         if self._add(self.judge.released()):
             return False
@@ -185,6 +155,10 @@ class Run:
             self._ask_again()
             if self.guided and not self.workers.under_way:
                 self._catch_up()
+            errand = self.turns.next(self.gate, self.clock(), self.asking)
+            if errand is not None:
+                self._start_errand(errand)
+                continue
             taken = self.frontier.take(self.clock())
             if isinstance(taken, FrontierEntry):
                 self._start(taken)
@@ -194,13 +168,14 @@ class Run:
             if self.recorder.under_way and not self.workers.under_way:
                 self._take_recorded(wait=True)
                 continue
-            seconds = min(taken.seconds if taken else _TICK, self.retries.seconds(self.clock()))
-            if taken is None and not self.retries:
+            errands = self.turns.seconds(self.gate, self.clock())
+            seconds = min(taken.seconds if taken else _TICK, self.retries.seconds(self.clock()), errands)
+            if taken is None and not self.retries and errands == NEVER:
                 return None
             if self.clock() + seconds < self.until:
                 return seconds
             if not self.workers.under_way:
-                self._note("stopped early: every host left asks to wait longer than this run may last")
+                self.tally.note("stopped early: every host left asks to wait longer than this run may last")
             return None
         return None
 
@@ -212,10 +187,10 @@ class Run:
 
     def _has_time(self) -> bool:
         if self.clock() >= self.until:
-            self._note(f"stopped after {self.settings.minutes:g} minutes")
+            self.tally.note(f"stopped after {self.settings.minutes:g} minutes")
             return False
         if self.quiet and seconds_of_quiet(self.quiet, self.parts.now()):
-            self._note(f"stopped for the quiet hours {self.settings.quiet_hours}")
+            self.tally.note(f"stopped for the quiet hours {self.settings.quiet_hours}")
             return False
         return self._has_room()
 
@@ -223,11 +198,8 @@ class Run:
         if self.parts.company.has_room():
             return True
         if self.settings.max_pages and not self.workers.under_way:
-            self._note(f"stopped after {self.settings.max_pages} pages")
+            self.tally.note(f"stopped after {self.settings.max_pages} pages")
         return False
-
-    def _note(self, text: str) -> None:
-        self.tally.notes[text] = None
 
     def _start(self, entry: FrontierEntry) -> None:
         """Send an entry to the workers, or record why it is not fetched."""
@@ -260,6 +232,22 @@ class Run:
                 self.asking[origin] = []
                 self.workers.submit(Job(entry, *file))
 
+    def _start_errand(self, job: Job) -> None:
+        """Ask for a sitemap or feed in a turn of its own, by the robots.txt of where it is."""
+        self.gate.started(job.entry.host, self.clock())
+        origin = origin_of(job.url)
+        rules = self.robots.rules(origin)
+        if rules is None:
+            self.asking[origin] = []
+            self.turns.put_back(job)
+            self.workers.submit(Job(job.entry, JobKind.ROBOTS, origin))
+        elif rules.refuse(job.url) is not None or self.gate.is_resting(job.entry.host):
+            self.gate.withdrawn(job.entry.host)
+            self._drop(job)
+        else:
+            self.gate.slow_down(job.entry.host, rules.delay)
+            self.workers.submit(job)
+
     def _start_page(self, entry: FrontierEntry) -> None:
         if self.parts.company.may_start():
             self.workers.submit(Job(entry, url=self.spellings.get(entry.url_id, "")))
@@ -269,6 +257,9 @@ class Run:
 
     def _skip(self, entry: FrontierEntry, outcome: Outcome) -> None:
         self.gate.withdrawn(entry.host)
+        self._over(entry, outcome)
+
+    def _over(self, entry: FrontierEntry, outcome: Outcome) -> None:
         self.frontier.done(entry)
         self._keep(self.judge.visit(entry, outcome))
 
@@ -279,10 +270,14 @@ class Run:
             self._finish_robots(done)
         elif isinstance(done, SitemapDone):
             self._finish_sitemap(done)
+        elif done.job.kind is JobKind.PROBE:
+            self._finish_probe(done)
         elif done.job.kind is not JobKind.PAGE:  # an unexpected failure
-            self.gate.finished(done.job.entry.host, self.clock())
-            self.frontier.done(done.job.entry)
-            self._keep(self.judge.visit(done.job.entry, done.result.outcome))
+            self.gate.finished(done.job.entry.host, self.clock(), good=False)
+            if is_own_turn(done.job.entry):
+                self._drop(done.job)
+            else:
+                self._over(done.job.entry, done.result.outcome)
             self._wake(origin_of(done.job.entry.url))
         else:
             self._finish_page(done)
@@ -292,20 +287,41 @@ class Run:
         rules = self.robots.learn(answer)
         self.gate.slow_down(entry.host, rules.delay)
         self.gate.finished(entry.host, self.clock(), answer.answered_at, answer.host_failed)
-        outcome = rules.refuse(entry.url)
+        outcome = None if is_own_turn(entry) else rules.refuse(entry.url)
         if outcome is None:
-            self.frontier.put_back(entry)
+            self._put_back(entry)
         else:
-            self.frontier.done(entry)
-            self._keep(self.judge.visit(entry, outcome))
+            self._over(entry, outcome)
         self._wake(done.job.url)
 
     def _finish_sitemap(self, done: SitemapDone) -> None:
         entry, origin = done.job.entry, origin_of(done.job.entry.url)
         self.gate.finished(entry.host, self.clock(), done.answered_at, done.host_failed)
         self._add(self.files.take(done, self.frontier))
-        self.frontier.put_back(entry)
+        self._put_back(entry)
         self._wake(origin)
+
+    def _finish_probe(self, done: PageDone) -> None:
+        result, host = done.result, done.job.entry.host
+        self.gate.finished(host, self.clock(), result.answered_at, result.host_failed, result.retry_after)
+        self._probe(self.judge.probed(done.job.url, done))
+        self._add(self.judge.released())
+
+    def _probe(self, urls: Iterable[str]) -> None:
+        for url in urls:
+            self.turns.add(JobKind.PROBE, url)
+
+    def _drop(self, job: Job) -> None:
+        """What has a turn of its own may not be asked for, or failed in a way that nobody expected."""
+        if job.kind is JobKind.PROBE:
+            self.judge.probed(job.url)
+        else:
+            self.files.drop(job)
+
+    def _put_back(self, entry: FrontierEntry) -> None:
+        """The entry was not fetched in its turn; a file's own turn is over, or waits among the files."""
+        if not is_own_turn(entry):
+            self.frontier.put_back(entry)
 
     def _wake(self, origin: str) -> None:
         for entry in self.asking.pop(origin, []):
@@ -315,9 +331,11 @@ class Run:
     def _finish_page(self, done: PageDone) -> None:
         entry, result = done.job.entry, done.result
         self.gate.lives_at(entry.host, self.parts.fetcher.ip_of(entry.host))
-        self.gate.finished(entry.host, self.clock(), result.answered_at, result.host_failed, result.retry_after)
-        self.frontier.done(entry)
         good = result.outcome.reason in GOOD
+        how = (result.answered_at, result.host_failed, result.retry_after, not is_trouble(result.outcome))
+        self.gate.finished(entry.host, self.clock(), *how, given_up=result.answered_at is None)
+        self.gate.is_large(entry.host, self.backlog.left[entry.host], self.until - self.clock())
+        self.frontier.done(entry)
         self.parts.company.ended(good)
         if result.spelling and entry.url_id not in self.spellings:
             self.spellings[entry.url_id] = result.spelling
@@ -330,12 +348,13 @@ class Run:
         self.tally.refused.update(done.refused)
         if good:
             self.learned.lastmods.visited(entry.host, entry.url, result.outcome.reason is Reason.FETCHED)
-        if done.feeds and entry.kind in (Kind.SEED, Kind.HUB):
-            self.files.add_feeds(origin_of(entry.url), done.feeds)
+        if (done.feeds or done.sitemaps) and entry.kind in (Kind.SEED, Kind.HUB):
+            self.files.add_named(origin_of(entry.url), done.feeds, done.sitemaps)
         visit = self.guided.visit(done, self.judge.judged) if self.guided else self.judge.judged(done)
         if visit.page is not None:
             self.learned.proposals.linked(entry.host, done.abroad)
         self._keep(visit)
+        self._probe(self.judge.doubts(entry.host))
         if self.tally.counts[Reason.FAILED] >= _MOST_UNEXPECTED:
             raise PlumblineError(f"{_MOST_UNEXPECTED} pages failed in unexpected ways; see the log for the tracebacks")
 
@@ -352,6 +371,7 @@ class Run:
         """Put addresses into the table that no visit has led to; are there any?"""
         if new:
             self.table.add(new)
+            self.backlog.found(new)
             self.frontier.expect({one.queue for one in new if self.parts.company.mine(one.queue)})
         return bool(new)
 
@@ -360,6 +380,7 @@ class Run:
             self.pending_since = self.clock()
         self.pending.append(visit)
         self.tally.visited(visit.entry.host, visit.outcome.reason)
+        self.backlog.visited(visit)
         if visit.entry.kind is Kind.SEED:
             self.tally.seeds[visit.entry.url] = visit.outcome
         if len(self.pending) >= BATCH:
@@ -374,24 +395,4 @@ class Run:
     def _take_recorded(self, wait: bool = False) -> None:
         for batch in self.recorder.recorded(wait):
             self.frontier.recorded(batch)
-            self._tell()
-
-    def _tell(self) -> None:
-        """Say how far the run has come, not too often; hosts only now and then."""
-        if self.parts.tell is None:
-            return
-        at = self.clock()
-        hosts = {}
-        if at - self.told_at >= _TELL_EVERY:
-            self.told_at, hosts = at, self._hosts()
-        tally = self.tally
-        self.parts.tell(Progress(dict(tally.counts), tally.added, self.workers.under_way, at - self.started, hosts))
-
-    def _hosts(self) -> dict[str, HostProgress]:
-        waiting = self.frontier.waiting()
-        return {
-            host: HostProgress(
-                self.tally.pages_of[host], self.tally.errors_of[host], waiting.get(host, 0), how.gap, how.seconds
-            )
-            for host, how in self.gate.manners().items()
-        }
+            self.reporter.say(self.clock(), self.workers.under_way, self.backlog.left)

@@ -12,7 +12,7 @@ FOCUSED = ("fused", "semantic", "topic_library", "semantic_tree", "static_keywor
 
 @dataclass(frozen=True)
 class CrawlSettings:
-    """How far, how fast and how often to crawl. Defaults are those of Wang Du 2019 (WD-E1) where it names any.
+    """How far, how fast and how often to crawl. Those of Wang Du 2019 (WD-E1) are in docs/papers.md.
 
     `queues` is prime on purpose: ELFHash's low four bits are those of the last character, so with 100 queues
     addresses that end alike (`...shtml`) reach only 25 of them; with a prime modulus both hashes spread evenly.
@@ -26,12 +26,18 @@ class CrawlSettings:
             "empty: the hosts of the seeds"
         },
     )
-    depth: int = field(default=3, metadata={"help": "links followed from a seed at most"})
+    depth: int = field(
+        default=1000,
+        metadata={"help": "links followed from a seed at most: a last resort, for the nearest pages come first anyway"},
+    )
     threads: int = field(default=16, metadata={"help": "pages fetched at the same time"})
     processes: int = field(
         default=1, metadata={"help": "processes that share the hosts among them, each with its part of the threads"}
     )
-    minutes: float = field(default=60.0, metadata={"help": "longest run, in minutes"})
+    minutes: float = field(
+        default=240.0,
+        metadata={"help": "longest run, in minutes; plumb status foretells how many such runs the sites take"},
+    )
     max_pages: int = field(default=0, metadata={"help": "pages fetched in one run at most; 0: no limit"})
     queue_policy: str = field(
         default="hflp", metadata={"help": "how addresses are spread over queues: hflp, elf or host"}
@@ -39,7 +45,16 @@ class CrawlSettings:
     queues: int = field(
         default=DEFAULT_QUEUES, metadata={"help": "number of queues; a prime spreads best (unused by host)"}
     )
-    delay: float = field(default=1.0, metadata={"help": "seconds between two requests to one host at least"})
+    delay: float = field(
+        default=1.0, metadata={"help": "seconds between two requests to one host at least; but see speed_up"}
+    )
+    speed_up: float = field(
+        default=4.0,
+        metadata={
+            "help": "a site of which more waits than a run has time for may be asked so many times as often as delay "
+            "says, while it answers fast, has not failed and names no Crawl-delay; 1: never"
+        },
+    )
     per_host: int = field(default=1, metadata={"help": "requests under way at one host at most"})
     per_ip: int = field(default=8, metadata={"help": "requests under way at one IP address at most; 0: no limit"})
     delay_factor: float = field(
@@ -83,7 +98,13 @@ class CrawlSettings:
         default="revisit",
         metadata={"help": "revisit: ask articles again by the revisit rule; new_only: never ask an article twice"},
     )
-    revisit_shortest: float = field(default=24.0, metadata={"help": "hours between two visits to an article at least"})
+    revisit_shortest: float = field(
+        default=24.0,
+        metadata={
+            "help": "hours between two visits to an article at least; a new one is asked again after seven times as "
+            "long, or what its site has shown"
+        },
+    )
     revisit_longest: float = field(default=720.0, metadata={"help": "hours between two visits to an article at most"})
     hub_gap: float = field(
         default=0.0, metadata={"help": "hours between two visits to a seed or list page; 0: in every run"}
@@ -113,7 +134,11 @@ class CrawlSettings:
         },
     )
     inside_hosts: tuple[str, ...] = field(
-        default=(), metadata={"help": "host[:port] that may be fetched although it is on a private network"}
+        default=(),
+        metadata={
+            "help": "what may be fetched although it is on a private network: host[:port], *.domain for a domain and "
+            "all below it, or a network as 10.0.0.0/8 or fd00::/8"
+        },
     )
 
 

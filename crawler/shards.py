@@ -24,10 +24,11 @@ from typing import Any, Protocol, runtime_checkable
 from crawler.addresses import AddressPolicy
 from crawler.fetch import Fetcher
 from crawler.frontier import CrawlTable
+from crawler.parts import Parts, seed_rows
 from crawler.plan import CrawlPlan, plan_of
 from crawler.progress import HostProgress, Progress, Tally, Tell
 from crawler.queues import shard_of
-from crawler.run import Parts, Run, seed_rows
+from crawler.run import Run
 from crawler.seen import Seen
 from crawler.settings import CrawlSettings
 from crawler.state_files import state_file
@@ -264,10 +265,11 @@ def merged(parts: Any) -> Progress:
     """How far all of them are."""
     counts: Counter[Reason] = Counter()
     hosts: dict[str, HostProgress] = {}
-    added = under_way = 0
-    seconds = 0.0
+    added = under_way = left = at_work = 0
+    seconds = takes = 0.0
     for part in parts:
         counts.update(part.counts)
         hosts.update(part.hosts)
         added, under_way, seconds = added + part.added, under_way + part.under_way, max(seconds, part.seconds)
-    return Progress(counts, added, under_way, seconds, hosts)
+        left, at_work, takes = left + part.left, at_work + part.at_work, max(takes, part.takes)
+    return Progress(counts, added, under_way, seconds, hosts, left, at_work, takes)

@@ -1,7 +1,9 @@
 """Which sitemaps of a site to ask for next, and what its pages are: a walk that ends, however the files are linked."""
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from crawler.domains import registrable_domain
 from crawler.robots_rules import RobotsTxt
@@ -9,17 +11,24 @@ from crawler.sitemaps import Sitemap, SitemapEntry
 from crawler.urls import canonical, host_of
 from docstore.model import Reason
 
-USUAL_PLACES = ("/sitemap.xml", "/sitemap_index.xml")  # where sites keep one that robots.txt does not name
+# Where sites keep one that robots.txt does not name: by the protocol, by WordPress and its plugins, by site generators.
+USUAL_PLACES = ("sitemap.xml", "sitemap_index.xml", "sitemap-index.xml", "wp-sitemap.xml", "sitemap.txt")
+MAX_FOLDERS = 3
 DEEPEST = 3  # indexes in indexes
 MOST_FILES = 1000
 MOST_URLS = 1_000_000
 
 
-def sitemaps_of(said: RobotsTxt, origin: str) -> tuple[str, ...]:
-    """Canonical addresses at which a walk begins: those that robots.txt names, else the usual places."""
+def named_sitemaps(said: RobotsTxt, origin: str) -> tuple[str, ...]:
+    """Canonical URLs of the sitemaps that robots.txt names."""
     named = (canonical(text, origin + "/") for text in said.sitemaps)
-    found = tuple(dict.fromkeys(url for url in named if not isinstance(url, Reason)))
-    return found or tuple(origin + place for place in USUAL_PLACES)
+    return tuple(dict.fromkeys(url for url in named if not isinstance(url, Reason)))
+
+
+def usual_places(origin: str, folders: Iterable[str] = ()) -> tuple[str, ...]:
+    """Where a sitemap may be that nobody names: at the root, and in `folders`, as a manual in a folder has its own."""
+    first = (f"{origin}{folder}{USUAL_PLACES[0]}" for folder in islice(folders, MAX_FOLDERS))
+    return tuple(dict.fromkeys((*(f"{origin}/{name}" for name in USUAL_PLACES), *first)))
 
 
 @dataclass
@@ -32,27 +41,40 @@ class SitemapWalk:
 
     start: Iterable[str]
     refuse: Callable[[str], Reason | None]
+    usual: Sequence[str] = ()  # asked one after the other where the others name no page
     refused: dict[Reason, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         begin = list(dict.fromkeys(self.start))
-        self._waiting = [(url, 0) for url in begin]
+        self._waiting = deque((url, 0) for url in begin)
         self._known = set(begin)
-        self._domains = {_domain(url) for url in begin}
+        self._usual = deque(self.usual)
+        self._domains = {_domain(url) for url in (*begin, *self._usual)}
         self._pages = 0
         self._depth = 0
 
     def next(self) -> str | None:
         """The sitemap to ask for now; None at the end of the walk."""
-        if not self._waiting or self._pages >= MOST_URLS:
+        if self._pages >= MOST_URLS:
             return None
-        url, self._depth = self._waiting.pop(0)
+        if not self._waiting and not self._pages:
+            self._try_usual()
+        if not self._waiting:
+            return None
+        url, self._depth = self._waiting.popleft()
         return url
 
-    def take(self, sitemap: Sitemap) -> tuple[SitemapEntry, ...]:
-        """The pages in scope of the sitemap that `next` named; what else it names is asked later."""
-        for entry in sitemap.sitemaps:
-            self._enqueue(entry.url)
+    def add(self, urls: Iterable[str]) -> None:
+        """Sitemaps that a page names."""
+        self._depth = 0
+        for url in urls:
+            self._enqueue(url)
+
+    def take(self, sitemap: Sitemap, moved_to: str = "") -> tuple[SitemapEntry, ...]:
+        """The pages in scope of the sitemap that `next` named; what else it names, or where it has moved, is asked
+        later."""
+        for url in (*(entry.url for entry in sitemap.sitemaps), *((moved_to,) if moved_to else ())):
+            self._enqueue(url)
         allowed = []
         for entry in sitemap.urls[: MOST_URLS - self._pages]:
             reason = self.refuse(entry.url)
@@ -62,6 +84,13 @@ class SitemapWalk:
                 self._count(reason)
         self._pages += len(allowed)
         return tuple(allowed)
+
+    def _try_usual(self) -> None:
+        while self._usual and not self._waiting:
+            url = self._usual.popleft()
+            if url not in self._known:
+                self._known.add(url)
+                self._waiting.append((url, 0))
 
     def _enqueue(self, url: str) -> None:
         if url in self._known:

@@ -24,6 +24,7 @@ _HREF = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?")
 _AUTHORITY = re.compile(r"((?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\])\.?((?::[0-9]+)?)")
 _ODD = re.compile(r"%([0-9A-Fa-f]{2})?|[^A-Za-z0-9!$&'()*+,;=:@/?\-._~%]")
 _SLASHES = re.compile("//+")
+_DOTS = re.compile(r"/\.\.?(?=/|\Z)")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 # What most links look like; both forms of it are the same but for the query, and no parser is needed.
 _PLAIN = re.compile(
@@ -38,6 +39,7 @@ _SUFFIXES = """
     rar rm rpm rss rtf svg swf tar tgz tif tiff torrent ts ttf wasm wav webm webp wma wmv woff woff2 wps
     xls xlsx xml xz zip
 """
+MAX_URL = 2000  # characters
 NOT_TEXT_SUFFIXES = frozenset(_SUFFIXES.split())
 
 
@@ -92,6 +94,12 @@ def host_of(url: str) -> str:
     return url.split("/", 3)[2]
 
 
+def host_and_port(host: str) -> tuple[str, str]:
+    """A `host[:port]` in its parts, an IPv6 address without its brackets; the port is "" where none is named."""
+    name, colon, port = host.rpartition(":")
+    return (name.strip("[]"), port) if colon and port.isdigit() and not host.endswith("]") else (host.strip("[]"), "")
+
+
 def origin_of(url: str) -> str:
     """`scheme://host[:port]` of a canonical address."""
     return "/".join(url.split("/", 3)[:3])
@@ -124,8 +132,8 @@ class UrlRules:
     """
 
     scopes: tuple[Scope, ...]
-    deepest: int = 3
-    longest: int = 2000
+    deepest: int = 1000
+    longest: int = MAX_URL
     skipped: frozenset[str] = NOT_TEXT_SUFFIXES
     languages: frozenset[str] = frozenset()
 
@@ -196,7 +204,7 @@ def _plain(text: str, base: str) -> Address | None:
         return Address(start, start)
     asked, ordered = _queries(query)
     fetch = f"{start}?{asked}" if asked else start
-    return Address(fetch if asked == ordered else f"{start}?{ordered}", fetch)
+    return Address(f"{start}?{ordered}" if ordered else start, fetch)
 
 
 def _start(base: str, origin: str | None, path: str, query: str | None) -> str | None:
@@ -260,12 +268,22 @@ def _forms(href: str) -> Address:
     match = _HREF.match(href)
     if match is None:
         raise ValueError("not http")
-    scheme, authority, path, query = match[1], match[2], without_sessions(match[3]) or "/", match[4]
+    scheme, authority, path, query = match[1], match[2], match[3], match[4]
     asked, ordered = _queries(query) if query else ("", "")
-    start = f"{scheme}://{_checked(authority)}{_SLASHES.sub('/', spelled(path))}"
-    fetch = f"{scheme}://{authority}{path}"
+    start = f"{scheme}://{_checked(authority)}{_path(path)}"
+    fetch = f"{scheme}://{authority}{without_sessions(path) or '/'}"
     asks = bool(asked) or query == ""
     return Address(f"{start}?{ordered}" if ordered else start, f"{fetch}?{asked}" if asks else fetch)
+
+
+def _path(path: str) -> str:
+    """A path in canonical form. Escapes are spelled first: they may hide a session id. What is left without it may
+    have become a segment of dots, which ada knows only in a whole URL.
+    """
+    bare = without_sessions(spelled(path)) or "/"
+    if bare != path and _DOTS.search(bare):
+        bare = resolved(f"http://h{bare}")[len("http://h") :]
+    return _SLASHES.sub("/", bare)
 
 
 @lru_cache(maxsize=65_536)
@@ -280,10 +298,10 @@ def _checked(authority: str) -> str:
 def _queries(query: str) -> tuple[str, str]:
     """A query as it is asked and in canonical form: without idle parameters; ordered by name, each pair once."""
     asked = without_idle(query)
-    query = spelled(asked) if _ODD.search(asked) else asked
+    query = without_idle(spelled(asked)) if _ODD.search(asked) else asked  # an escape may hide the parameter's name
     if "&" not in query:
         return asked, _shortest(query)
-    pairs = dict.fromkeys([_shortest(pair) for pair in query.split("&") if pair])
+    pairs = dict.fromkeys(short for pair in query.split("&") if (short := _shortest(pair)))
     return asked, "&".join(sorted(pairs, key=_name))
 
 

@@ -35,6 +35,7 @@ class Kind(StrEnum):
     ROBOTS = "robots"
     SITEMAP = "sitemap"
     FEED = "feed"
+    PROBE = "probe"  # a page that cannot exist
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class Job:
 class PageDone:
     """A fetched page: its result, the links on it that may be followed, and counts of those that may not.
 
-    `feeds` are those that it names; `noindex` says that it asks not to be shown, `canonical` which address it names as
-    its own (""), `content` what it says, `abroad` are links to hosts out of scope, one each.
+    `feeds` and `sitemaps` are those that it names; `noindex` says that it asks not to be shown, `canonical`
+    which URL it names as its own (""), `content` what it says, `abroad` are links to hosts out of scope, one each.
     """
 
     job: Job
@@ -60,6 +61,7 @@ class PageDone:
     links: tuple[Link, ...] = ()
     refused: Counter[Reason] = field(default_factory=Counter)
     feeds: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
     noindex: bool = False
     canonical: str = ""
     content: Content = NO_CONTENT
@@ -77,12 +79,13 @@ class RobotsDone:
 
 @dataclass(frozen=True)
 class SitemapDone:
-    """A sitemap or feed; empty if there is none."""
+    """A sitemap or feed; empty if there is none. `moved_to` is where it is instead, if anywhere."""
 
     job: Job
     sitemap: Sitemap
     answered_at: float | None = None
     host_failed: bool = False
+    moved_to: str = ""
 
 
 Done = PageDone | RobotsDone | SitemapDone
@@ -117,8 +120,9 @@ class Reader:
                 # Between the hops of a redirected robots.txt, the only case of two requests in one job, lies the delay.
                 pause = lambda: time.sleep(self._delay)  # noqa: E731
                 return RobotsDone(job, fetch_robots(self._fetcher, job.url, self._now, pause))
-            if job.kind is Kind.PAGE:
-                return self._with_words(self._page(job))
+            if job.kind in (Kind.PAGE, Kind.PROBE):
+                done = self._page(job)
+                return self._with_words(done) if job.kind is Kind.PAGE else done
             return self._sitemap(job)
         except Exception as error:
             logger.exception("unexpected failure at %s", job.url or job.entry.url)
@@ -136,7 +140,7 @@ class Reader:
         links, refused = self._followable(said, job.entry.depth + 1)
         noindex = said.directives.noindex
         named, abroad = self._named(said, page.url), self._abroad(said)
-        return PageDone(job, result, links, refused, said.feeds, noindex, named, said.content, abroad)
+        return PageDone(job, result, links, refused, said.feeds, said.sitemaps, noindex, named, said.content, abroad)
 
     def _rendered(self, entry: FrontierEntry, result: FetchResult) -> FetchResult:
         if result.page is None or self._renderer is None or not self._renderer.wants(result.page):
@@ -186,6 +190,10 @@ class Reader:
             answer = self._fetcher.ask(job.url, {}, lambda status, _: status == 200, _LARGEST_FILE)
         except FetchError as error:
             return SitemapDone(job, Sitemap(), host_failed=error.host_failed)
+        moved_to = answer.target
+        if moved_to is not None:
+            target = "" if isinstance(moved_to, Reason) else moved_to
+            return SitemapDone(job, Sitemap(), answer.answered_at, moved_to=target)
         kind = answer.header("content-type")
         if job.kind is Kind.SITEMAP:
             return SitemapDone(job, read_sitemap(answer.body, job.url, kind), answer.answered_at)

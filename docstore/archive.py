@@ -5,42 +5,47 @@ never written to again, and nothing but that unacknowledged record is lost. Bodi
 content coding undone; the headers that described those codings are renamed `X-Archive-Orig-...`.
 """
 
-import calendar
 import hashlib
 import io
 import os
 import time
 import uuid
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from warcio.archiveiterator import ArchiveIterator
-from warcio.exceptions import ArchiveLoadFailed
 from warcio.warcwriter import WARCWriter
 
 from docstore.errors import StoreError
-from docstore.model import Page, WarcPointer
+from docstore.model import Page, Reason, WarcPointer
+from docstore.warc_reading import DAMAGED, MAX_BODY, LargeBodyError, body_of, records_of
 
 ROTATE_BYTES = 512 * 1024 * 1024
 GZIP_LEVEL = 1  # level 3 saves 2.5 % of the bytes for a third more time
-# What warcio raises at a damaged file; an AttributeError where a record lacks its address.
-DAMAGED = (ArchiveLoadFailed, AttributeError, EOFError, ValueError, zlib.error)
-BEGINNING = 1024  # bytes
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
 
 class LostPageError(StoreError):
     """A record that the store points at cannot be read any more, or is not what was kept."""
 
+    reason = Reason.LOST_PAGE
+
+
+class LargePageError(LostPageError):
+    """A record is larger than pages may be: it was kept before there was a cap, or when there was a higher one."""
+
+    reason = Reason.TOO_LARGE
+
 
 class Archive:
-    """The WARC files below `folder`. Not safe for several threads: one recorder writes."""
+    """The WARC files below `folder`. Not safe for several threads: one recorder writes. A body of more than `max_body`
+    bytes is not read."""
 
-    def __init__(self, folder: Path, rotate_bytes: int = ROTATE_BYTES) -> None:
+    def __init__(self, folder: Path, rotate_bytes: int = ROTATE_BYTES, max_body: int = MAX_BODY) -> None:
         self.folder = folder
+        self._max_body = max_body
         self._rotate_bytes = rotate_bytes
         self._file: io.FileIO | None = None
         self._name = ""
@@ -59,9 +64,12 @@ class Archive:
         return WarcPointer(self._name, start, file.tell() - start)
 
     def read(self, pointer: WarcPointer, digest: str) -> bytes:
-        """The payload of a kept record. LostPageError if it is missing, damaged or not the one with `digest`."""
+        """The payload of a kept record. LostPageError if it is missing, damaged or not the one with `digest`;
+        LargePageError if it is larger than pages may be."""
         try:
-            body = first_payload(io.BytesIO(self._record(pointer)))
+            body = first_payload(io.BytesIO(self._record(pointer)), self._max_body)
+        except LargeBodyError as error:
+            raise LargePageError(f"{pointer.file} at {pointer.offset}: {error}") from error
         except DAMAGED as error:
             raise LostPageError(f"{pointer.file} at {pointer.offset}: {error}") from error
         if hashlib.sha256(body).hexdigest() != digest:
@@ -182,72 +190,8 @@ def header_text(value: str) -> str:
     return " ".join(value.split()).encode("utf-8", "replace").decode("utf-8")
 
 
-def first_payload(member: BinaryIO) -> bytes:
-    """The body of the first record in `member`."""
-    for record in ArchiveIterator(member):
-        return bytes(record.content_stream().read())
+def first_payload(member: BinaryIO, cap: int) -> bytes:
+    """The body of the first record in `member`. LargeBodyError if it is longer than `cap` bytes."""
+    for record in records_of(member):
+        return body_of(record, cap)
     raise EOFError("no record here")
-
-
-def read_warc(path: Path, url_id: int = 0) -> Iterator[Page]:
-    """The HTTP answers in anyone's WARC file (.warc or .warc.gz), oldest first; other records are passed over.
-
-    `Page.url_id` is `url_id`: the importer gives each page its own. Raises StoreError when the file is no WARC file.
-    """
-    try:
-        with path.open("rb") as file:
-            check_beginning(file)
-            for record in ArchiveIterator(file, arc2warc=True):
-                if record.rec_type == "response" and record.http_headers is not None:
-                    yield page_of(record, url_id)
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}") from error
-    except DAMAGED as error:
-        lacks = "a record without an address" if isinstance(error, AttributeError) else str(error)
-        fault = " ".join(lacks.split())[:100]
-        raise StoreError(
-            f"{path} is not a whole WARC file ({fault}): get it anew and import it again; what came before the fault "
-            "was kept"
-        ) from error
-
-
-def check_beginning(file: BinaryIO) -> None:
-    """Raise ValueError unless `file` begins as a WARC (or ARC) file does: warcio takes any words for an ARC record."""
-    head = file.read(BEGINNING)
-    file.seek(0)
-    if head.startswith(b"\x1f\x8b"):
-        head = zlib.decompressobj(wbits=31).decompress(head, BEGINNING)
-    if not head.startswith((b"WARC/", b"filedesc:")):
-        raise ValueError("it does not begin as one")
-
-
-def page_of(record: Any, url_id: int) -> Page:
-    """The page that a WARC response record holds."""
-    body = record.content_stream().read()
-    while record.raw_stream.read(8192):  # what chunked coding left behind
-        pass
-    if getattr(record.raw_stream, "limit", 0) > 0:
-        raise EOFError("its last record is cut short")
-    http = record.http_headers
-    url = record.rec_headers.get_header("WARC-Target-URI") or ""
-    return Page(
-        url_id=url_id,
-        url=url,
-        final_url=url,
-        status=int(http.get_statuscode() or 0),
-        content_type=http.get_header("Content-Type") or "",
-        body=body,
-        digest=hashlib.sha256(body).hexdigest(),
-        fetched_at=warc_time(record.rec_headers.get_header("WARC-Date") or ""),
-        etag=http.get_header("ETag") or "",
-        last_modified=http.get_header("Last-Modified") or "",
-        headers=tuple((str(n), str(v)) for n, v in http.headers),
-    )
-
-
-def warc_time(text: str) -> float:
-    """Epoch seconds of a WARC-Date; now, where it cannot be read."""
-    try:
-        return float(calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")))
-    except ValueError:
-        return time.time()

@@ -6,6 +6,7 @@ one that starts as a reader and then writes fails at once when another process w
 
 import errno
 import sqlite3
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +27,7 @@ SCHEMA_LOCK = 0x506C756D  # two programs that open a store at once must not both
 class Database:
     """One store. `url` is a SQLAlchemy URL: `sqlite:///FILE` or `postgresql+psycopg://...`.
 
+    `store_id` tells it from every other one: made with it, copied and restored with it (32 hex digits).
     Raises StoreError when it cannot be opened, StoreTooNewError when a newer program made it.
     """
 
@@ -36,6 +38,7 @@ class Database:
                 connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
             metadata.create_all(connection)
             check_schema(connection, self)
+            self.store_id = stamped(connection, self)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -124,6 +127,12 @@ def check_schema(connection: Connection, database: Database) -> None:
     if int(str(found)) < SCHEMA_VERSION:
         upgrade(connection, int(str(found)))
         database.upsert(connection, meta, [row], update=("value",))
+
+
+def stamped(connection: Connection, database: Database) -> str:
+    """The id of the store, made where it has none."""
+    database.upsert(connection, meta, [{"key": "store_id", "value": uuid.uuid4().hex}])
+    return str(connection.scalar(select(meta.c.value).where(meta.c.key == "store_id")))
 
 
 @contextmanager

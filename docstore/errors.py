@@ -41,6 +41,14 @@ class SolrUnavailableError(SolrError):
     """Solr does not answer. Asking again later may work."""
 
 
+class SolrStartingError(SolrUnavailableError):
+    """Solr is being started. It will answer soon."""
+
+
+class ForeignIndexError(SolrError):
+    """The index was filled from another store: to bring it in step with this one would delete what it holds."""
+
+
 class LexiconError(PlumblineError):
     """A dictionary or a decision on a term could not be accepted."""
 

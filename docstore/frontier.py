@@ -19,6 +19,7 @@ from docstore.archive import Archive
 from docstore.batches import batched
 from docstore.database import Database, wrapped_errors
 from docstore.frontier_desk import FrontierDesk
+from docstore.frontier_order import change_rates, due_at_hosts, due_order
 from docstore.judgements import Guidance, write_guidance
 from docstore.model import FrontierEntry, Kind, Outcome, Page, Stage, WarcPointer
 from docstore.noise import discount_noise
@@ -131,13 +132,24 @@ class FrontierTable:
         with self._database.read() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
+    def due_at_hosts(self, before: float) -> dict[tuple[str, int], int]:
+        """(host, queue) -> how many of its URLs are due."""
+        with self._database.read() as connection:
+            return due_at_hosts(connection, before)
+
+    def change_rates(self) -> dict[str, tuple[float, int]]:
+        """Host -> the sum of its articles' rates of change (changes a second), and how many articles have one."""
+        with self._database.read() as connection:
+            return change_rates(connection)
+
     def due(self, queue: int, before: float, limit: int, exclude: Collection[int] = ()) -> list[FrontierEntry]:
-        """The best `limit` due addresses of a queue, without those in `exclude` (url_ids already handed out)."""
+        """The first `limit` due URLs of a queue (docstore/frontier_order.py), without those in `exclude`: url_ids that
+        were handed out."""
         held = f" AND url_id NOT IN ({','.join(map(str, map(int, exclude)))})" if exclude else ""
         # Numbers alone, so no text of anyone's: SQLAlchemy would compile the list of ids anew for each question.
         question = (
             f"SELECT {ENTRY_COLUMNS} FROM urls WHERE queue = {int(queue)} AND due_at <= {float(before)!r}{held} "
-            f"ORDER BY priority DESC, url_id LIMIT {int(limit)}"
+            f"ORDER BY {due_order(before)} LIMIT {int(limit)}"
         )
         with self._database.read() as connection:
             return [entry_of(row) for row in connection.exec_driver_sql(question)]
@@ -170,9 +182,9 @@ class FrontierTable:
 
     def kept_at(self, origin: str, now: float) -> list[str]:
         """Addresses of an origin whose page is kept, that are not due yet, and that were last seen a while ago: longer
-        than a quarter of their interval."""
+        than an eighth of their interval (of a new article, that is less than a day)."""
         mine = (urls.c.url >= f"{origin}/") & (urls.c.url < f"{origin}0")  # "0" is what follows "/": by the index
-        waiting = (urls.c.due_at > now) & (urls.c.digest != "") & (urls.c.visited_at + urls.c.gap / 4 <= now)
+        waiting = (urls.c.due_at > now) & (urls.c.digest != "") & (urls.c.visited_at + urls.c.gap / 8 <= now)
         with self._database.read() as connection:
             return list(connection.scalars(select(urls.c.url).where(mine, waiting)))
 

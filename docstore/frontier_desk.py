@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
 
 from docstore.database import Database
+from docstore.deepening import deepen
 from docstore.model import Kind, Reason, Stage, WarcPointer
 from docstore.tables import outcomes, pages, urls
 
@@ -107,6 +108,10 @@ class FrontierDesk:
             if len(found) < _ROWS:
                 return
             last = found[-1].url_id
+
+    def deepen(self, depth: int) -> int:
+        """Have the deepest pages read anew where links may now be followed further than before; how many."""
+        return deepen(self._database, depth)
 
     def block(self, part: str) -> int:
         """Never ask the known addresses of a part again (until `requeue`); how many there are."""

@@ -17,11 +17,12 @@ from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """The stages that leave outcomes."""
+    """The stages of a run. All but `SOLR`, in which the index is opened, leave outcomes."""
 
     CRAWL = "crawl"
     EXTRACT = "extract"
     LEXICON = "lexicon"
+    SOLR = "solr"
     INDEX = "index"
 
 

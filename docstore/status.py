@@ -1,6 +1,5 @@
-"""Questions about the whole store: counts for `plumb status`, one document's path for `plumb explain`, and runs."""
+"""Questions about the whole store: counts for `plumb status`, one document's path for `plumb explain`."""
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,21 +8,11 @@ from typing import Any
 from sqlalchemy import Connection, Select, Table, case, func, select
 
 from docstore.database import Database
-from docstore.model import Reason, Stage, StageReport
-from docstore.tables import articles, changes, indexed, outcomes, pages, parts, runs, ties, urls
+from docstore.frontier_order import HostBacklog, backlog
+from docstore.model import Reason, Stage
+from docstore.tables import articles, changes, indexed, outcomes, pages, parts, ties, urls
 
 MOST_SITES = 200
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of the pipeline. `finished_at` is None while it goes on, or where it was killed."""
-
-    run_id: int
-    command: str
-    started_at: float
-    finished_at: float | None
-    report: str
 
 
 @dataclass(frozen=True)
@@ -74,6 +63,11 @@ class StatusTable:
         """How many addresses are due."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).where(urls.c.due_at <= before)) or 0
+
+    def backlog(self, before: float) -> list[HostBacklog]:
+        """What each host has for the next crawl, those with most URLs first."""
+        with self._database.read() as connection:
+            return backlog(connection, before)
 
     def freshness(self) -> Freshness:
         """How far the index is behind."""
@@ -127,30 +121,10 @@ class StatusTable:
             tables: Sequence[Table] = (urls, pages, outcomes, articles, ties, changes, indexed)
             found = {table.name: rows_of(connection, select(table).where(table.c.url_id == url_id)) for table in tables}
             return found | {
+                "found_on": rows_of(connection, found_on(url_id)),
                 "parts": rows_of(connection, PARTS.where(parts.c.whole_id == url_id, parts.c.url_id != url_id)),
                 "near_duplicates": rows_of(connection, near_duplicates_of(url_id)),
             }
-
-    def start_run(self, command: str) -> int:
-        """Note that a run has begun; returns its id."""
-        with self._database.write() as connection:
-            result = connection.execute(runs.insert().values(command=command, started_at=self._clock(), report=""))
-            key = result.inserted_primary_key
-            return int(key[0]) if key is not None else 0
-
-    def finish_run(self, run_id: int, reports: Sequence[StageReport]) -> None:
-        """Note that a run has ended, and how."""
-        text = json.dumps([report_row(report) for report in reports], ensure_ascii=False)
-        with self._database.write() as connection:
-            connection.execute(
-                runs.update().where(runs.c.run_id == run_id).values(finished_at=self._clock(), report=text)
-            )
-
-    def runs(self, limit: int = 5) -> list[Run]:
-        """The last runs, newest first."""
-        with self._database.read() as connection:
-            rows = connection.execute(select(runs).order_by(runs.c.run_id.desc()).limit(limit))
-            return [Run(row.run_id, row.command, row.started_at, row.finished_at, row.report) for row in rows]
 
 
 def crawl_outcomes(connection: Connection) -> dict[str, dict[Reason, int]]:
@@ -177,6 +151,12 @@ PARTS = (
 )
 
 
+def found_on(url_id: int) -> Select[Any]:
+    """The page whose link was the first that led to this URL."""
+    child = urls.alias("child")
+    return select(urls.c.url).join(child, child.c.parent_id == urls.c.url_id).where(child.c.url_id == url_id)
+
+
 def near_duplicates_of(url_id: int) -> Select[Any]:
     """The article that this one stands behind, and those behind this one."""
     mine = articles.alias("mine")
@@ -194,13 +174,3 @@ def near_duplicates_of(url_id: int) -> Select[Any]:
 def rows_of(connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
     """Rows with their columns' names."""
     return [dict(row._mapping) for row in connection.execute(query)]
-
-
-def report_row(report: StageReport) -> Mapping[str, Any]:
-    """A stage's report as JSON can hold it."""
-    return {
-        "stage": report.stage.value,
-        "counts": {reason.value: count for reason, count in report.counts.items()},
-        "seconds": round(report.seconds, 3),
-        "notes": list(report.notes),
-    }

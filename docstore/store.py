@@ -26,14 +26,19 @@ from docstore.errors import StoreError
 from docstore.frontier import FrontierTable
 from docstore.judgements import JudgementTable
 from docstore.lexicons import LexiconTable
+from docstore.runs import RunTable
 from docstore.searches import SearchTable
 from docstore.status import StatusTable
 from docstore.term_acts import TermActs
 from docstore.term_queue import TermQueue
+from docstore.warc_reading import MAX_BODY
 
 
 class Store:
     """Open the store of a vertical: database at `url`, WARC files in `warc_folder`. Close it, or use `with`.
+
+    `store_id` says which store this is, see `docstore.database.Database`. Pages of more than `max_body` bytes are not
+    read.
 
     Raises StoreError (or a child of it) with one line that says what to do.
     """
@@ -44,9 +49,11 @@ class Store:
         warc_folder: Path,
         rotate_bytes: int = ROTATE_BYTES,
         clock: Callable[[], float] = time.time,
+        max_body: int = MAX_BODY,
     ) -> None:
         self._database = Database(url)
-        self._archive = Archive(warc_folder, rotate_bytes)
+        self.store_id = self._database.store_id
+        self._archive = Archive(warc_folder, rotate_bytes, max_body)
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.articles = ArticleTable(self._database, self._archive, clock)
         self.judgements = JudgementTable(self._database, clock)
@@ -55,6 +62,7 @@ class Store:
         self.queue = TermQueue(self._database)
         self.changes = ChangeLog(self._database, clock)
         self.status = StatusTable(self._database, clock)
+        self.runs = RunTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
         self.searches = SearchTable(self._database, clock)
 

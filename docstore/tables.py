@@ -19,7 +19,7 @@ left_out  links that a focused crawl did not follow, and why
 runs      one row a run of the pipeline, with its report
 accounts  who may sign in to the search site, and for what
 searches, clicks   what was searched for and opened; nothing that says by whom
-meta      schema version and other single values
+meta      schema version, the id of this store, and other single values
 """
 
 from sqlalchemy import (

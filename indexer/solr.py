@@ -38,6 +38,7 @@ IDS_AT_ONCE = 10_000
 ACTIVE_TRIES, ACTIVE_PAUSE = 120, 0.25  # how often, and after how many seconds, a new collection is looked at
 ASK_AGAIN = (429, 502, 503, 504)
 LONGEST_ERROR = 400
+OWNER = "plumbline.store"  # the property of the alias that holds the id of the store
 OWN_FAULT = "; see Solr's log, and that its disk has room, then run the same command again"
 
 _STATUS = re.compile(r"\(HTTP (\d{3})\)")
@@ -193,6 +194,15 @@ class SolrIndex:
         self._point_alias()
         if old not in (None, self.current):
             self._drop(old)
+
+    def owner(self) -> str:
+        """The id of the store that the alias's documents come from; "" where none was ever said."""
+        properties = self._collections("LISTALIASES").get("properties", {})
+        return str(properties.get(self.collection, {}).get(OWNER, ""))
+
+    def claim(self, store_id: str) -> None:
+        """Say that the documents behind the alias come from this store. It holds for collections that follow."""
+        self._collections("ALIASPROP", name=self.collection, **{f"property.{OWNER}": store_id})
 
     def drop(self) -> None:
         """Delete the alias, and with it every collection that was made for it."""

@@ -1,6 +1,5 @@
 """What the search site may do: the implementation of `search_ui.actions.SiteActions` on the store."""
 
-import json
 import time
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -8,12 +7,13 @@ from urllib.parse import urlsplit
 from crawler.robots import product_token, rules_of
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.searches import SearchReport
-from docstore.status import Run, SiteHealth
+from docstore.status import SiteHealth
 from lexicon.review import check_acceptable
 from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.nights import nights
 from pipeline.review_desk import StoreDesk
-from search_ui.actions import CrawledSite, Overview, RunSummary
+from search_ui.actions import CrawledSite, Nights, Overview
 from semantics.segment import Segmenter, base_segmenter
 
 RUNS_SHOWN = 8
@@ -85,8 +85,12 @@ class StoreActions:
     def overview(self) -> Overview:
         """Index, lexicon and the last runs."""
         store = self._engine.store
-        runs = tuple(run_summary(run) for run in store.status.runs(RUNS_SHOWN))
-        return Overview(store.status.freshness(), self._lexicon.latest_version(), self._lexicon.applied_version(), runs)
+        versions = self._lexicon.latest_version(), self._lexicon.applied_version()
+        return Overview(store.status.freshness(), *versions, self.nights())
+
+    def nights(self) -> Nights:
+        """The last runs."""
+        return nights(self._engine, RUNS_SHOWN)
 
     def sites(self) -> Sequence[CrawledSite]:
         """The sites with the most addresses."""
@@ -102,15 +106,6 @@ class StoreActions:
     def searches(self, days: int) -> SearchReport:
         """The search log of the last days, as the clock on the wall counts them."""
         return self._engine.store.searches.report(days, time.localtime().tm_gmtoff // 60)
-
-
-def run_summary(run: Run) -> RunSummary:
-    """A run as the overview shows it: each stage with its outcomes, most frequent first."""
-    stages = tuple(
-        (str(stage["stage"]), tuple(sorted(stage["counts"].items(), key=lambda pair: (-pair[1], pair[0]))))
-        for stage in json.loads(run.report or "[]")
-    )
-    return RunSummary(run.started_at, run.finished_at, stages)
 
 
 def decide(engine: Engine, texts: list[str], status: TermStatus, by: str = "") -> None:

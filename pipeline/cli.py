@@ -7,19 +7,20 @@ import json
 import logging
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from docstore.errors import PlumblineError
-from docstore.model import StageReport
 from pipeline import report, stages
 from pipeline.cli_accounts import account
 from pipeline.cli_crawl import crawl, fetch, frontier, sites, warc
+from pipeline.cli_grammar import CONFIG, Verb, Verbs, usage_line
 from pipeline.cli_lexicon import lexicon
 from pipeline.cli_page import explain, extract
-from pipeline.cli_shared import CONFIG, err, opened, out, say, say_or_json, say_reports, settings_of, with_config
+from pipeline.cli_shared import err, opened, out, say, say_or_json, say_reports, settings_of
 from pipeline.cli_topic import topic
 from pipeline.compare import compare_term
 from pipeline.demo_run import DemoOptions, run_demo
@@ -27,20 +28,30 @@ from pipeline.freshness import refresh
 from pipeline.import_warc import import_warc
 from pipeline.logs import log_to
 from pipeline.progress import Terminal
-from pipeline.schedule import last_start, run_on_timetable
+from pipeline.schedule import run_on_timetable
 from pipeline.serve import SearchSite
 from pipeline.template import sample_toml
 
 PORT = click.IntRange(1, 65535)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Plumb(click.Group):
+    """The verbs."""
+
+    command_class = Verb
+    group_class = Verbs
+
+
+@click.group(cls=Plumb, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="plumbline", prog_name="plumb")
 @click.option("-c", "--config", type=click.Path(path_type=Path), help=f"The vertical's TOML file [{CONFIG}].")
 @click.option("-s", "--set", "assignments", multiple=True, metavar="SECTION.KEY=VALUE", help="Override a setting.")
 @click.pass_context
 def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...]) -> None:
-    """Plumbline: a search engine for one domain, from seed URLs to a search page."""
+    """Plumbline: a search engine for one domain, from seed URLs to a search page.
+
+    A vertical is one TOML file: name it with -c, or behind the verb: `plumb status my.toml`.
+    """
     flags = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
@@ -50,10 +61,12 @@ def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...
     context.obj = {"config": config, "flags": flags}
 
 
-@cli.command()
-@click.argument("path", default=CONFIG, type=click.Path(path_type=Path))
-def init(path: Path) -> None:
-    """Write a sample TOML file with every setting, its default and what it means."""
+@cli.command(cls=click.Command)
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.pass_context
+def init(context: click.Context, path: Path | None) -> None:
+    """Write a sample TOML file with every setting, its default and what it means, to PATH [vertical.toml]."""
+    path = path or context.obj["config"] or Path(CONFIG)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(sample_toml())
@@ -65,63 +78,58 @@ def init(path: Path) -> None:
 
 
 @cli.command()
-@with_config
+@click.pass_context
 @click.option("--until", type=click.Choice(list(stages.FLOW)), default="index", help="Stop after this stage.")
-def run(context: click.Context, config_file: Path | None, until: str) -> None:
+def run(context: click.Context, until: str) -> None:
     """Run the stages once, in order: crawl, extract, mine the lexicon, index."""
-    with opened(settings_of(context, config_file)) as engine:
+    with opened(settings_of(context)) as engine:
         say_reports(stages.run(engine, until))
 
 
 @cli.command("index")
-@with_config
+@click.pass_context
 @click.option("--full", is_flag=True, help="Write every article again.")
-def index_command(context: click.Context, config_file: Path | None, full: bool) -> None:
-    """Bring Solr in step with the store."""
-    with opened(settings_of(context, config_file)) as engine:
+@click.option("--adopt", is_flag=True, help="Take over an index that another store filled; what this store lacks goes.")
+def index_command(context: click.Context, full: bool, adopt: bool) -> None:
+    """Bring Solr in step with the store.
+
+    Refuses an index that was filled from another store than this one, or that an empty store would empty.
+    """
+    with opened(settings_of(context)) as engine:
+        opening = stages.open_solr(engine)
         if full:
             engine.store.changes.enqueue_all()
-        say_reports([stages.index(engine)])
+        say_reports([opening, stages.index(engine, adopt=adopt)])
 
 
 @cli.command()
-@with_config
+@click.pass_context
 @click.option("--host", "search__host", help="Address to listen on.")
 @click.option("--port", "search__port", type=int, help="Port to listen on.")
-def serve(context: click.Context, config_file: Path | None, **flags: Any) -> None:
+def serve(context: click.Context, /, **flags: Any) -> None:
     """Serve the search and review pages until Ctrl-C."""
-    with opened(settings_of(context, config_file, **flags)) as engine:
-        site = SearchSite(engine)  # first: a port that is taken is said at once
-        stages.index(engine)
-        with site:
-            out.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
-            if engine.store.accounts.is_empty():
-                out.print("nobody can sign in yet: plumb account add NAME --role operator", highlight=False)
-            site.wait()
+    with opened(settings_of(context, **flags)) as engine, SearchSite(engine) as site:
+        out.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
+        if engine.store.accounts.is_empty():
+            out.print("nobody can sign in yet: plumb account add NAME --role operator", highlight=False)
+        site.wait()
 
 
 @cli.command()
-@with_config
-def schedule(context: click.Context, config_file: Path | None) -> None:
+@click.pass_context
+def schedule(context: click.Context) -> None:
     """Keep running the stages on the timetable until Ctrl-C."""
-    settings = settings_of(context, config_file)
-    with opened(settings) as engine:
-        previous = last_start(engine.store)
-
-    def run_once() -> list[StageReport]:
-        with opened(settings) as fresh:
-            return stages.run(fresh)
-
-    run_on_timetable(settings, run_once, previous, Terminal(err).note)
+    settings = settings_of(context)
+    run_on_timetable(settings, partial(opened, settings), Terminal(err).note)
 
 
 @cli.command()
-@with_config
+@click.pass_context
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def status(context: click.Context, config_file: Path | None, as_json: bool) -> None:
+def status(context: click.Context, as_json: bool) -> None:
     """Counts per stage, outcome and reason; lag of the index; the last runs."""
-    with opened(settings_of(context, config_file)) as engine:
-        answer = report.status(engine.store)
+    with opened(settings_of(context)) as engine:
+        answer = report.status(engine)
         say_or_json(answer, report.status_lines, as_json)
 
 
@@ -158,7 +166,7 @@ def compare(context: click.Context, term: str, as_json: bool) -> None:
             out.print(report.comparison_table(sides, term))
 
 
-@cli.command()
+@cli.command(cls=click.Command)
 @click.option(
     "--folder", default="demo-data", show_default=True, type=click.Path(path_type=Path), help="Where it lives."
 )
@@ -181,9 +189,15 @@ def main() -> None:
         signal.signal(number, signal.default_int_handler)
     logging.getLogger().addHandler(logging.NullHandler())  # until the log is open: logging would print tracebacks
     try:
-        cli.main(standalone_mode=False)
+        cli.main(prog_name="plumb", standalone_mode=False)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.UsageError as error:
+        err.print(usage_line(error), markup=False, highlight=False)
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
@@ -191,6 +205,7 @@ def main() -> None:
         err.print("stopped")
         sys.exit(130)
     except PlumblineError as error:
+        logging.getLogger(__name__).error("%s", error)  # where a timer ran it, nobody saw standard error
         err.print(f"plumb: {error}", markup=False, highlight=False)
         sys.exit(1)
     except BrokenPipeError:

@@ -11,7 +11,8 @@ import click
 from docstore.accounts import Role, checked_name, folded_name
 from docstore.errors import AccountError
 from pipeline import report
-from pipeline.cli_shared import opened, out, settings_of
+from pipeline.cli_grammar import Verbs
+from pipeline.cli_shared import json_option, opened, out, say_table, settings_of
 from search_ui.passwords import LEAST, hash_password
 
 ROLES = click.option(
@@ -24,7 +25,7 @@ ROLES = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Verbs)
 def account() -> None:
     """Who may sign in to the search site."""
 
@@ -77,11 +78,13 @@ def disable_command(context: click.Context, name: str) -> None:
 
 
 @account.command("list")
+@json_option
 @click.pass_context
-def list_command(context: click.Context) -> None:
+def list_command(context: click.Context, as_json: bool) -> None:
     """Show every account with what it is for."""
     with opened(settings_of(context)) as engine:
-        out.print(report.account_table(engine.store.accounts.all()))
+        accounts = engine.store.accounts.all()
+        say_table(report.account_rows(accounts), lambda: report.account_table(accounts), as_json)
 
 
 def asked_password() -> str:

@@ -28,8 +28,11 @@ from docstore.frontier import NewUrl
 from docstore.frontier_desk import FrontierRow, SiteHealth
 from docstore.model import FrontierEntry, Kind, Reason
 from pipeline import stages
-from pipeline.cli_shared import err, opened, out, say, say_or_json, say_reports, settings_of, with_config
+from pipeline.cli_grammar import Verb, Verbs
+from pipeline.cli_shared import err, json_option, opened, say, say_or_json, say_reports, say_table, settings_of
+from pipeline.crawl_progress import how_far, in_lines
 from pipeline.engine import Engine, make_folder
+from pipeline.progress import Terminal
 
 _SHOWN_HOSTS = 15
 _ADDED_PRIORITY = 1.0
@@ -38,25 +41,25 @@ _DUE = "due"
 # -- crawl
 
 
-@click.command()
-@with_config
+@click.command(cls=Verb)
+@click.pass_context
 @click.option("--max-pages", "crawl__max_pages", type=int, help="Stop after so many pages.")
 @click.option("--minutes", "crawl__minutes", type=float, help="Stop after so many minutes.")
 @click.option("--processes", "crawl__processes", type=int, help="Share the hosts among so many processes.")
 @click.option("--strategy", "crawl__strategy", help="Which links come first.")
 @click.option("--topic", "crawl__topic", help="Look for this topic (plumb topic init).")
-def crawl(context: click.Context, config_file: Path | None, **flags: Any) -> None:
+def crawl(context: click.Context, /, **flags: Any) -> None:
     """Fetch what is due: new addresses, and known ones by the revisit rule."""
-    with opened(settings_of(context, config_file, **flags)) as engine, live_view() as tell:
+    with opened(settings_of(context, **flags)) as engine, live_view() as tell:
         done = stages.crawl(engine, tell)
     say_reports([done])
 
 
 @contextmanager
 def live_view() -> Iterator[Callable[[Progress], None]]:
-    """A table that changes while the crawl runs; nothing where standard error is no terminal."""
+    """A table that changes while the crawl runs; a line now and then where standard error is no terminal."""
     if not err.is_terminal:
-        yield lambda progress: None
+        yield in_lines(Terminal(err).note)
         return
     last: list[Progress] = []
     with Live(console=err, transient=True, refresh_per_second=2) as live:
@@ -72,7 +75,7 @@ def live_view() -> Iterator[Callable[[Progress], None]]:
 def progress_table(progress: Progress, before: Progress | None) -> Table:
     """All hosts that are busy, the busiest first, with what they did since `before`; the whole in the title."""
     table = Table(title=headline(progress, before), title_justify="left")
-    for name in ("host", "pages/s", "pages", "errors", "queue", "delay s", "answers in s"):
+    for name in ("host", "pages/s", "pages", "errors", "left", "delay s", "answers in s"):
         table.add_column(name, justify="left" if name == "host" else "right")
     seconds = progress.seconds - before.seconds if before else progress.seconds
     busiest = sorted(progress.hosts.items(), key=lambda item: -item[1].waiting)[:_SHOWN_HOSTS]
@@ -87,24 +90,20 @@ def progress_table(progress: Progress, before: Progress | None) -> Table:
 
 
 def headline(progress: Progress, before: Progress | None) -> str:
-    """Pages a second, what came of them, and how long what waits in memory will take at this rate."""
-    done = sum(progress.counts.values())
-    earlier = sum(before.counts.values()) if before else 0
-    rate = (done - earlier) / max(progress.seconds - (before.seconds if before else 0.0), 0.001)
-    waiting = sum(one.waiting for one in progress.hosts.values())
-    left = f"{waiting / rate / 60:.0f} min for the {waiting} at hand" if rate else "waiting"
+    """How far the crawl is, and what came of the pages."""
     counts = progress.counts
-    failed = done - sum(counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED, Reason.GONE))
+    failed = progress.done - sum(counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED, Reason.GONE))
     return (
-        f"{rate:.1f} pages/s; {counts.get(Reason.FETCHED, 0)} new or changed, {counts.get(Reason.UNCHANGED, 0)} "
-        f"unchanged, {counts.get(Reason.GONE, 0)} gone, {failed} other; {progress.added} addresses found; {left}"
+        f"{how_far(progress, before)}; {counts.get(Reason.FETCHED, 0)} new or changed, "
+        f"{counts.get(Reason.UNCHANGED, 0)} unchanged, {counts.get(Reason.GONE, 0)} gone, {failed} other; "
+        f"{progress.added} URLs found"
     )
 
 
 # -- fetch
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("url")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
@@ -174,7 +173,7 @@ def line(value: Any) -> str:
 # -- sites
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Verbs, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def sites(context: click.Context, as_json: bool) -> None:
@@ -186,10 +185,7 @@ def sites(context: click.Context, as_json: bool) -> None:
         return
     with opened(settings_of(context)) as engine:
         found = engine.store.frontier.desk.sites(time.time())
-    if as_json:
-        click.echo(json.dumps([asdict(site) for site in found], ensure_ascii=False, indent=1))
-    else:
-        out.print(site_table(found))
+    say_table(found, lambda: site_table(found), as_json)
 
 
 @sites.command("proposed")
@@ -199,10 +195,7 @@ def sites(context: click.Context, as_json: bool) -> None:
 def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
     """Hosts that kept pages often link to, to many addresses and from many sites."""
     found = proposed(settings_of(context).data_dir)[:limit]
-    if as_json:
-        click.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=1))
-    else:
-        out.print(proposal_table(found))
+    say_table(found, lambda: proposal_table(found), as_json)
 
 
 def proposal_table(found: list[Proposal]) -> Table:
@@ -256,7 +249,7 @@ def moment(at: float | None) -> str:
 # -- frontier
 
 
-@click.group()
+@click.group(cls=Verbs)
 def frontier() -> None:
     """Look at the addresses that are known, and change when they are asked.
 
@@ -267,11 +260,13 @@ def frontier() -> None:
 @frontier.command()
 @click.argument("part", default="*")
 @click.option("--limit", default=50, show_default=True, help="So many at most.")
+@json_option
 @click.pass_context
-def show(context: click.Context, part: str, limit: int) -> None:
-    """Print addresses with when they are due and how their last visit ended."""
+def show(context: click.Context, part: str, limit: int, as_json: bool) -> None:
+    """Print URLs with when they are due and how their last visit ended."""
     with opened(settings_of(context)) as engine:
-        say(row_line(row) for row in engine.store.frontier.desk.rows(part, limit))
+        rows = list(engine.store.frontier.desk.rows(part, limit))
+        say_or_json([asdict(row) for row in rows], lambda _: map(row_line, rows), as_json)
 
 
 def row_line(row: FrontierRow) -> str:
@@ -329,7 +324,7 @@ def export(context: click.Context, part: str) -> None:
 # -- warc
 
 
-@click.group()
+@click.group(cls=Verbs)
 def warc() -> None:
     """Take pages out of the store. (`plumb import` takes them in.)"""
 

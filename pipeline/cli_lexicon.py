@@ -15,26 +15,37 @@ from lexicon.interchange import READERS, WRITERS, fit_lines, form_of, parse_list
 from lexicon.review import NothingToPublishError, check_acceptable
 from pipeline import report, stages
 from pipeline.actions import decide
+from pipeline.cli_grammar import Verbs
 from pipeline.cli_lexicon_review import REVIEW_COMMANDS
-from pipeline.cli_shared import err, opened, out, read_bytes, say_reports, settings_of, terminal_name, with_config
+from pipeline.cli_shared import (
+    err,
+    json_option,
+    opened,
+    out,
+    read_bytes,
+    say_reports,
+    say_table,
+    settings_of,
+    terminal_name,
+)
 from pipeline.engine import Engine
 from pipeline.review_desk import edit_of, learn_order
 from pipeline.serve import is_behind
 from semantics.segment import base_segmenter
 
 
-@click.group()
+@click.group(cls=Verbs)
 def lexicon() -> None:
     """The domain's words: mine, review, publish."""
 
 
 @lexicon.command()
-@with_config
+@click.pass_context
 @click.option("--probability", "lexicon__probability", type=float, help="learned: terms must be this likely.")
 @click.option("--threshold", "lexicon__threshold", type=float, help="c_value: terms must score above this.")
-def build(context: click.Context, config_file: Path | None, **flags: Any) -> None:
+def build(context: click.Context, /, **flags: Any) -> None:
     """Mine the articles for candidate terms."""
-    with opened(settings_of(context, config_file, **flags)) as engine:
+    with opened(settings_of(context, **flags)) as engine:
         say_reports([stages.mine(engine)])
         learn_order(engine.store)
 
@@ -45,15 +56,18 @@ def build(context: click.Context, config_file: Path | None, **flags: Any) -> Non
 @click.option("--least", default=0, help="Only terms in so many documents.")
 @click.option("--order", type=click.Choice([order.value for order in Order]), default=Order.SCORE.value)
 @click.option("--limit", default=50, show_default=True, help="How many terms.")
+@json_option
 @click.pass_context
-def show(context: click.Context, status: str | None, text: str, least: int, order: str, limit: int) -> None:
+def show(
+    context: click.Context, status: str | None, text: str, least: int, order: str, limit: int, as_json: bool
+) -> None:
     """Show terms, by score or in the order of review."""
     wanted = TermQuery(
         TermStatus(status) if status else None, text, least_documents=least, order=Order(order), limit=limit
     )
     with opened(settings_of(context)) as engine:
         total, terms = engine.store.queue.page(wanted)
-        out.print(report.term_table(terms, total))
+        say_table(terms, lambda: report.term_table(terms, total), as_json)
 
 
 @lexicon.command()
@@ -137,7 +151,7 @@ def export(context: click.Context, form: str, version: int | None) -> None:
         click.echo(WRITERS[form](found.entries), nl=False)
 
 
-@lexicon.command()
+@lexicon.command(cls=click.Command)
 @click.argument("lists", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 def rules(lists: tuple[Path, ...]) -> None:
     """Derive the tag sequences of a term from word lists (one word a line), as a file for lexicon.rules."""

@@ -1,6 +1,7 @@
 """The `plumb lexicon` commands of reviewers: what the review pages do, from the terminal."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 import click
 
@@ -9,7 +10,17 @@ from docstore.model import Term, TermClass, TermStatus
 from docstore.term_acts import Act, ActKind, TermEdit
 from docstore.term_queue import TermFigures
 from pipeline import report
-from pipeline.cli_shared import opened, out, say, settings_of, terminal_name
+from pipeline.cli_grammar import Verb
+from pipeline.cli_shared import (
+    json_option,
+    opened,
+    out,
+    say,
+    say_or_json,
+    say_table,
+    settings_of,
+    terminal_name,
+)
 from pipeline.engine import Engine
 from pipeline.review_desk import StoreDesk
 from pipeline.serve import search_app
@@ -20,7 +31,7 @@ CHANGES_SHOWN = 50
 WIDTH = 50  # characters of the longest bar
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("text")
 @click.pass_context
 def term(context: click.Context, text: str) -> None:
@@ -34,7 +45,7 @@ def term(context: click.Context, text: str) -> None:
         say(act_lines(desk.history(text, "", 0, 20)[1]))
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("terms", nargs=-1, required=True)
 @click.pass_context
 def later(context: click.Context, terms: tuple[str, ...]) -> None:
@@ -44,7 +55,7 @@ def later(context: click.Context, terms: tuple[str, ...]) -> None:
         done(StoreDesk(engine.store).do(ActKind.DECIDE, edits, terminal_name()))
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("text")
 @click.argument("into")
 @click.pass_context
@@ -54,7 +65,7 @@ def merge(context: click.Context, text: str, into: str) -> None:
         done(StoreDesk(engine.store).merge(text, into, terminal_name(), None))
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("text")
 @click.argument("new")
 @click.pass_context
@@ -64,7 +75,7 @@ def edit(context: click.Context, text: str, new: str) -> None:
         done(StoreDesk(engine.store).rename(text, new, terminal_name(), None))
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("text")
 @click.argument("category", type=click.Choice([*(kind.value for kind in TermClass if kind), "none"]))
 @click.pass_context
@@ -75,7 +86,7 @@ def classify(context: click.Context, text: str, category: str) -> None:
         done(StoreDesk(engine.store).do(ActKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_name()))
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("text")
 @click.argument("broader", nargs=-1)
 @click.pass_context
@@ -85,7 +96,7 @@ def relate(context: click.Context, text: str, broader: tuple[str, ...]) -> None:
         done(StoreDesk(engine.store).do(ActKind.RELATE, [TermEdit(text, broader=broader)], terminal_name()))
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("text")
 @click.argument("words", nargs=-1)
 @click.pass_context
@@ -95,7 +106,7 @@ def synonyms(context: click.Context, text: str, words: tuple[str, ...]) -> None:
         done(StoreDesk(engine.store).do(ActKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_name()))
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("act", type=int, required=False)
 @click.pass_context
 def undo(context: click.Context, act: int | None) -> None:
@@ -104,36 +115,42 @@ def undo(context: click.Context, act: int | None) -> None:
         done(StoreDesk(engine.store).undo(terminal_name(), act))
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.option("--text", default="", help="Only acts on this term.")
 @click.option("--by", default="", help="Only those of this account.")
 @click.option("--limit", default=50, show_default=True)
+@json_option
 @click.pass_context
-def history(context: click.Context, text: str, by: str, limit: int) -> None:
+def history(context: click.Context, text: str, by: str, limit: int, as_json: bool) -> None:
     """Show who did what with terms, the latest first."""
     with opened(settings_of(context)) as engine:
-        say(act_lines(engine.store.acts.history(text, by, 0, limit)[1]))
+        acts = engine.store.acts.history(text, by, 0, limit)[1]
+        say_or_json([asdict(act) for act in acts], lambda _: act_lines(acts), as_json)
 
 
-@click.command()
+@click.command(cls=Verb)
+@json_option
 @click.pass_context
-def versions(context: click.Context) -> None:
+def versions(context: click.Context, as_json: bool) -> None:
     """List the published versions."""
     with opened(settings_of(context)) as engine:
-        out.print(report.version_table(engine.store.lexicon.versions()))
+        found = engine.store.lexicon.versions()
+        say_table(report.version_rows(found), lambda: report.version_table(found), as_json)
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("before", type=int)
 @click.argument("after", type=int)
+@json_option
 @click.pass_context
-def diff(context: click.Context, before: int, after: int) -> None:
+def diff(context: click.Context, before: int, after: int, as_json: bool) -> None:
     """Show what version AFTER has otherwise than BEFORE (0 is the empty one)."""
     with opened(settings_of(context)) as engine:
-        say(diff_lines(StoreDesk(engine.store).difference(before, after)))
+        changes = StoreDesk(engine.store).difference(before, after)
+        say_or_json([asdict(change) for change in changes], lambda _: diff_lines(changes), as_json)
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("version", type=int)
 @click.pass_context
 def revert(context: click.Context, version: int) -> None:
@@ -143,7 +160,7 @@ def revert(context: click.Context, version: int) -> None:
         out.print(f"published version {made.version}: the words of {version}", highlight=False)
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("query", required=False)
 @click.pass_context
 def preview(context: click.Context, query: str | None) -> None:
@@ -157,7 +174,7 @@ def preview(context: click.Context, query: str | None) -> None:
             say(result_lines(results) if results else ["nothing to look for"])
 
 
-@click.command("report")
+@click.command("report", cls=Verb)
 @click.pass_context
 def report_command(context: click.Context) -> None:
     """Show how long the terms are, how they score, and of which parts of speech they are."""

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from docstore.errors import PlumblineError
 from docstore.model import Article, Block, BlockKind
@@ -20,6 +19,7 @@ from extractor import ArticleExtractor
 from extractor.rendering import to_html, to_json, to_markdown
 from extractor.settings import ExtractSettings
 from pipeline import report, stages
+from pipeline.cli_grammar import Verb
 from pipeline.cli_shared import (
     opened,
     out,
@@ -27,21 +27,20 @@ from pipeline.cli_shared import (
     say_reports,
     settings_of,
     settings_or_defaults,
-    with_config,
 )
 from pipeline.explain import Explained, as_json, candidate_table, explain_page, line_table
 from pipeline.explain_page import draw
+from pipeline.explain_sentences import sentences
 from pipeline.one_page import SourcePage, address_of, apart, fetch_page, no_page, page_in_file, page_in_store
 
 FILE = click.Path(path_type=Path, allow_dash=True)
-FILE_WIDTH = 160  # columns of a table that no terminal bounds
 
 
 # -- extract
 
 
-@click.command()
-@with_config
+@click.command(cls=Verb)
+@click.pass_context
 @click.option("--method", "extract__method", help="Body method.")
 @click.option("--again", is_flag=True, help="Extract every kept page once more.")
 @click.option("--file", type=FILE, help="Print the article of a page on disk; - for standard input.")
@@ -52,7 +51,7 @@ FILE_WIDTH = 160  # columns of a table that no terminal bounds
 )
 def extract(
     context: click.Context,
-    config_file: Path | None,
+    /,
     again: bool,
     file: Path | None,
     base_url: str | None,
@@ -63,9 +62,9 @@ def extract(
     """Make articles of the pages that were fetched; with --file or --url, print the article of one page."""
     check_options(again, file, base_url, url, form)
     if file is None and url is None:
-        extract_stage(context, config_file, again, **flags)
+        extract_stage(context, again, **flags)
         return
-    settings = settings_or_defaults(context, config_file, **flags)
+    settings = settings_or_defaults(context, **flags)
     if file is not None:
         page = page_in_file(file, address_of(base_url) if base_url else "")
     else:
@@ -85,9 +84,9 @@ def check_options(again: bool, file: Path | None, base_url: str | None, url: str
         raise click.UsageError("--format needs --file or --url")
 
 
-def extract_stage(context: click.Context, config_file: Path | None, again: bool, **flags: Any) -> None:
+def extract_stage(context: click.Context, again: bool, **flags: Any) -> None:
     """The stage."""
-    with opened(settings_of(context, config_file, **flags)) as engine:
+    with opened(settings_of(context, **flags)) as engine:
         if again:
             engine.store.articles.again()
         say_reports([stages.extract(engine)])
@@ -143,7 +142,7 @@ FORMATS: Mapping[str, Callable[[Article], str]] = {
 # -- explain
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("url", required=False)
 @click.option("--json", "json_wanted", is_flag=True, help="As JSON.")
 @click.option(
@@ -162,12 +161,12 @@ def explain(
     open_it: bool,
     file: Path | None,
 ) -> None:
-    """One document's path: how it was found, fetched, extracted and indexed, when, and why."""
+    """One document's path in sentences: how it was found, fetched, extracted and indexed, when, and why."""
     if url is None and file is None:
         raise click.UsageError("name a URL, or give --file")
     if file is None and not (blocks or drawing or open_it):
         with opened(settings_of(context)) as engine:
-            say_or_json(report.explain(engine, url or ""), report.explain_lines, json_wanted)
+            say_or_json(report.explain(engine, url or ""), sentences, json_wanted)
         return
     explained = explained_page(context, url, file)
     if drawing or open_it:
@@ -193,9 +192,8 @@ def say_explained(explained: Explained, json_wanted: bool) -> None:
         click.echo(json.dumps(as_json(explained), ensure_ascii=False, indent=1))
         return
     out.print(explained.summary, markup=False, highlight=False)
-    console = out if out.is_terminal else Console(width=FILE_WIDTH)
-    console.print(candidate_table(explained))
-    console.print(line_table(explained))
+    out.print(candidate_table(explained))
+    out.print(line_table(explained))
 
 
 def show(explained: Explained, drawing: Path | None, open_it: bool) -> None:

@@ -3,46 +3,57 @@
 import getpass
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from rich.console import Console
+from rich.table import Table
 
-from docstore.errors import PlumblineError
+from docstore.errors import PlumblineError, SettingsError
 from docstore.model import StageReport
 from pipeline import report
+from pipeline.cli_grammar import CONFIG
 from pipeline.engine import Engine, make_folder
 from pipeline.logs import log_to
 from pipeline.progress import Terminal
 from pipeline.settings import Settings, load_settings
 
-CONFIG = "vertical.toml"
-F = TypeVar("F", bound=Callable[..., Any])
+A = TypeVar("A")
+PIPED_WIDTH = 4000  # columns where nobody's window bounds them: no table is cut for another program
 
-out = Console(soft_wrap=True)
+out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else PIPED_WIDTH)
 err = Console(stderr=True, soft_wrap=True)
+json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 
 
-def with_config(command: F) -> F:
-    """Let a command take the TOML file as its argument too: `plumb run my.toml`."""
-    argument = click.argument("config_file", required=False, metavar="[CONFIG]", type=click.Path(path_type=Path))
-    return click.pass_context(argument(command))  # type: ignore[return-value]
-
-
-def settings_of(context: click.Context, config_file: Path | None = None, **flags: Any) -> Settings:
+def settings_of(context: click.Context, **flags: Any) -> Settings:
     """The settings of this call; a flag is named as its setting, with `_` between section and key."""
+    named = context.obj["config"]
+    if named is None and not Path(CONFIG).exists():
+        raise SettingsError(
+            f"no vertical is named and there is no {CONFIG} here: name its file, as `plumb -c my.toml "
+            f"{context.command_path.partition(' ')[2]} ...` (`plumb init my.toml` makes one)"
+        )
+    return loaded(context, named or Path(CONFIG), flags)
+
+
+def settings_or_defaults(context: click.Context, **flags: Any) -> Settings:
+    """As `settings_of`, for commands that need no vertical: where no file is named and none lies here, the defaults."""
+    if context.obj["config"] is None and not Path(CONFIG).exists():
+        return loaded(context, Path(os.devnull), flags)
+    return settings_of(context, **flags)
+
+
+def loaded(context: click.Context, path: Path, flags: Mapping[str, Any]) -> Settings:
+    """The settings in a file, overridden by --set and by the flags that were given."""
     given = dict(context.obj["flags"])
     given.update({name.replace("__", "."): str(value) for name, value in flags.items() if value is not None})
-    return load_settings(config_file or context.obj["config"] or Path(CONFIG), given)
-
-
-def settings_or_defaults(context: click.Context, config_file: Path | None = None, **flags: Any) -> Settings:
-    """As `settings_of`, for commands that need no vertical: where no file is named and none lies here, the defaults."""
-    named = config_file or context.obj["config"]
-    return settings_of(context, named or (None if Path(CONFIG).exists() else Path(os.devnull)), **flags)
+    return load_settings(path, given)
 
 
 @contextmanager
@@ -65,12 +76,25 @@ def say(lines: Iterable[str]) -> None:
         out.print(line, markup=False, highlight=False)
 
 
-def say_or_json(answer: dict[str, Any], lines: Callable[[dict[str, Any]], Iterable[str]], as_json: bool) -> None:
+def say_or_json(answer: A, lines: Callable[[A], Iterable[str]], as_json: bool) -> None:
     """An answer for a program or for a person."""
     if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+        say_json(answer)
     else:
         say(lines(answer))
+
+
+def say_table(rows: Sequence[Any], table: Callable[[], Table], as_json: bool) -> None:
+    """A list: for a program its rows (dataclasses, or what JSON can hold), for a person a table."""
+    if as_json:
+        say_json([asdict(row) if is_dataclass(row) and not isinstance(row, type) else row for row in rows])
+    else:
+        out.print(table())
+
+
+def say_json(answer: Any) -> None:
+    """An answer for a program."""
+    click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
 
 
 def terminal_name() -> str:

@@ -1,6 +1,7 @@
 """The `plumb topic` commands: say what a crawl shall look for, and judge what is proposed for it."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from rich.table import Table
 
 from docstore.errors import PlumblineError
 from docstore.topics import TermClass, Topic, TopicSeed, TopicState, TopicTerm
-from pipeline.cli_shared import opened, out, say, say_or_json, settings_of
+from pipeline.cli_grammar import Verbs
+from pipeline.cli_shared import json_option, opened, say, say_or_json, say_table, settings_of
 from pipeline.topic_decisions import add, decide
 from pipeline.topic_file import TopicFiles, as_json
 
@@ -19,7 +21,7 @@ STATES = click.Choice([state.value for state in TopicState])
 LEAST_ONE = click.IntRange(1, 1000)
 
 
-@click.group()
+@click.group(cls=Verbs)
 def topic() -> None:
     """What a crawl looks for: a name, terms, example pages, seeds. See docs/topics.md."""
 
@@ -69,14 +71,23 @@ def init(
 
 
 @topic.command("list")
+@json_option
 @click.pass_context
-def list_command(context: click.Context) -> None:
+def list_command(context: click.Context, as_json: bool) -> None:
     """Print the names of all topics, with what waits for a decision."""
     settings = settings_of(context)
     files = TopicFiles(settings.data_dir)
-    for name in files.names():
-        mark = "*" if name == settings.crawl.topic else " "
-        say([f"{mark} {name}: {counts(files.read(name))}"])
+    found = [
+        {"name": name, "is_crawled": name == settings.crawl.topic, "counts": counts(files.read(name))}
+        for name in files.names()
+    ]
+    say_or_json(found, topic_lines, as_json)
+
+
+def topic_lines(found: list[dict[str, Any]]) -> Iterator[str]:
+    """One line a topic; a mark says which one the crawl looks for."""
+    for one in found:
+        yield f"{'*' if one['is_crawled'] else ' '} {one['name']}: {one['counts']}"
 
 
 @topic.command("show")
@@ -93,22 +104,25 @@ def show(context: click.Context, name: str, wanted: bool) -> None:
 @click.argument("name")
 @click.option("--state", type=STATES, help="Only those of this state.")
 @click.option("--class", "kind", type=KINDS, help="Only those of this class.")
+@json_option
 @click.pass_context
-def terms_command(context: click.Context, name: str, state: str | None, kind: str | None) -> None:
+def terms_command(context: click.Context, name: str, state: str | None, kind: str | None, as_json: bool) -> None:
     """List terms with their evidence, those that wait first."""
     found = TopicFiles(settings_of(context).data_dir).read(name)
     chosen = [term for term in found.terms if state in (None, term.state) and kind in (None, term.kind)]
-    out.print(term_table(chosen))
+    say_table(by_state(chosen), lambda: term_table(chosen), as_json)
 
 
 @topic.command("seeds")
 @click.argument("name")
 @click.option("--state", type=STATES, help="Only those of this state.")
+@json_option
 @click.pass_context
-def seeds_command(context: click.Context, name: str, state: str | None) -> None:
+def seeds_command(context: click.Context, name: str, state: str | None, as_json: bool) -> None:
     """List seeds with their evidence. Confirm and refuse take their addresses."""
     found = TopicFiles(settings_of(context).data_dir).read(name)
-    out.print(seed_table([seed for seed in found.seeds if state in (None, seed.state)]))
+    chosen = [seed for seed in found.seeds if state in (None, seed.state)]
+    say_table(chosen, lambda: seed_table(chosen), as_json)
 
 
 @topic.command("add")

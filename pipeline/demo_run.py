@@ -26,13 +26,14 @@ from pipeline.demo.site import HOSTS, DemoServer, SiteReport, change_article, de
 from pipeline.engine import Engine, make_folder
 from pipeline.freshness import refresh
 from pipeline.progress import Progress
-from pipeline.serve import SearchSite, search_client
+from pipeline.serve import SearchSite, listening_socket, search_client
 from pipeline.settings import Settings, load_settings
 from pipeline.template import toml_value
 from search_ui.compare import compare
 from search_ui.passwords import hash_password
 
 ACCEPTED = 200  # candidates that the demo accepts in the administrator's place
+LOOPBACK = "127.0.0.1"
 QUERY = "世界石油大会"
 ACCOUNT = "demo"
 PASSWORD_VARIABLE = "PLUMB_ADMIN_PASSWORD"  # a password of one's own for the demo's account
@@ -52,6 +53,8 @@ class DemoOptions:
 
 def run_demo(options: DemoOptions, progress: Progress, out: Console, log_to: Callable[[Path], None]) -> None:
     """Run the demo. Raises PlumblineError if, with `check`, anything came short."""
+    if not options.change:
+        check_port(options.port)  # first: nobody shall wait for a crawl to hear it
     make_folder(options.folder)
     written = write_sites(options.folder / "sites")
     settings = demo_settings(options)
@@ -67,6 +70,17 @@ def run_demo(options: DemoOptions, progress: Progress, out: Console, log_to: Cal
                 check(engine, written, reports, site.url, out)
             else:
                 invite(engine, options, site, out)
+
+
+def check_port(port: int) -> None:
+    """Raise PortInUseError where the search page could not listen."""
+    try:
+        listening_socket(LOOPBACK, port).close()
+    except PortInUseError as error:
+        raise PortInUseError(
+            f"port {port} of the search page is taken by another program (or by a demo that runs already): stop it, "
+            "or choose another port (make demo PORT=..., plumb demo --port ...)"
+        ) from error
 
 
 def demo_settings(options: DemoOptions) -> Settings:
@@ -90,7 +104,7 @@ def demo_toml(options: DemoOptions) -> str:
             "user_agent": "PlumblineDemo/0.1",
             "inside_hosts": list(names),
         },
-        "search": {"port": options.port, "site_names": names},
+        "search": {"host": LOOPBACK, "port": options.port, "site_names": names},
     }
     lines = ["# The demo. Written anew at each start."]
     for section, values in sections.items():

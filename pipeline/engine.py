@@ -2,13 +2,13 @@
 
 import socket
 import threading
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
 from crawler.addresses import AddressPolicy, PublicAddresses
-from docstore.errors import StoreError
+from docstore.errors import BusyError, PlumblineError, SolrUnavailableError, StoreError
 from docstore.model import Lexicon
 from docstore.store import Store
 from indexer.mapping import Analysis
@@ -16,6 +16,7 @@ from indexer.solr import SolrIndex
 from indexer.solr_node import open_solr
 from pipeline.cuts import IndexCuts
 from pipeline.locks import stage_lock
+from pipeline.opening import Opening
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 from semantics.segment import RjiebaSegmenter, Segmenter, base_segmenter
@@ -34,6 +35,9 @@ class Engine:
         self._guard = threading.RLock()
         self._index_guard = threading.RLock()  # of its own: a query is cut while Solr is still being waited for
         self._index: SolrIndex | None = None
+        self._opening: Opening[SolrIndex] | None = None
+        self._closed = False
+        self.index_fault = ""  # why Solr could not be opened the last time it was tried
         self._base: Segmenter | None = None
         self._analysis: Analysis | None = None
         self.store = self._stack.enter_context(open_store(settings))
@@ -41,9 +45,12 @@ class Engine:
 
     @property
     def index(self) -> SolrIndex:
-        """The index in a Solr that answers, its collection present."""
+        """The index in a Solr that answers."""
         with self._index_guard:
-            if self._index is None:
+            opening, self._opening = self._opening, None  # one that failed is forgotten: the next call tries again
+            if opening is not None:
+                self._index = opening.result()
+            elif self._index is None:
                 self._index = self._open_index()
             return self._index
 
@@ -52,10 +59,37 @@ class Engine:
         """Has Solr answered, so that `index` will not have to wait for it?"""
         return self._index is not None
 
+    def open_index_beside(self) -> "Opening[SolrIndex]":
+        """Begin to open Solr and to make its collection while other work goes on.
+
+        `index` waits for it then, and raises what went wrong.
+        """
+        with self._index_guard:
+            if self._opening is None:
+                self._opening = Opening(self._open_whole_index)
+            return self._opening
+
+    def _open_whole_index(self) -> SolrIndex:
+        opened = self._index or self._open_index()
+        with suppress(BusyError), self.lock("index"):  # who is in there has a collection, or makes it
+            opened.ensure()
+        return opened
+
     def _open_index(self) -> SolrIndex:
         settings, home = self.settings.index, self.settings.data_dir / "solr"
         self.progress.note("asking Solr ..." if settings.solr_url else "starting Solr ...")
-        url = self._stack.enter_context(open_solr(settings, home, self.progress.note))
+        opened = ExitStack()
+        try:
+            url = opened.enter_context(open_solr(settings, home, self.progress.note))
+        except PlumblineError as error:
+            self.index_fault = str(error)
+            raise
+        self.index_fault = ""
+        with self._guard:
+            if self._closed:
+                opened.close()
+                raise SolrUnavailableError("Solr was not waited for")
+            self._stack.push(opened)
         return SolrIndex(url, settings.collection, settings.request_timeout)
 
     def revive_solr(self) -> None:
@@ -80,10 +114,12 @@ class Engine:
 
     def lock(self, stage: str, wait: float = 0.0) -> AbstractContextManager[None]:
         """One process at a time in `stage`."""
-        return stage_lock(self.settings.data_dir, stage, wait)
+        return stage_lock(self.settings.data_dir, stage, wait, self.progress.note)
 
     def close(self) -> None:
         """Close everything that was opened; a Solr that nobody else uses stops."""
+        with self._guard:
+            self._closed = True
         self._stack.close()
 
     def __enter__(self) -> "Engine":
@@ -112,7 +148,8 @@ def open_store(settings: Settings) -> Store:
     folder = settings.data_dir
     make_folder(folder)
     url = settings.store.url or f"sqlite:///{folder / 'store.db'}"
-    return Store(url, folder / "warc", settings.store.warc_megabytes * MEGABYTE)
+    megabytes, largest = settings.store.warc_megabytes, settings.crawl.max_bytes
+    return Store(url, folder / "warc", megabytes * MEGABYTE, max_body=largest)
 
 
 def make_folder(folder: Path) -> None:

@@ -83,7 +83,7 @@ def read_jobs(pages: Iterable[PendingPage], read: Read, ask_site: AskSite) -> It
         try:
             yield Job(page, read(page), ask_site(page.host))
         except LostPageError as error:
-            yield Extraction(page, Outcome(Reason.LOST_PAGE, str(error)))
+            yield Extraction(page, Outcome(error.reason, str(error)))
 
 
 def extraction_of(job: Job, settings: ExtractSettings, process: WorkerProcess) -> Extraction:

@@ -5,11 +5,13 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+from crawler.coding import CodingError, TooLargeError, undo
+from crawler.content_type import content_type_of
 from crawler.queues import QUEUE_POLICIES
-from crawler.urls import canonical, host_of
-from docstore.archive import read_warc
+from crawler.urls import MAX_URL, canonical, host_of
 from docstore.frontier import NewUrl, Visit
 from docstore.model import Kind, Outcome, Page, Reason, Stage, StageReport
+from docstore.warc_reading import read_warc
 from pipeline.engine import Engine
 
 HTML = ("text/html", "application/xhtml+xml")
@@ -18,14 +20,25 @@ HTML = ("text/html", "application/xhtml+xml")
 def import_warc(engine: Engine, path: Path) -> StageReport:
     """Import `path`. Importing a file twice changes nothing the second time; of two versions the newer wins.
 
-    Raises StoreError when the file cannot be read; what came before the fault is kept.
+    The caps of the crawl hold: an answer that is larger, or has no end, becomes an outcome and costs no more memory
+    than they allow. Raises StoreError when the file cannot be read; what came before the fault is kept.
     """
     started, counts = time.monotonic(), Counter[Reason]()
     with engine.lock("crawl"), engine.progress.task(f"import {path.name}") as advance:
-        for page in read_warc(path):
-            counts[import_page(engine, page)] += 1
+        for answer in read_warc(path, engine.settings.crawl.max_bytes, decoded):
+            counts[answer.reason if isinstance(answer, Outcome) else import_page(engine, answer)] += 1
             advance(1)
     return StageReport(Stage.CRAWL, counts, time.monotonic() - started, (f"imported from {path.name}",))
+
+
+def decoded(body: bytes, coding: str, cap: int) -> bytes | Outcome:
+    """A body without its content codings, or why there is none. Many tools undo them and keep the header."""
+    try:
+        return undo(body, coding, cap)
+    except TooLargeError as error:
+        return Outcome(Reason.TOO_LARGE, str(error))
+    except CodingError as error:
+        return body if body.lstrip().startswith(b"<") else Outcome(Reason.BAD_RESPONSE, str(error))
 
 
 def import_page(engine: Engine, page: Page) -> Reason:
@@ -33,9 +46,11 @@ def import_page(engine: Engine, page: Page) -> Reason:
     url = canonical(page.url)
     if isinstance(url, Reason):
         return url
+    if len(url) > MAX_URL:
+        return Reason.TOO_LONG
     if page.status != 200:
         return Reason.HTTP_ERROR
-    if page.content_type.partition(";")[0].strip().lower() not in HTML:
+    if content_type_of(page.content_type).type not in HTML:
         return Reason.NOT_HTML
     if not page.body.strip():
         return Reason.EMPTY

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TaskProgressColumn, Tex
 from rich.progress import Progress as RichProgress
 
 Advance = Callable[[int], None]
+Show = Callable[[str, int, int], None]
 
 
 class Progress(Protocol):
@@ -16,6 +17,10 @@ class Progress(Protocol):
 
     def task(self, label: str, total: int | None = None) -> AbstractContextManager[Advance]:
         """Begin a task of `total` steps (None: not known); the context gives a function to advance it."""
+
+    def crawl(self) -> AbstractContextManager[Show | None]:
+        """Begin a task whose steps come up while it goes on. The context gives a function that shows a line, steps done
+        and steps in all; None where nobody watches."""
 
     def note(self, text: str) -> None:
         """Say one line."""
@@ -28,6 +33,11 @@ class Quiet:
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
         """A task that nobody watches."""
         yield lambda steps: None
+
+    @contextmanager
+    def crawl(self) -> Iterator[Show | None]:
+        """Nobody watches."""
+        yield None
 
     def note(self, text: str) -> None:
         """Nothing."""
@@ -53,6 +63,21 @@ class Terminal:
         with RichProgress(*columns, console=self._console, transient=True, disable=not shown) as bars:
             bar = bars.add_task(label, total=total)
             yield lambda steps: bars.advance(bar, steps)
+
+    @contextmanager
+    def crawl(self) -> Iterator[Show | None]:
+        """A line and a bar, taken away at the end; on no terminal none."""
+        if not self._console.is_terminal:
+            yield None
+            return
+        columns = (TextColumn("crawl: {task.description}"), BarColumn(), TimeElapsedColumn())
+        with RichProgress(*columns, console=self._console, transient=True) as bars:
+            bar = bars.add_task("", total=None)
+
+            def show(line: str, done: int, total: int) -> None:
+                bars.update(bar, description=line, completed=done, total=total)
+
+            yield show
 
     def note(self, text: str) -> None:
         """One line, with nothing in it read as markup."""

@@ -1,21 +1,27 @@
 """What the command line shows: reports, status, one document's path. Plain data in, lines and tables out."""
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
 
+from crawler.nights import Paces, foretold, longest
 from crawler.urls import canonical
 from docstore.accounts import Account, Role
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Reason, StageReport, Term
-from docstore.store import Store
+from docstore.runs import RunState
 from pipeline.engine import Engine
 from pipeline.freshness import Trace
+from pipeline.nights import nights
+from search_ui.actions import RunSummary
 from search_ui.compare import Side
 from search_ui.results import plain
+
+RUNS_SHOWN = 5
+SLOW_HOSTS = 10
 
 
 def report_lines(reports: Iterable[StageReport]) -> Iterator[str]:
@@ -32,10 +38,12 @@ def by_count(counts: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
     return sorted(((r, n) for r, n in counts.items() if n), key=lambda pair: (-pair[1], pair[0]))
 
 
-def status(store: Store) -> dict[str, Any]:
-    """Counts of the whole store, as JSON can hold them."""
-    outcomes = store.status.outcome_counts()
+def status(engine: Engine) -> dict[str, Any]:
+    """Counts of the whole store, what the crawl has still to do, and how the runs are, as JSON can hold them."""
+    store = engine.store
+    found = nights(engine, RUNS_SHOWN)
     return {
+        "crawl": to_crawl(engine),
         "urls": store.frontier.count(),
         "due": store.status.due_count(time.time()),
         "to_extract": store.articles.pending_count(),
@@ -44,24 +52,70 @@ def status(store: Store) -> dict[str, Any]:
         "indexed": store.changes.indexed_count(),
         "outcomes": {
             stage.value: {reason.value: count for reason, count in by_count(counts)}
-            for stage, counts in outcomes.items()
+            for stage, counts in store.status.outcome_counts().items()
         },
         "terms": {kind.value: count for kind, count in store.lexicon.counts().items()},
         "lexicon": {"published": store.lexicon.latest_version(), "in_index": store.lexicon.applied_version()},
-        "runs": [
-            {
-                "started": local_time(run.started_at),
-                "finished": local_time(run.finished_at) if run.finished_at else None,
-                "report": json.loads(run.report or "[]"),
-            }
-            for run in store.status.runs()
-        ],
+        "last_good_run": time_or_none(found.last_good),
+        "failed_since": time_or_none(found.failed_since),
+        "next_run": time_or_none(found.next_run),
+        "runs": [run_row(run) for run in found.runs],
     }
+
+
+def time_or_none(seconds: float | None) -> str | None:
+    """Epoch seconds in local time."""
+    return None if seconds is None else local_time(seconds)
+
+
+def run_row(run: RunSummary) -> dict[str, Any]:
+    """A run as JSON can hold it."""
+    stages = [{"stage": one.stage, "counts": dict(one.counts), "seconds": one.seconds} for one in run.stages]
+    row = {"started": local_time(run.started_at), "finished": time_or_none(run.finished_at), "state": run.state.value}
+    return row | {"stage": run.stage, "error": run.error, "stages": stages}
+
+
+def to_crawl(engine: Engine) -> dict[str, Any]:
+    """What the next runs of the crawl have to do, in all and by host, those that take longest first."""
+    settings, store = engine.settings, engine.store
+    paces = Paces.of(settings.data_dir)
+    hosts = [foretold(one, paces, settings.crawl) for one in store.status.backlog(time.time())]
+    hosts.sort(key=lambda one: (one.runs_for_all is not None, -(one.runs_for_all or 0), -one.new - one.due))
+    return {
+        **{name: sum(getattr(one, name) for one in hosts) for name in ("known", "new", "lists", "due")},
+        "runs_for_new": longest(one.runs_for_new for one in hosts),
+        "runs_for_all": longest(one.runs_for_all for one in hosts),
+        "minutes_a_run": settings.crawl.minutes,
+        "hosts": [asdict(one) for one in hosts],
+    }
+
+
+def crawl_lines(crawl: Mapping[str, Any]) -> Iterator[str]:
+    """`to_crawl` for a person: the whole, and hosts that take more than one run."""
+    waits = f"{crawl['new']} new, {crawl['due']} due again, {crawl['lists']} lists and seeds of each run"
+    yield f"crawl     {crawl['known']} URLs known; {waits}: {runs_text(crawl)}"
+    slow = [one for one in crawl["hosts"] if one["runs_for_all"] is None or one["runs_for_all"] > 1]
+    for one in slow[:SLOW_HOSTS]:
+        waits = f"{one['new']} new, {one['due']} due, {one['lists']} lists"
+        yield f"  {one['host']}: {waits}, {one['pages_a_run']} pages a run: {runs_text(one)}"
+    if len(slow) > SLOW_HOSTS:
+        yield f"  and {len(slow) - SLOW_HOSTS} hosts more that take more than one run"
+
+
+def runs_text(one: Mapping[str, Any]) -> str:
+    """About how many runs (nights, where it is run nightly) something takes."""
+    new, every = one["runs_for_new"], one["runs_for_all"]
+    if new is None:
+        return "never done: the lists alone take a whole run; give crawl.minutes more, or crawl.hub_gap"
+    if every == 0:
+        return "nothing waits"
+    first = f"about {new} more night{'s' * (new != 1)} for the new ones" if new else "no new ones wait"
+    return first if every in (new, None) else f"{first}, {every} for all"
 
 
 def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """`status` for a person."""
-    yield f"addresses {answer['urls']}, due now {answer['due']}"
+    yield from crawl_lines(answer["crawl"])
     yield f"articles  {answer['articles']}, pages to extract {answer['to_extract']}"
     yield f"index     {answer['indexed']} documents, behind by {answer['to_index']}"
     yield f"lexicon   version {answer['lexicon']['published']} published, {answer['lexicon']['in_index']} in the index"
@@ -69,10 +123,21 @@ def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     for stage, counts in answer["outcomes"].items():
         yield f"{stage}:"
         yield from (f"  {count:>8}  {reason}" for reason, count in counts.items())
-    for run in answer["runs"]:
-        seconds = sum(stage["seconds"] for stage in run["report"])
-        ended = f"{seconds:.1f} s in stages" if run["finished"] else "not finished"
-        yield f"run of {run['started']}: {ended}"
+    if answer["failed_since"]:
+        yield f"runs have not succeeded since {answer['failed_since'][:19]}"
+    yield f"last good run {(answer['last_good_run'] or 'never')[:19]}"
+    yield f"next run      {answer['next_run'][:19] if answer['next_run'] else 'none: plumb schedule is not running'}"
+    yield from (f"run of {run['started'][:19]}: {run_line(run)}" for run in answer["runs"])
+
+
+def run_line(run: Mapping[str, Any]) -> str:
+    """How a run is, in one line."""
+    seconds = sum(stage["seconds"] for stage in run["stages"])
+    if run["state"] == RunState.DONE:
+        return f"done, {seconds:.1f} s in stages"
+    where = f" in {run['stage']}" if run["stage"] else ""
+    why = f": {run['error']}" if run["error"] else ""
+    return f"{run['state']}{where} after {seconds:.1f} s{why}" if run["finished"] else f"{run['state']}{where}"
 
 
 def explain(engine: Engine, url: str) -> dict[str, Any]:
@@ -102,14 +167,6 @@ def topic_rows(engine: Engine, address: str) -> dict[str, list[Mapping[str, Any]
     from pipeline.topic_explain import explain_topic  # loads scikit-learn
 
     return explain_topic(engine, address)
-
-
-def explain_lines(answer: Mapping[str, Any]) -> Iterator[str]:
-    """`explain` for a person."""
-    for name, rows in answer.items():
-        yield name + ("" if rows else ": nothing")
-        for row in rows:
-            yield from (f"  {key:<16} {value}" for key, value in row.items() if value not in ("", None))
 
 
 def shown_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,6 +222,19 @@ def term_table(terms: Sequence[Term], total: int) -> Table:
     return table
 
 
+def account_rows(accounts: Sequence[Account]) -> list[dict[str, Any]]:
+    """Accounts as JSON can hold them."""
+    return [
+        {
+            "name": one.name,
+            "roles": [role.value for role in Role if role in one.roles],
+            "created": local_time(one.created_at),
+            "disabled": time_or_none(one.disabled_at),
+        }
+        for one in accounts
+    ]
+
+
 def account_table(accounts: Sequence[Account]) -> Table:
     """Accounts, by name."""
     table = Table("account", "roles", "made", "")
@@ -172,6 +242,21 @@ def account_table(accounts: Sequence[Account]) -> Table:
         roles = ", ".join(role for role in Role if role in one.roles)
         table.add_row(one.name, roles, local_time(one.created_at), "disabled" if one.disabled_at else "")
     return table
+
+
+def version_rows(versions: Sequence[tuple[Lexicon, int]]) -> list[dict[str, Any]]:
+    """Published versions as JSON can hold them, newest first."""
+    return [
+        {
+            "version": lexicon.version,
+            "terms": size,
+            "published": local_time(lexicon.published_at),
+            "in_index_since": time_or_none(lexicon.applied_at),
+            "by": lexicon.by,
+            "note": lexicon.note,
+        }
+        for lexicon, size in versions
+    ]
 
 
 def version_table(versions: Sequence[tuple[Lexicon, int]]) -> Table:

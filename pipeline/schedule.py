@@ -1,83 +1,96 @@
-"""The timetable: the whole flow once a day, in one process, never twice at once.
+"""The timetable at work: the whole flow once a day, in one process, never twice at once.
 
-APScheduler fires the job; a run that could not start in time (the machine slept, the run before took long) starts up
-to `schedule.grace_hours` later, and several missed ones become one. A run that was missed because this program was
-not running is made up for at the start, by the same grace.
+APScheduler says when; the run itself is done here, in the main thread, where a stop reaches it. A run that could not
+start in time (the machine slept, the run before took long) starts up to `schedule.grace_hours` later, and several
+missed ones become one. At the start a run that was missed because this program was not there is made up for, by the
+same grace, and one that was killed is taken up again.
 """
 
 import logging
+import queue
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from contextlib import AbstractContextManager
+from datetime import datetime
 
-from apscheduler.schedulers.blocking import BlockingScheduler
+from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 
 from docstore.errors import PlumblineError
 from docstore.model import StageReport
 from docstore.store import Store
-from pipeline.settings import ScheduleSettings, Settings
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.locks import stage_lock
+from pipeline.nights import SCHEDULE, is_to_take_up
+from pipeline.settings import Settings
+from pipeline.timetable import Timetable, timetable
 
 log = logging.getLogger(__name__)
 
 RunOnce = Callable[[], list[StageReport]]
-
-
-@dataclass(frozen=True)
-class Timetable:
-    """When the daily run is. Reads no clock and no store."""
-
-    hour: int
-    minute: int
-    grace: timedelta
-
-    def last_before(self, now: datetime) -> datetime:
-        """The newest scheduled time that is not after `now`."""
-        today = now.replace(hour=self.hour, minute=self.minute, second=0, microsecond=0)
-        return today if today <= now else today - timedelta(days=1)
-
-    def is_missed(self, last_start: datetime | None, now: datetime) -> bool:
-        """Should a run start now because the last scheduled one did not?"""
-        scheduled = self.last_before(now)
-        within_grace = now - scheduled <= self.grace
-        return within_grace and last_start is not None and last_start < scheduled
-
-
-def timetable(settings: ScheduleSettings) -> Timetable:
-    """The timetable that the settings describe."""
-    hour, _, minute = settings.at.partition(":")
-    return Timetable(int(hour), int(minute), timedelta(hours=settings.grace_hours))
+Note = Callable[[str], None]
+OpenEngine = Callable[[], AbstractContextManager[Engine]]
 
 
 def last_start(store: Store) -> datetime | None:
     """When the pipeline last began to run, in local time."""
-    runs = store.status.runs(1)
-    return datetime.fromtimestamp(runs[0].started_at) if runs else None
+    newest = store.runs.newest(1)
+    return datetime.fromtimestamp(newest[0].started_at) if newest else None
 
 
-def run_on_timetable(
-    settings: Settings, run_once: RunOnce, previous: datetime | None, note: Callable[[str], None]
-) -> None:
-    """Run daily until interrupted. A run that fails is logged and said; the next one is tried all the same."""
+def run_on_timetable(settings: Settings, opened: OpenEngine, note: Note) -> None:
+    """Run daily until interrupted; `opened` opens the vertical anew for each run.
+
+    A run that fails is logged, noted in the store and said; the next one is tried all the same.
+    """
+
+    def run_once() -> list[StageReport]:
+        with opened() as engine:
+            return stages.run(engine, command=SCHEDULE)
+
     table = timetable(settings.schedule)
-    scheduler = BlockingScheduler()
+    with stage_lock(settings.data_dir, SCHEDULE):
+        with opened() as engine:
+            why = why_now(engine, table, datetime.now())
+        if why:
+            note(f"{why}: running now")
+            run_and_say(run_once, note)
+        note(f"next run daily at {settings.schedule.at}; Ctrl-C stops")
+        run_when_due(table, run_once, note)
+
+
+def why_now(engine: Engine, table: Timetable, now: datetime) -> str:
+    """Why a run begins as soon as the scheduler does; "" if none does."""
+    if is_to_take_up(engine):
+        return "the last run did not come to its end"
+    return "the last scheduled run did not take place" if table.is_missed(last_start(engine.store), now) else ""
+
+
+def run_when_due(table: Timetable, run_once: RunOnce, note: Note) -> None:
+    """For ever: a run at each scheduled time. What fell due during a run is one run after it, if that is in time."""
+    due: queue.SimpleQueue[float] = queue.SimpleQueue()
+    scheduler = BackgroundScheduler()
+    grace = max(1.0, table.grace.total_seconds())
     scheduler.add_job(
-        run_and_say,
+        lambda: due.put(time.time()),
         CronTrigger(hour=table.hour, minute=table.minute),
-        args=(run_once, note),
-        misfire_grace_time=max(1, int(table.grace.total_seconds())),
+        misfire_grace_time=int(grace),
         coalesce=True,
-        max_instances=1,
     )
-    if table.is_missed(previous, datetime.now()):
-        note("the last scheduled run did not take place: running now")
-        run_and_say(run_once, note)
-    note(f"next run daily at {settings.schedule.at}; Ctrl-C stops")
     scheduler.start()
+    try:
+        while True:
+            since = due.get()
+            while not due.empty():
+                since = due.get()
+            if time.time() - since <= grace:
+                run_and_say(run_once, note)
+    finally:
+        scheduler.shutdown(wait=False)
 
 
-def run_and_say(run_once: RunOnce, note: Callable[[str], None]) -> None:
+def run_and_say(run_once: RunOnce, note: Note) -> None:
     """One run; its errors end here."""
     note(f"run started {time.strftime('%Y-%m-%d %H:%M:%S')}")
     try:

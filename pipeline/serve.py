@@ -16,7 +16,14 @@ from types import TracebackType
 import requests
 from flask import Flask
 
-from docstore.errors import PlumblineError, PortInUseError, SolrUnavailableError, StoreError
+from docstore.errors import (
+    BusyError,
+    PlumblineError,
+    PortInUseError,
+    SolrStartingError,
+    SolrUnavailableError,
+    StoreError,
+)
 from pipeline import stages
 from pipeline.actions import StoreActions
 from pipeline.engine import Engine
@@ -30,6 +37,7 @@ from search_ui.search_log import SearchLog
 log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 0.3
+BUSY_SECONDS = 2.0  # while another process indexes
 REST_SECONDS = 10.0  # after an error
 START_SECONDS = 120.0
 STOP_SECONDS = 20.0  # for requests under way; whatever still runs then is killed
@@ -51,7 +59,9 @@ class EngineSearch:
     def select(self, params: Params) -> Answer:
         """See `search_ui.search.Search`."""
         if not (self._waits or self._engine.has_index):
-            raise SolrUnavailableError("Solr has not answered yet since the site was started")
+            if fault := self._engine.index_fault:
+                raise SolrUnavailableError(fault)
+            raise SolrStartingError("Solr has not answered yet since the site was started")
         url = self._engine.index.base_url
         if self._client is None or url != self._url:
             self._client, self._url = search_client(self._engine), url
@@ -94,24 +104,34 @@ def private_text(path: Path, make: Callable[[], str]) -> str:
         raise StoreError(f"cannot read or make {path}: {error.strerror}") from error
 
 
-def follow(engine: Engine) -> None:
-    """Revive a Solr that was killed, index what is new, and learn the order of review from what was decided."""
-    engine.revive_solr()
-    if is_behind(engine):
-        stages.index(engine)
-    learn_order(engine.store)
+class Following:
+    """One step of keeping the index in step: revive a Solr that was killed, index what is new, and learn the order of
+    review from what was decided. The first step also makes a collection and fills one that has lost documents.
+    """
+
+    def __init__(self) -> None:
+        self._is_begun = False
+
+    def __call__(self, engine: Engine) -> None:
+        engine.revive_solr()
+        if not self._is_begun or is_behind(engine):
+            stages.index(engine, wait=0.0)
+            self._is_begun = True
+        learn_order(engine.store)
 
 
 class Follower:
-    """Does `step` three times a second, by default `follow`: what other processes change in the store is indexed.
+    """Does `step` three times a second, by default `Following`: what other processes change in the store is indexed.
 
-    Errors are logged, and it goes on after a while. Use with `with`.
+    Errors are logged and said, one that lasts once, and it goes on after a while. While another process indexes, it
+    waits. Use with `with`.
     """
 
-    def __init__(self, engine: Engine, step: Callable[[Engine], object] = follow) -> None:
+    def __init__(self, engine: Engine, step: Callable[[Engine], object] | None = None) -> None:
         self._engine = engine
-        self._step = step
+        self._step = step or Following()
         self._stop = threading.Event()
+        self._said = ""
         self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
 
     def __enter__(self) -> "Follower":
@@ -122,18 +142,27 @@ class Follower:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop.set()
-        self._thread.join(timeout=60)
+        self._thread.join(STOP_SECONDS * 3 if self._engine.has_index else 0)  # nothing is lost by a Solr that starts
 
     def _follow(self) -> None:
         while not self._stop.wait(FOLLOW_SECONDS):
             try:
                 self._step(self._engine)
+                self._said = ""
+            except BusyError:
+                self._stop.wait(BUSY_SECONDS)
             except PlumblineError as error:
-                log.warning("the index could not follow: %s", error)
+                self._say(str(error))
                 self._stop.wait(REST_SECONDS)
             except Exception:
                 log.exception("the index could not follow")
                 self._stop.wait(REST_SECONDS)
+
+    def _say(self, text: str) -> None:
+        if text != self._said:
+            log.warning("the index could not follow: %s", text)
+            self._engine.progress.note(f"the index could not follow: {text}")
+            self._said = text
 
 
 def is_behind(engine: Engine) -> bool:
@@ -144,6 +173,8 @@ def is_behind(engine: Engine) -> bool:
 
 class SearchSite:
     """The search site on its port. Use with `with`; `wait` returns when it is stopped.
+
+    It answers at once: from what the index has, or, while Solr is still starting, by saying so.
 
     This process takes the port and holds the follower; gunicorn (pipeline/web_server.py) answers in another, since its
     workers are forked, and nothing that has a store open or threads may be. Raises PortInUseError.
@@ -212,7 +243,7 @@ def start_server(engine: Engine, listening: socket.socket) -> "subprocess.Popen[
     )
     assert server.stdin is not None
     with suppress(BrokenPipeError), server.stdin as pipe:  # one that has ended already is told by `wait_for_answer`
-        pickle.dump(engine.settings, pipe)
+        pickle.dump((engine.settings, engine.has_index), pipe)
     return server
 
 

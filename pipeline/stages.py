@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 
 from crawler.crawl import crawl as run_crawl
 from crawler.fetch import Fetcher
@@ -24,18 +25,21 @@ from crawler.progress import Progress
 from crawler.settings import FOCUSED, CrawlSettings, strategy_of
 from docstore.articles import ArticleTable
 from docstore.batches import batched
-from docstore.errors import PlumblineError
+from docstore.errors import ForeignIndexError, PlumblineError
 from docstore.model import Lexicon, Reason, Stage, StageReport
 from extractor.settings import EXTRACTOR_VERSION
+from indexer.ownership import TAKE_OVER, Holding, ownership_fault
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
 from lexicon.build import mine_terms
+from pipeline.crawl_progress import shown
 from pipeline.engine import Engine
 from pipeline.extraction import extract_pages
 from pipeline.review_desk import StoreDesk
+from pipeline.run_record import RunRecord
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
-INDEX_WAIT = 120.0  # seconds to wait while another process indexes
+INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does our work
 FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
 
 
@@ -45,12 +49,11 @@ def crawl(engine: Engine, watch: Callable[[Progress], None] | None = None) -> St
         settings, guide = looking_for_topic(engine)
         seen = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.trust_clock(time.time())
+        engine.store.frontier.desk.deepen(settings.depth)
         if watch is not None:
             return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=watch, guide=guide)
-        with engine.progress.task("crawl") as advance:
-            tell = by_difference(advance)
-            told = lambda now: tell(sum(now.counts.values()))  # noqa: E731
-            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=told, guide=guide)
+        with shown(engine.progress) as tell:
+            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=tell, guide=guide)
 
 
 def looking_for_topic(engine: Engine) -> tuple[CrawlSettings, Guide | None]:
@@ -115,11 +118,25 @@ def publish(engine: Engine, by: str = "") -> Lexicon:
     return StoreDesk(engine.store).publish(by)
 
 
-def index(engine: Engine) -> StageReport:
-    """Bring Solr in step: first a newly published lexicon, then the change log."""
-    started = time.monotonic()
-    with engine.lock("index", wait=INDEX_WAIT):
-        target, notes = collection_to_fill(engine)
+def open_solr(engine: Engine) -> StageReport:
+    """Wait until Solr is open and has a collection: where it was not begun beside other stages, from now on."""
+    waiting = time.monotonic()
+    opening = engine.open_index_beside()
+    engine.index  # noqa: B018
+    waited = time.monotonic() - waiting
+    notes = ("opened",) if waited >= opening.seconds else (f"opened beside the stages before, {waited:.1f} s longer",)
+    return StageReport(Stage.SOLR, {}, opening.seconds, notes)
+
+
+def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> StageReport:
+    """Bring Solr in step: first a newly published lexicon, then the change log.
+
+    Waits so many seconds where another process does this. Raises ForeignIndexError where the index was filled from
+    another store, unless this one shall `adopt` it.
+    """
+    with engine.lock("index", wait):
+        started = time.monotonic()
+        target, notes = collection_to_fill(engine, adopt)
         again = apply_lexicon(engine.store, target)
         if again:
             notes += (f"{again} documents hold a changed term and are segmented again",)
@@ -132,20 +149,21 @@ def index(engine: Engine) -> StageReport:
     return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
 
 
-def run(engine: Engine, until: str = "index") -> list[StageReport]:
-    """The stages once, in order, as the nightly run does."""
-    reports: list[StageReport] = []
-    with engine.lock("run"):
+def run(engine: Engine, until: str = "index", command: str = "run") -> list[StageReport]:
+    """The stages once, in order, as the nightly run does. Solr starts while they crawl and extract."""
+    with engine.lock("run"), RunRecord(engine.store.runs, command) as record:
         engine.store.searches.purge(engine.settings.search.log_days)  # first: whatever fails below, it is done
-        run_id = engine.store.status.start_run("run")
+        if until == "index":
+            engine.open_index_beside()
         for name, stage in FLOW.items():
             if stage is mine and not engine.store.lexicon.is_outdated():
                 continue  # no article changed: the candidates would be the same
-            reports.append(stage(engine))
+            if stage is index:
+                record.do(Stage.SOLR, lambda: open_solr(engine))
+            record.do(Stage(name), partial(stage, engine))
             if name == until:
                 break
-        engine.store.status.finish_run(run_id, reports)
-    return reports
+        return record.reports
 
 
 FLOW: dict[str, Callable[[Engine], StageReport]] = {
@@ -156,17 +174,35 @@ FLOW: dict[str, Callable[[Engine], StageReport]] = {
 }
 
 
-def collection_to_fill(engine: Engine) -> tuple[SolrIndex, tuple[str, ...]]:
-    """The collection to write to. A changed schema gets a new one, filled before the searches have it; one that has
-    lost documents (a restored or emptied Solr) is filled again.
+def collection_to_fill(engine: Engine, adopt: bool = False) -> tuple[SolrIndex, tuple[str, ...]]:
+    """The collection to write to, which is this store's. A changed schema gets a new one, filled before the searches
+    have it; one that has lost documents (a restored or emptied Solr) is filled again.
     """
     index, changes = engine.index, engine.store.changes
-    if index.ensure() is Built.OUTDATED:
-        return index.successor(), (f"the schema has changed: {changes.enqueue_all()} articles into a new collection",)
+    is_outdated = index.ensure() is Built.OUTDATED
     index.commit(soft=True)
+    target = index.successor() if is_outdated else index
+    if adopted := own(engine, index, adopt):
+        return target, adopted
+    if is_outdated:
+        return target, (f"the schema has changed: {changes.enqueue_all()} articles into a new collection",)
     if index.count() < changes.indexed_count():
-        return index, (f"Solr has lost documents: {changes.enqueue_all()} articles are indexed again",)
-    return index, ()
+        return target, (f"Solr has lost documents: {changes.enqueue_all()} articles are indexed again",)
+    return target, ()
+
+
+def own(engine: Engine, index: SolrIndex, adopt: bool) -> tuple[str, ...]:
+    """Make sure that the index is this store's; says so where it was another's. ForeignIndexError: it stays so."""
+    store, owner = engine.store, index.owner()
+    holding = Holding(store.store_id, store.articles.count(), store.changes.indexed_count(), store.changes.count())
+    fault = ownership_fault(owner, index.count(), holding)
+    if fault and not adopt:
+        raise ForeignIndexError(f"{fault}: {TAKE_OVER}")
+    # What this store says of the index is of another one; killed before the claim, it is refused again.
+    notes = (f"the index is this store's now: {store.changes.enqueue_all()} articles to write",) if fault else ()
+    if owner != store.store_id:
+        index.claim(store.store_id)
+    return notes
 
 
 def by_difference(advance: Callable[[int], None]) -> Callable[[int], None]:

@@ -5,6 +5,7 @@ The strategy is shown all that it has seen, as at the start of a crawl, and watc
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 from crawler.focused import TopicGuide
@@ -22,6 +23,7 @@ from semantics.ahp import weights_of
 
 MOST_SOURCES = 20  # pages that lead to an address
 MOST_WORDS = 12
+ELSEWHERE = "on this page; another one promises something"
 Row = Mapping[str, Any]
 
 
@@ -36,6 +38,7 @@ class Watched:
     url: str
     first: frozenset[str] = frozenset()
     sources: list[Row] = field(default_factory=list)
+    promises: list[float | None] = field(default_factory=list)  # of the sources
 
     def keep(self, page: PageWords) -> Judgement:
         """As the strategy has it."""
@@ -48,9 +51,18 @@ class Watched:
         promised = self.focus.link_priorities(page, judgement, links)
         is_followed = page.url in self.first and all(value is None for value in promised)
         for link, value in zip(links, promised, strict=True):
-            if link.url == self.url and len(self.sources) < MOST_SOURCES:
-                self.sources.append(self._source(page, judgement, link, value, is_followed))
+            if link.url == self.url:
+                self._note(self._source(page, judgement, link, value, is_followed), value)
         return promised
+
+    def _note(self, source: Row, value: float | None) -> None:
+        """Of very many sources the one that promises most is among those kept: its promise counts."""
+        if len(self.sources) >= MOST_SOURCES:
+            if value is None or value <= max((one for one in self.promises if one is not None), default=-inf):
+                return
+            del self.sources[-1], self.promises[-1]
+        self.sources.append(source)
+        self.promises.append(value)
 
     def learn(self, page: PageWords, judgement: Judgement) -> None:
         """As the strategy has it."""
@@ -129,14 +141,28 @@ def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
     with engine.progress.task("topic", table.count()) as advance:
         guide.restore(table.all(), advance)
     answer: dict[str, list[Row]] = {}
-    if watch.sources:
-        answer["led_to_by"] = watch.sources
     priority = guide.priority(url)
+    if watch.sources:
+        answer["led_to_by"] = with_what_counts(watch, priority)
     if priority is not None:
         answer["priority"] = [{"strategy": means.strategy, "now": f"{priority:.4f}"}]
     if isinstance(means.focus, Fused) and priority is not None:
         answer["parts"] = fused_parts(means.focus, url)
     return answer
+
+
+def with_what_counts(watch: Watched, priority: float | None) -> list[Row]:
+    """The sources, with what becomes of their promises: a page that discards a link takes nothing from what another one
+    has promised for it."""
+    promised = [one for one in watch.promises if one is not None]
+    if priority is None or not promised:
+        return watch.sources
+    best = watch.promises.index(max(promised))
+    rows: list[Row] = []
+    for place, (row, value) in enumerate(zip(watch.sources, watch.promises, strict=True)):
+        said = "counts: the best one" if place == best else "less than the best one" if value is not None else ELSEWHERE
+        rows.append({**row, "promise": f"{row['promise']} ({said})"})
+    return rows
 
 
 def fused_parts(focus: Fused, url: str) -> list[Row]:

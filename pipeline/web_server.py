@@ -1,6 +1,7 @@
 """The process that answers HTTP: gunicorn on a socket that it inherits, each worker with an engine of its own.
 
-`python -m pipeline.web_server FD PARENT`, with the pickled settings on standard input: pipeline/serve.py starts it.
+`python -m pipeline.web_server FD PARENT`, with the settings and whether Solr is open, pickled, on standard input:
+pipeline/serve.py starts it.
 The arbiter has neither a store nor threads, so that its workers can be forked from it at any time: SQLite must not be
 carried across a fork. A worker that dies is replaced; when the parent dies, all of it ends.
 """
@@ -9,7 +10,8 @@ import logging
 import os
 import pickle
 import sys
-from contextlib import ExitStack, suppress
+import time
+from contextlib import ExitStack
 from typing import Any
 
 from flask import Flask
@@ -27,6 +29,7 @@ from search_ui.search_log import SearchLog
 
 THREADS = 8
 GRACE_SECONDS = 10  # for requests under way when the site stops
+OPENED_SECONDS = 10.0  # for a worker to open a Solr that answers this program already
 SILENT_SECONDS = 60  # a worker that does not stir for so long is replaced
 LONGEST_LINE = 8190  # bytes of a request's first line: the most that gunicorn bounds
 
@@ -34,8 +37,9 @@ LONGEST_LINE = 8190  # bytes of a request's first line: the most that gunicorn b
 class SiteApplication(BaseApplication):  # type: ignore[misc]
     """The search site as gunicorn wants it: its configuration, and a WSGI application for each worker."""
 
-    def __init__(self, settings: Settings, descriptor: int) -> None:
+    def __init__(self, settings: Settings, descriptor: int, is_solr_open: bool) -> None:
         self._settings = settings
+        self._is_solr_open = is_solr_open
         self._descriptor = descriptor
         self._open = ExitStack()
         super().__init__()
@@ -65,9 +69,9 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
         searches = SearchLog(engine.store.searches.keep)
         self._open.callback(searches.close)
         engine.analysis()
-        with suppress(PlumblineError):  # a Solr that does not answer is said on every page until it does
-            engine.index  # noqa: B018
-        self._open.enter_context(Follower(engine, open_solr))
+        self._open.enter_context(Follower(engine, open_solr))  # until it has opened Solr, pages say that it starts
+        if self._is_solr_open:  # then it takes a moment, and nobody has to be told
+            wait_for_solr(engine, time.monotonic() + OPENED_SECONDS)
         return search_app(engine, searches, waits=False)
 
 
@@ -77,6 +81,12 @@ def open_solr(engine: Engine) -> None:
         engine.revive_solr()
     else:
         engine.index  # noqa: B018
+
+
+def wait_for_solr(engine: Engine, deadline: float) -> None:
+    """Return as soon as Solr is open, or at the deadline (monotonic seconds)."""
+    while not engine.has_index and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 class LogFile(Logger):  # type: ignore[misc]
@@ -106,13 +116,14 @@ class SiteArbiter(Arbiter):  # type: ignore[misc]
 def main() -> None:
     """See the module's docstring."""
     descriptor, parent = map(int, sys.argv[1:])
-    settings: Settings = pickle.load(sys.stdin.buffer)
+    settings: Settings
+    settings, is_solr_open = pickle.load(sys.stdin.buffer)
     try:
         make_folder(settings.data_dir / "logs")
         log_to(settings.data_dir / "logs" / "plumb.log")
     except PlumblineError as error:
         sys.exit(f"plumb: {error}")
-    SiteArbiter(SiteApplication(settings, descriptor), parent).run()
+    SiteArbiter(SiteApplication(settings, descriptor, is_solr_open), parent).run()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from docstore.accounts import Account
 from docstore.model import Lexicon, Term, TermStatus
+from docstore.runs import RunState
 from docstore.searches import SearchReport
 from docstore.status import Freshness, SiteHealth
 from search_ui.review_actions import ReviewDesk
@@ -57,15 +58,48 @@ class ReviewActions(Protocol):
 
 
 @dataclass(frozen=True)
-class RunSummary:
-    """One run of the pipeline, times in epoch seconds: its stages, each with its outcomes by reason, and notes.
+class StageSummary:
+    """One stage of a run: its outcomes by reason, and wall seconds."""
 
-    `finished_at` is None for a run that goes on or was killed.
+    stage: str
+    counts: tuple[tuple[str, int], ...]
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One run of the pipeline, times in epoch seconds.
+
+    `finished_at` is None for a run that goes on or was killed: `state` tells which. `stage` is where it is, or where it
+    failed, was stopped or killed ("": done, or not begun); `error` is what ended it.
     """
 
     started_at: float
     finished_at: float | None
-    stages: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    state: RunState
+    stages: tuple[StageSummary, ...]
+    stage: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Nights:
+    """How the runs are, newest first; all times in epoch seconds.
+
+    `last_good`: start of the newest run that did all it was asked. `failed_since`: start of the first one after it
+    that failed or was killed, None if none did. `next_run`: None where no `plumb schedule` is there to start it.
+    """
+
+    runs: tuple[RunSummary, ...]
+    last_good: float | None
+    failed_since: float | None
+    next_run: float | None
+
+    @property
+    def last_bad(self) -> RunSummary | None:
+        """The newest of `runs` that failed or was killed, if that was after the last good one."""
+        bad = (run for run in self.runs if run.state in (RunState.FAILED, RunState.KILLED))
+        return next(bad, None) if self.failed_since is not None else None
 
 
 @dataclass(frozen=True)
@@ -75,7 +109,7 @@ class Overview:
     freshness: Freshness
     published: int
     applied: int
-    runs: tuple[RunSummary, ...]
+    nights: Nights
 
 
 @dataclass(frozen=True)
@@ -91,6 +125,9 @@ class Reports(Protocol):
 
     def overview(self) -> Overview:
         """Index, lexicon and the last runs."""
+
+    def nights(self) -> Nights:
+        """The last runs alone."""
 
     def sites(self) -> Sequence[CrawledSite]:
         """The sites with the most addresses."""

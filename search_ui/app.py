@@ -10,7 +10,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.errors import PlumblineError, SolrError, SolrUnavailableError
+from docstore.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
 from search_ui import admin, api, clicks, feeds, public, review, suggestions
 from search_ui.accounts import use_accounts
 from search_ui.actions import Accounts, SiteActions
@@ -26,6 +26,7 @@ from search_ui.topics import pages as topic_pages
 
 _log = logging.getLogger(__name__)
 _STATIC_SECONDS = 3600
+_STARTING_SECONDS = 5  # until a reader's browser asks again while Solr starts
 
 
 def create_app(
@@ -63,6 +64,7 @@ def create_app(
 
 def _register_errors(app: Flask) -> None:
     app.register_error_handler(BadQueryError, _bad_query)
+    app.register_error_handler(SolrStartingError, _starting)
     app.register_error_handler(SolrUnavailableError, _unavailable)
     app.register_error_handler(SolrError, _refused)
     app.register_error_handler(PlumblineError, _failed)
@@ -71,6 +73,15 @@ def _register_errors(app: Flask) -> None:
 
 def _bad_query(error: BadQueryError) -> Response:
     return error_answer(400, say(str(error)), str(error).removeprefix("error."))
+
+
+def _starting(_: SolrStartingError) -> Response:
+    """A page that asks again by itself."""
+    seconds = _STARTING_SECONDS
+    advice = say("error.starting_advice")
+    response = error_answer(503, say("error.starting"), "starting", advice=advice, again_after=seconds)
+    response.headers["Retry-After"] = str(seconds)
+    return response
 
 
 def _unavailable(error: SolrUnavailableError) -> Response:

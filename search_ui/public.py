@@ -1,13 +1,14 @@
 """The pages anyone may see: home, results, an article, comparison, help, and what programs ask for."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from babel import Locale, UnknownLocaleError
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 
-from docstore.errors import PlumblineError, SolrError
+from docstore.errors import PlumblineError, SolrError, SolrStartingError
 from search_ui import api
 from search_ui.article import is_id
 from search_ui.clicks import log_search
@@ -163,15 +164,37 @@ def comparison() -> Response:
 
 @pages.get("/healthz")
 def health() -> Response:
-    """200 if a search would be answered now, else 503; for load balancers and supervisors."""
+    """200 if a search would be answered now, else 503; for load balancers and supervisors.
+
+    Runs that fail do not change the status: the site serves what the index has, and to restart it mends no run. They
+    are told in `runs`, for whoever watches the vertical.
+    """
     site = current_site()
     try:
         counts = site_counts(site.search.select(site_params()))
-        return jsonify(status="ok", documents=counts.documents, index_lag=site.actions.index_lag())
+        return jsonify(status="ok", documents=counts.documents, index_lag=site.actions.index_lag(), runs=_runs())
+    except SolrStartingError:
+        response = jsonify(status="starting", reason="Solr is starting", runs=_runs())
     except PlumblineError as error:
-        response = jsonify(status="unavailable", reason=type(error).__name__)
-        response.status_code = 503
-        return response
+        response = jsonify(status="unavailable", reason=type(error).__name__, runs=_runs())
+    response.status_code = 503
+    return response
+
+
+def _runs() -> dict[str, str | None] | None:
+    """How the runs are, times in UTC; None where the store does not say."""
+    try:
+        found = current_site().actions.nights()
+    except PlumblineError:
+        return None
+    times = {"last_good": found.last_good, "failed_since": found.failed_since, "next": found.next_run}
+    told: dict[str, str | None] = {name: None if at is None else utc(at) for name, at in times.items()}
+    return told | {"last": found.runs[0].state.value if found.runs else None}
+
+
+def utc(seconds: float) -> str:
+    """Epoch seconds as ISO 8601 writes them."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 _CLOSED = ("search", "article", "compare", "feed", "suggest", "api", "admin")

@@ -52,7 +52,7 @@ class MemoryTable:
     def due(self, queue: int, before: float, limit: int, exclude: Collection[int] = (), /) -> list[FrontierEntry]:
         with self.lock:
             found = [row for row in self._due(before) if row.queue == queue and row.url_id not in exclude]
-            return sorted(found, key=lambda row: (-row.priority, row.url_id))[:limit]
+            return sorted(found, key=_turn)[:limit]
 
     def record(self, visits: Sequence[Visit], /) -> None:
         with self.lock:
@@ -100,6 +100,12 @@ class MemoryTable:
     def reasons(self) -> dict[str, str]:
         """Path -> reason of the last visit."""
         return {"/" + v.entry.url.split("/", 3)[3]: str(v.outcome.reason) for v in self.visits}
+
+
+def _turn(row: FrontierEntry) -> tuple[int, float, int]:
+    """Seeds and lists, what is new, what was fetched before."""
+    place = 0 if row.kind in (Kind.SEED, Kind.HUB) else 2 if row.gap or row.attempts else 1
+    return place, -row.priority, row.url_id
 
 
 def entry(url: str, url_id: int = 1, **changes: object) -> FrontierEntry:

@@ -16,13 +16,14 @@ from docstore import fields
 from docstore.accounts import Account, Role, folded_name
 from docstore.errors import LexiconError, SolrError
 from docstore.model import Lexicon, LexiconEntry, Reason, Term, TermStatus
+from docstore.runs import RunState
 from docstore.searches import Click, LoggedSearch, SearchReport
 from docstore.status import Freshness, SiteHealth
 from docstore.store import Store
 from docstore.term_acts import Act, ActKind, TermEdit
 from docstore.term_queue import TermQuery
 from pipeline.review_desk import StoreDesk
-from search_ui.actions import CrawledSite, Overview, RunSummary
+from search_ui.actions import CrawledSite, Nights, Overview, RunSummary, StageSummary
 from search_ui.app import create_app
 from search_ui.query import MARK_OFF, MARK_ON
 from search_ui.ranking import Params
@@ -148,6 +149,14 @@ def _segmenter(texts: tuple[str, ...]) -> Segmenter:
     return RjiebaSegmenter([(text, 0, "n") for text in texts]) if texts else BASE
 
 
+ONE_GOOD_RUN = Nights(
+    (RunSummary(0.0, 90.0, RunState.DONE, (StageSummary("crawl", (("fetched", 7),)), StageSummary("index", ()))),),
+    0.0,
+    None,
+    None,
+)
+
+
 @dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
@@ -159,6 +168,7 @@ class FakeActions:
     popular: list[str] = field(default_factory=list)
     report: SearchReport = NO_SEARCHES
     asked_days: list[int] = field(default_factory=list)
+    runs: Nights = ONE_GOOD_RUN
 
     @cached_property
     def review(self) -> "FakeDesk":
@@ -216,8 +226,11 @@ class FakeActions:
             self.all_terms.append(Term(text, 0.0, 0, 0))
 
     def overview(self) -> Overview:
-        run = RunSummary(0.0, 90.0, (("crawl", (("fetched", 7),)), ("index", ())))
-        return Overview(Freshness(3, 2, 1, 0.0, 60.0, 120.0), self.published.version, self.published.version, (run,))
+        version = self.published.version
+        return Overview(Freshness(3, 2, 1, 0.0, 60.0, 120.0), version, version, self.runs)
+
+    def nights(self) -> Nights:
+        return self.runs
 
     def sites(self) -> list[CrawledSite]:
         ends = {Reason.FETCHED: 4, Reason.GONE: 2, Reason.TIMED_OUT: 1}

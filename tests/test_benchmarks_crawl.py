@@ -61,7 +61,7 @@ def kill9(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 @pytest.fixture(scope="module")
 def manners(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     with BenchSite(program, "-hosts", "3", "-pages", "60", "-quirks", "-slow", "200ms") as site:
-        figures = manners_figures(site, tmp_path_factory.mktemp("manners"), minutes=0.4)
+        figures = manners_figures(site, tmp_path_factory.mktemp("manners"), minutes=0.6)
         found = {figure.metric: figure.value for figure in figures}
         hosts = len(site.stats())
     print(found)  # which of them it was, where the floor is not held

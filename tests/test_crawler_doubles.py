@@ -15,6 +15,9 @@ from tests.web_fixture import Answer, Site, page
 
 H = "http://site.test"
 TEXT = "<p>国家能源局发布了今年第一季度的油气产量数据，同比增长。</p>"
+FRAME = "".join(
+    f"<p>Sentence number {chr(97 + n) * 9} of what the site says on each of its pages. </p>" for n in range(20)
+)
 
 
 def content(text: str) -> Content:
@@ -39,16 +42,36 @@ def test_a_page_that_hardly_says_anything_is_like_no_other() -> None:
     assert content("<p>加载中</p><script>load()</script>") == NO_CONTENT
     doubles = Doubles(Likenesses())
     doubles.read(H + "/1", NO_CONTENT)
-    assert doubles.is_fresh(H + "/2", NO_CONTENT)
+    assert doubles.new_share(H + "/2", NO_CONTENT) == 1.0
     assert not doubles.has_said(H + "/1", NO_CONTENT)
 
 
-def test_what_was_said_before_is_not_fresh_but_on_another_host() -> None:
+def test_what_was_said_before_is_not_new_but_on_another_host() -> None:
     doubles, said = Doubles(Likenesses()), content(TEXT)
-    doubles.read(H + "/1", said)
-    assert doubles.is_fresh(H + "/1", said)
-    assert not doubles.is_fresh(H + "/2", said)
-    assert doubles.is_fresh("http://other.test/1", said)
+    assert doubles.new_share(H + "/1", said) == 1.0
+    assert doubles.new_share(H + "/2", said) == 0.0
+    assert doubles.new_share("http://other.test/1", said) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "is_new"),
+    [
+        (TEXT + "<p>第 41 天</p>", False),
+        (TEXT + "<p>nothing found for xyzzy-plugh</p>", False),
+        (TEXT + "".join(f"<a href=/{n}>{'link ' * n}</a>" for n in range(9)), False),
+        (TEXT + "<p>A whole paragraph that no other page of the site has, long enough to be one.</p>", True),
+        (TEXT + FRAME + "<p>A paragraph that no other page of the site has.</p>", False),
+    ],
+    ids=["a number", "the URL's own words", "links", "a paragraph", "little beside a template"],
+)
+def test_what_is_news(text: str, is_new: bool) -> None:
+    doubles = Doubles(Likenesses())
+    url = H + "/search/xyzzy-plugh"
+    doubles.new_share(H + "/frame", content(FRAME))
+    for n in range(20):
+        doubles.new_share(f"{H}/{n}", content(TEXT.replace("油气", "油气" * n) + "<p>nothing found for" + "</p>"))
+    root = html.fromstring(f"<html><body>{text.replace('</p><p>', '</p>' + chr(10) + '<p>')}</body></html>")
+    assert (doubles.new_share(url, content_of(root, url)) > 0) is is_new
 
 
 def reasons(table: MemoryTable, prefix: str) -> set[str]:
@@ -64,7 +87,7 @@ def test_a_pattern_whose_pages_say_the_same_is_left(tmp_path: Path) -> None:
         run(table, settings(site.url(), threads=1), tmp_path)
         asked = site.asked()
     assert sum(path.startswith("/day/") for path in asked) < 60
-    assert sum(path.startswith("/news/") for path in asked) == 90
+    assert sum(path.startswith("/news/") for path in asked if path in pages) == 90
     assert Reason.TRAP in reasons(table, "/day/")
 
 

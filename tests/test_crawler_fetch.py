@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import resource
 import socket
+import ssl
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -12,10 +13,12 @@ from pathlib import Path
 
 import brotli
 import pytest
+import trustme
 import zstandard
 
 from crawler.addresses import InsideAddressError, PublicAddresses
 from crawler.coding import CodingError, TooLargeError, undo
+from crawler.connections import trust_authorities
 from crawler.fetch import Answer as Got
 from crawler.fetch import Fetcher, judge, retry_after
 from docstore.model import Reason
@@ -356,6 +359,21 @@ def test_tls_certificates_are_checked_and_handshakes_end(tmp_path: Path) -> None
     assert result.outcome.reason in (Reason.TIMED_OUT, Reason.UNREACHABLE)
 
 
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_https_pages_come_from_whom_this_machine_trusts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_trusted: bool
+) -> None:
+    """The authorities are those of the machine; a certificate of any other is refused."""
+    ours, trusted = trustme.CA(), tmp_path / "authorities.pem"
+    (ours if is_trusted else trustme.CA()).cert_pem.write_to_path(str(trusted))
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    ours.issue_cert("127.0.0.1").configure_cert(tls)
+    with Site({"/": page()}, tls) as site:
+        result = fetcher(site.host).fetch(entry(f"https://{site.host}/"))
+    assert result.outcome.reason is (Reason.FETCHED if is_trusted else Reason.UNREACHABLE)
+
+
 def test_an_idle_connection_closed_by_the_server_is_not_a_failure() -> None:
     """The server answers, takes the next request on the same connection, and closes: we ask once more, anew."""
     connections = []
@@ -407,3 +425,15 @@ def test_judging_needs_no_network() -> None:
     answer = Got("http://h/x", 200, (("Content-Type", "text/html"),), b"<p>", 1.0)
     assert judge(entry("http://h/x"), answer, False, 5.0).page is not None
     assert judge(entry("http://h/x"), replace(answer, status=304), True, 5.0).outcome.reason is Reason.UNCHANGED
+
+
+@pytest.mark.parametrize("holds", ["nothing", "an empty folder"])
+def test_a_machine_without_authorities_of_its_own_trusts_those_of_certifi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holds: str
+) -> None:
+    """A slim image, or a Python built by hand, has none: https must work there all the same."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none" if holds == "nothing" else tmp_path))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trust_authorities(tls)
+    assert tls.cert_store_stats()["x509_ca"] > 50

@@ -1,6 +1,7 @@
 """Whose turn it is: queues, hosts, windows. On a fake table, with a clock that stands still."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -110,6 +111,28 @@ def test_links_of_recorded_visits_are_found_in_new_queues_too() -> None:
     table.record([visit])
     frontier.recorded([visit])
     assert {take(frontier).queue, take(frontier).queue} == {1, 2}
+
+
+@pytest.mark.parametrize("queue", [1, 2], ids=["of its queue", "of another queue"])
+def test_what_is_new_does_not_wait_for_what_is_due_again(queue: int) -> None:
+    """Found while pages that were fetched before wait in memory, it comes before them; a list comes before both."""
+    table = table_of(*((f"a/old{n}", 1, 0.0) for n in range(9)), ("a/list", 1, 0.0))
+    table.rows = {number: replace(row, gap=9.0) for number, row in table.rows.items()}
+    table.rows[10] = replace(table.rows[10], kind=Kind.HUB)
+    frontier, gate = frontier_of(table)
+    entry = take(frontier)
+    assert entry.url == "http://a/list"
+    visit = end(frontier, gate, entry, NewUrl("http://a/new", "a", queue, 1, Kind.UNKNOWN, -1.0))
+    table.record([visit])
+    frontier.recorded([visit])
+    order = []
+    while isinstance(entry := frontier.take(0.0), FrontierEntry):
+        order.append(entry.url)
+        done = end(frontier, gate, entry)
+        table.record([done])
+        frontier.recorded([done])
+    assert order[0] == "http://a/new"
+    assert len(order) == 10
 
 
 def test_put_back_is_next_again() -> None:

@@ -37,6 +37,20 @@ def test_without_an_answer_the_gap_counts_from_the_end() -> None:
     assert gate.next_start(H, 13.0) == 15.0
 
 
+def test_after_a_fetch_that_was_given_up_the_host_is_left_alone_for_as_long() -> None:
+    """It may still be at it: on a busy host it has perhaps not even begun."""
+    gate = HostGate(delay=2.0, per_host=1)
+    gate.started(H, 10.0)
+    gate.finished(H, 18.0, given_up=True)
+    assert gate.next_start(H, 18.0) == 26.0
+    gate.started(H, 30.0)
+    gate.finished(H, 30.5, given_up=True)
+    assert gate.next_start(H, 30.5) == 32.5
+    gate.started(H, 40.0)
+    gate.finished(H, 140.0, given_up=True)
+    assert gate.next_start(H, 140.0) == 170.0
+
+
 def test_the_gap_counts_from_when_the_answer_began() -> None:
     gate = HostGate(delay=2.0, per_host=1)
     gate.started(H, 10.0)
@@ -139,12 +153,12 @@ NOW = 1e9
 @pytest.mark.parametrize(
     ("gap", "reason", "want"),
     [
-        (0.0, Reason.FETCHED, DAY),
+        (0.0, Reason.FETCHED, 7 * DAY),
         (8 * DAY, Reason.FETCHED, 8 * DAY * 2 / (1 + 1 / (1 - math.exp(-1)))),
         (DAY, Reason.FETCHED, DAY),
         (8 * DAY, Reason.UNCHANGED, 16 * DAY),
         (20 * DAY, Reason.UNCHANGED, 30 * DAY),
-        (0.0, Reason.UNCHANGED, DAY),
+        (0.0, Reason.UNCHANGED, 7 * DAY),
     ],
 )
 def test_articles_by_the_estimated_rate_of_change(gap: float, reason: Reason, want: float) -> None:
@@ -152,6 +166,78 @@ def test_articles_by_the_estimated_rate_of_change(gap: float, reason: Reason, wa
     due = POLICY.after(known, reason, NOW)
     assert (due.next_visit, due.gap) == (pytest.approx(NOW + want), pytest.approx(want))
     assert due.attempts == 0
+
+
+@pytest.mark.parametrize(
+    ("gap_days", "pages", "want_days"), [(1, 1000, 1.0), (30, 1000, 30.0), (1, 10, 1.75), (7, 500, 7.0), (1, 0, 7.0)]
+)
+def test_a_new_article_is_asked_again_as_its_site_changes(gap_days: float, pages: int, want_days: float) -> None:
+    policy = RevisitPolicy(DAY, 30 * DAY, 0.0, rates={"h": (pages / (gap_days * DAY), pages)})
+    due = policy.after(entry("http://h/new"), Reason.FETCHED, NOW)
+    assert due.gap == pytest.approx(want_days * DAY, rel=0.05)
+    assert policy.after(entry("http://other/new"), Reason.FETCHED, NOW).gap == 7 * DAY
+    assert RevisitPolicy(0.0, DAY, 0.0).after(entry("http://h/new"), Reason.FETCHED, NOW).gap == 0.0
+
+
+def answered(gate: HostGate, times: int, at: float, seconds: float = 0.01, good: bool = True) -> float:
+    """Ask a host so many times as soon as it may be; the time after."""
+    for _ in range(times):
+        at = gate.next_start(H, at)
+        gate.started(H, at)
+        gate.finished(H, at + seconds, answered_at=at + seconds, good=good)
+        gate.is_large(H, 100_000, 3600.0)
+    return at
+
+
+def gap_of(gate: HostGate) -> float:
+    return gate.manners()[H].gap
+
+
+def test_a_large_site_that_answers_fast_is_asked_faster_up_to_the_limit() -> None:
+    gate = HostGate(1.0, 1, 2.0, speed_up=4.0)
+    at = answered(gate, 10, 0.0)
+    assert gap_of(gate) == 1.0
+    at = answered(gate, 5, at)
+    assert gap_of(gate) == 0.8
+    before = answered(gate, 200, at)
+    assert gap_of(gate) == 0.25
+    after = answered(gate, 1, before)
+    assert after - before == pytest.approx(0.26)
+
+
+@pytest.mark.parametrize("trouble", ["failed", "busy", "slower", "crawl-delay", "small"])
+def test_it_is_asked_at_the_ordinary_gap_again(trouble: str) -> None:
+    gate = HostGate(1.0, 1, 2.0, speed_up=4.0)
+    at = answered(gate, 300, 0.0)
+    assert gap_of(gate) == 0.25
+    if trouble == "failed":
+        answered(gate, 1, at, good=False)
+    elif trouble == "busy":
+        gate.started(H, at)
+        gate.finished(H, at, answered_at=at, failed=True)
+    elif trouble == "slower":
+        answered(gate, 4, at, seconds=0.12)
+    elif trouble == "crawl-delay":
+        gate.slow_down(H, 0.5)
+        answered(gate, 1, at)
+    else:
+        gate.is_large(H, 100, 3600.0)
+    assert gap_of(gate) >= 1.0
+    if trouble in ("failed", "busy", "crawl-delay"):
+        answered(gate, 300, at + 100.0)
+        assert gap_of(gate) >= 1.0
+
+
+@pytest.mark.parametrize(("waiting", "speed_up"), [(1000, 4.0), (100_000, 1.0)], ids=["fits", "never"])
+def test_sites_that_fit_into_the_run_are_not_asked_faster(waiting: int, speed_up: float) -> None:
+    gate = HostGate(1.0, 1, 2.0, speed_up=speed_up)
+    at = 0.0
+    for _ in range(200):
+        at = gate.next_start(H, at)
+        gate.started(H, at)
+        gate.finished(H, at, answered_at=at)
+        gate.is_large(H, waiting, 3600.0)
+    assert gap_of(gate) == 1.0
 
 
 @pytest.mark.parametrize("kind", [Kind.SEED, Kind.HUB])

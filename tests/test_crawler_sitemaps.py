@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawler.robots_rules import parse
-from crawler.sitemap_walk import DEEPEST, MOST_FILES, SitemapWalk, sitemaps_of
+from crawler.sitemap_walk import DEEPEST, MOST_FILES, SitemapWalk, named_sitemaps, usual_places
 from crawler.sitemaps import MOST_URLS, Sitemap, SitemapEntry, Trust, lastmod_trust, read_sitemap
 from crawler.urls import Scope, UrlRules, refuse
 from docstore.model import Reason
@@ -126,8 +126,33 @@ def walk_of(*start: str) -> SitemapWalk:
 
 def test_where_a_walk_begins() -> None:
     said = parse("Sitemap: /a.xml\nSitemap: ftp://x/\nSitemap: http://other.test/s.xml", "x")
-    assert sitemaps_of(said, "http://site.test") == ("http://site.test/a.xml", "http://other.test/s.xml")
-    assert sitemaps_of(parse("", "x"), "http://site.test")[0] == "http://site.test/sitemap.xml"
+    assert named_sitemaps(said, "http://site.test") == ("http://site.test/a.xml", "http://other.test/s.xml")
+    assert named_sitemaps(parse("", "x"), "http://site.test") == ()
+    places = usual_places("http://site.test", ["/docs/"])
+    assert (places[0], places[-1]) == ("http://site.test/sitemap.xml", "http://site.test/docs/sitemap.xml")
+
+
+def test_usual_places_are_asked_until_one_names_pages() -> None:
+    usual = usual_places("http://www.site.test")
+    walk = SitemapWalk(["http://www.site.test/named.xml"], lambda url: None, usual)
+    assert walk.next() == "http://www.site.test/named.xml"
+    walk.take(Sitemap())
+    assert walk.next() == usual[0]
+    walk.take(Sitemap(), "http://www.site.test/wp-sitemap.xml")
+    assert walk.next() == "http://www.site.test/wp-sitemap.xml"
+    walk.take(pages("http://www.site.test/1"))
+    assert walk.next() is None
+
+
+def test_a_sitemap_that_moves_in_circles_ends() -> None:
+    walk = walk_of("http://www.site.test/0.xml")
+    for _ in range(20):
+        url = walk.next()
+        walk.take(
+            Sitemap(),
+            "http://www.site.test/1.xml" if url == "http://www.site.test/0.xml" else "http://www.site.test/0.xml",
+        )
+    assert walk.next() is None
 
 
 def test_a_walk_goes_through_indexes_and_ends() -> None:

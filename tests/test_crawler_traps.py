@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from crawler.family_counts import MOST_OF_OWN, PatternCount
 from crawler.likeness import SiteLikeness
 from crawler.traps import (
-    MOST_OF_OWN,
     MOST_PAGES_ON,
-    PatternCount,
     Trap,
     TrapWatch,
     calendar_year,
     is_next,
-    pattern_of,
     shape_trap,
 )
+from crawler.url_families import pattern_of
 from crawler.urls import Address, address_of
 
 HOSTILE = Path(__file__).resolve().parents[2] / "shared" / "data" / "hostile"

@@ -1,6 +1,7 @@
 """Canonical addresses and refusals: tables, laws, and the hostile rows of ../shared."""
 
 import json
+import random
 import re
 from pathlib import Path
 
@@ -46,6 +47,10 @@ CANONICAL = [
     ("http://site.test/\x00x", "http://site.test/%00x"),
     ("http://site.test/\ud800", "http://site.test/%EF%BF%BD"),
     ("http://site.test/?", "http://site.test/"),
+    ("http://site.test/foo?&", "http://site.test/foo"),
+    ("http://site.test/foo?&=&a=", "http://site.test/foo?a"),
+    ("http://site.test/a/..;jsessionid=1/b", "http://site.test/b"),
+    ("http://site.test/x?%75tm_source=a&id=3", "http://site.test/x?id=3"),
     ("  http://site.test/a\n b ", "http://site.test/a%20b"),
     ("http://site.test/\r\nX-Injected: 1", "http://site.test/X-Injected:%201"),
     ("http:\\\\site.test\\x", "http://site.test/x"),
@@ -204,3 +209,26 @@ def test_hostile_rows_give_one_form_or_a_reason(name: str) -> None:
                 assert re.fullmatch(r"https?://[^\s/?#@\\]+/[!-~]*", url), text
                 assert canonical(url) == url, text
                 refuse(url, RULES)
+
+
+PIECES = (
+    *("foo", "/", "//", "?", "&", "&&", "=", "a=", "=b", "a=1", "x==", "=&", "&=", "#x", "+", " ", "%", "%2", "%25"),
+    *("%2f", "%41", "%zz", "..", "/./", "/../", ".", "%2e", "%2E%2e", "é", "油", "\t", "\n", "\\", "@", ":", "'", '"'),
+    *("<", "|", "^", "[", "]", "~", "!", "*", "(", ")", ",", "$", "\x00", "\x7f", "\u200b", "\ud800", "%00", "%e6"),
+    *("utm_source=x", "%75tm_source=x", "utm%5Fid=1", "sid=0123456789abcdef", "phpsessid=%30123456789abcdef0"),
+    *(";jsessionid=1", ";%6Asessionid=1", "/(S(4hqa0555fwsecu455xqckv45))", "/(4hqa0555fwsecu455xqckv45)/"),
+)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_form_of_nasty_urls_is_canonical_at_the_first_try(seed: int) -> None:
+    rng = random.Random(seed)
+    starts = ("http://e.com", "https://E.com:443", "http://e.com.", "//e.com", "", "http://[::1]", "http://例え.test")
+    found = 0
+    for _ in range(3000):
+        text = rng.choice(starts) + "".join(rng.choices(PIECES, k=rng.randrange(9)))
+        url = address_of(text, rng.choice(("", BASE, "http://b.test")), rng.choice(("utf-8", "gb18030")))
+        if isinstance(url, Address):
+            found += 1
+            assert {canonical(form) for form in url} == {url.url}, text
+    assert found > 500

@@ -3,6 +3,7 @@
 import errno
 import gzip
 import hashlib
+import json
 import os
 import random
 import signal
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from docstore.archive import Archive, LostPageError, read_warc
+from docstore.archive import Archive, LostPageError
 from docstore.articles import Extraction
 from docstore.changes import Indexed
 from docstore.errors import LexiconError, StoreError, StoreFullError, StoreTooNewError
@@ -37,7 +38,9 @@ from docstore.model import (
     document_id,
 )
 from docstore.records import Op
+from docstore.runs import RunState, StageRun, stage_run, stages_in
 from docstore.store import Store
+from docstore.warc_reading import read_warc
 
 
 def new_url(url: str, **changes: object) -> NewUrl:
@@ -388,10 +391,38 @@ class TestLexicon:
 
 
 def test_runs_and_their_reports(store: Store) -> None:
-    run_id = store.status.start_run("run")
-    assert store.status.runs()[0].finished_at is None
-    store.status.finish_run(run_id, [StageReport(Stage.CRAWL, {Reason.FETCHED: 2}, 1.5, ("a note",))])
-    assert '"fetched": 2' in store.status.runs()[0].report
+    run_id = store.runs.start("run")
+    crawling = StageRun("crawl", state=RunState.RUNNING)
+    store.runs.save(run_id, [crawling])
+    [going] = store.runs.newest()
+    assert (going.finished_at, going.last_stage) == (None, crawling)
+    assert (going.state(is_held=True), going.state(is_held=False)) == (RunState.RUNNING, RunState.KILLED)
+    crawled = stage_run(StageReport(Stage.CRAWL, {Reason.FETCHED: 2}, 1.5, ("a note",)))
+    store.runs.finish(run_id, [crawled])
+    [done] = store.runs.newest()
+    assert done.stages == (StageRun("crawl", {"fetched": 2}, 1.5, ("a note",)),)
+    assert (done.state(is_held=False), store.runs.since_last_good()) == (RunState.DONE, (done, []))
+
+    failed_id = store.runs.start("schedule")
+    store.runs.finish(failed_id, [crawled, StageRun("extract", seconds=2.0, state=RunState.FAILED, error="no disk")])
+    [failed, _] = store.runs.newest()
+    assert (failed.command, failed.state(is_held=False)) == ("schedule", RunState.FAILED)
+    assert failed.last_stage is not None and failed.last_stage.error == "no disk"
+    assert store.runs.since_last_good() == (done, [failed])
+
+
+def test_a_run_that_an_older_program_noted_is_done(store: Store) -> None:
+    row = {"stage": "crawl", "counts": {"fetched": 1}, "seconds": 0.5, "notes": []}
+    assert list(stages_in(json.dumps([row]))) == [StageRun("crawl", {"fetched": 1}, 0.5)]
+    assert list(stages_in("")) == []
+
+
+def test_a_store_keeps_its_id_and_no_other_has_it(store_url: str, tmp_path: Path) -> None:
+    with Store(store_url, tmp_path / "warc") as first, Store(store_url, tmp_path / "warc") as again:
+        assert first.store_id == again.store_id
+        assert len(first.store_id) == 32
+        with Store(f"sqlite:///{tmp_path / 'other.db'}", tmp_path / "other") as other:
+            assert other.store_id != first.store_id
 
 
 def test_explain_of_an_unknown_address_is_empty(store: Store) -> None:
@@ -413,6 +444,7 @@ class TestArchive:
             records = [(r.rec_type, r.rec_headers.protocol) for r in ArchiveIterator(file)]
         assert records == [("warcinfo", "WARC/1.1"), ("response", "WARC/1.1")]
         [read] = read_warc(tmp_path / pointers[1].file)
+        assert isinstance(read, Page)
         assert (read.url, read.body, read.status) == ("http://a.test/1", b"<p>one</p>", 200)
         assert ("X-Archive-Orig-Content-Encoding", "gzip") in read.headers
 
@@ -434,7 +466,11 @@ class TestArchive:
                 patch.setattr("docstore.archive.response_record", full)
                 archive.write(page("http://a.test/2"))
             archive.write(page("http://a.test/3"))
-        assert [p.url for p in read_warc(tmp_path / first.file)] == ["http://a.test/1", "http://a.test/3"]
+        found = [p.url for p in read_warc(tmp_path / first.file) if isinstance(p, Page)]
+        assert found == [
+            "http://a.test/1",
+            "http://a.test/3",
+        ]
 
     def test_a_file_that_is_no_warc(self, tmp_path: Path) -> None:
         (tmp_path / "x.warc.gz").write_bytes(gzip.compress(b"hello"))

@@ -2,6 +2,9 @@
 
 import configparser
 import importlib.metadata
+import json
+import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +12,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+DEBIANS = Path("/usr/bin/python3")
+check_python = runpy.run_path(str(ROOT / "deploy" / "check_python.py"))
+BOUNDS = check_python["promised"]((ROOT / "setup.cfg").read_text())
 TOP = {"docstore", "semantics", "crawler", "extractor", "lexicon", "indexer", "search_ui", "solr_conf", "pipeline"}
 
 
@@ -51,3 +57,78 @@ def test_the_wheel_holds_what_the_program_needs(tmp_path: Path) -> None:
         tracked = subprocess.run(["git", "ls-files", top], cwd=ROOT, capture_output=True, text=True, check=True)
         missing = [name for name in tracked.stdout.split("\n") if name and not (installed / name).exists()]
         assert missing == []
+
+
+# -- Pythons
+
+
+def test_what_make_says_of_a_python_that_will_not_do() -> None:
+    fault = check_python["fault"]
+    assert BOUNDS == ((3, 11), (3, 15))
+    assert [fault((3, minor), BOUNDS) for minor in (11, 12, 13, 14)] == [""] * 4
+    assert fault((3, 9), BOUNDS) == "Python 3.9 is too old, 3.11 to 3.14 will do: make PYTHON=python3.14"
+    assert "Python 3.15 is too new, the pinned libraries have no wheels for it" in fault((3, 15), BOUNDS)
+    assert "too old" in fault((2, 7), BOUNDS)
+
+
+def test_make_stops_at_once_where_python_will_not_do(tmp_path: Path) -> None:
+    """A real make with a Python that says it is 3.10: one line, and no environment half made."""
+    old = tmp_path / "python3.10"
+    code = "import sys, runpy; sys.version_info = (3, 10); runpy.run_path(sys.argv[1], run_name='__main__')"
+    old.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$@"\n')
+    old.chmod(0o755)
+    made = make("install", f"PYTHON={old}", f"VENV={tmp_path / 'venv'}")
+    assert made.returncode != 0
+    assert made.stderr.splitlines()[0] == "Python 3.10 is too old, 3.11 to 3.14 will do: make PYTHON=python3.14"
+    assert not (tmp_path / "venv").exists()
+
+
+def make(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """`make`, with nothing of the make that may have started the tests."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "-C", str(ROOT), "--no-print-directory", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+@pytest.mark.slow
+def test_debians_own_python_can_install_everything(tmp_path: Path) -> None:
+    """Its pip finds a version of each package that its Python may use. (make test installs python3-venv for it.)"""
+    subprocess.run([str(DEBIANS), "-m", "venv", str(tmp_path / "venv")], check=True)
+    report = tmp_path / "report.json"
+    pip = [str(tmp_path / "venv" / "bin" / "python"), "-m", "pip", "install", "--dry-run", "--quiet"]
+    done = subprocess.run(
+        [*pip, "--report", str(report), "-c", str(ROOT / "constraints.txt"), f"{ROOT}[test]"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    chosen = {one["metadata"]["name"].lower() for one in json.loads(report.read_text())["install"]}
+    pinned = {line.partition("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().split()}
+    assert {name.replace("_", "-") for name in chosen} - {"plumbline"} == {name.replace("_", "-") for name in pinned}
+
+
+def test_what_make_install_says_while_pip_works() -> None:
+    step_of = runpy.run_path(str(ROOT / "deploy" / "install.py"))["step_of"]
+    said = "Obtaining file:///x\nCollecting ada-url>=4 (from us)\n  Downloading ada_url.whl\nCollecting jgo<4,>=3\n"
+    assert step_of("Obtaining file:///x\n", 3) == "  asking what is needed"
+    assert step_of(said, 3) == "  fetching package 2: jgo"
+    assert step_of(f"{said}Installing collected packages: a, b\n", 1) == "  putting 2 packages in place: 1 done"
+
+
+@pytest.mark.slow
+def test_an_installation_tells_that_it_works_and_why_it_does_not(tmp_path: Path) -> None:
+    """A real pip in a real environment, on a small project."""
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    command = [str(tmp_path / "venv" / "bin" / "python"), str(ROOT / "deploy" / "install.py")]
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "pyproject.toml").write_text('[project]\nname = "small"\nversion = "1"\ndependencies = ["six"]\n')
+    good = subprocess.run([*command, str(project)], capture_output=True, text=True, check=False)
+    assert good.returncode == 0, good
+    first, *steps, last = good.stdout.splitlines()
+    assert first.startswith("installing Plumbline into ") and last.startswith("installed in ")
+    assert steps and all(step.startswith(("  asking ", "  fetching package ", "  putting ")) for step in steps)
+    (project / "pyproject.toml").write_text('[project]\nname = "small"\nversion = "1"\nrequires-python = ">=4"\n')
+    bad = subprocess.run([*command, str(project)], capture_output=True, text=True, check=False)
+    assert bad.returncode != 0
+    assert "requires a different Python" in bad.stderr
+    assert bad.stdout.splitlines()[-1].startswith("the installation failed, pip's reason is above")

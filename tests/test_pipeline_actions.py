@@ -9,6 +9,7 @@ import pytest
 from docstore.errors import LexiconError
 from docstore.frontier import NewUrl, StoredRobots, Visit
 from docstore.model import Kind, Outcome, Reason, Stage, StageReport, Term, TermStatus
+from docstore.runs import RunState, stage_run
 from docstore.searches import LoggedSearch
 from docstore.store import Store
 from pipeline import stages
@@ -16,7 +17,7 @@ from pipeline.actions import StoreActions
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.settings import load_settings
-from search_ui.actions import RunSummary
+from search_ui.actions import Nights, RunSummary, StageSummary
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_sites_are_told_with_their_outcomes_and_delays(engine: Engine) -> None:
 
 def test_an_empty_store_is_fresh(engine: Engine) -> None:
     told = StoreActions(engine).overview()
-    assert (told.published, told.applied, told.runs) == (0, 0, ())
+    assert (told.published, told.applied, told.nights) == (0, 0, Nights((), None, None, None))
     fresh = told.freshness
     assert (fresh.articles, fresh.indexed, fresh.waiting) == (0, 0, 0)
     assert (fresh.waiting_since, fresh.last_fetched, fresh.last_indexed) == (None, None, None)
@@ -65,14 +66,15 @@ def test_an_empty_store_is_fresh(engine: Engine) -> None:
 
 def test_runs_are_told_with_what_came_of_them(engine: Engine) -> None:
     store = engine.store
-    run = store.status.start_run("run")
+    run = store.runs.start("run")
     counts = {Reason.GONE: 1, Reason.FETCHED: 8, Reason.UNCHANGED: 8}
-    store.status.finish_run(run, [StageReport(Stage.CRAWL, counts, 1.0), StageReport(Stage.INDEX)])
-    store.status.start_run("run")
-    going, done = StoreActions(engine).overview().runs
-    assert (going.finished_at, going.stages) == (None, ())
-    crawl = ("crawl", (("fetched", 8), ("unchanged", 8), ("gone", 1)))
-    assert done == RunSummary(done.started_at, done.finished_at, (crawl, ("index", ())))
+    stages = StageReport(Stage.CRAWL, counts, 1.0), StageReport(Stage.INDEX)
+    store.runs.finish(run, [stage_run(one) for one in stages])
+    store.runs.start("run")
+    killed, done = StoreActions(engine).overview().nights.runs  # nobody holds the lock of a run
+    assert (killed.finished_at, killed.state, killed.stages) == (None, RunState.KILLED, ())
+    crawl = StageSummary("crawl", (("fetched", 8), ("unchanged", 8), ("gone", 1)), 1.0)
+    assert done == RunSummary(done.started_at, done.finished_at, RunState.DONE, (crawl, StageSummary("index", ())))
 
 
 def test_a_proposed_word_is_a_candidate_until_somebody_decides(engine: Engine) -> None:

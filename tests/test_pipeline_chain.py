@@ -1,6 +1,7 @@
 """The pipeline in one process, on one of the demo's sites and a real Solr: what the command line and the site call."""
 
 import io
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from pipeline.actions import StoreActions, decide
 from pipeline.compare import compare_term
 from pipeline.demo.site import DemoServer, change_article, demo_urls, write_sites
 from pipeline.engine import Engine
+from pipeline.explain_sentences import sentences
 from pipeline.freshness import refresh
 from pipeline.import_warc import import_warc
 from pipeline.progress import Quiet
@@ -70,9 +72,9 @@ def eventually(is_so: Callable[[], bool], seconds: float = PATIENCE) -> bool:
 
 
 def test_a_run_is_recorded_with_its_reports(chain: Chain) -> None:
-    [run, *_] = chain.engine.store.status.runs()
+    [run, *_] = chain.engine.store.runs.newest()
     assert run.finished_at is not None
-    assert all(f'"{stage}"' in run.report for stage in Stage)
+    assert [stage.stage for stage in run.stages] == [*Stage]
 
 
 def test_until_stops_after_the_stage(chain: Chain) -> None:
@@ -82,7 +84,7 @@ def test_until_stops_after_the_stage(chain: Chain) -> None:
 
 def test_a_second_run_finds_nothing_to_do(chain: Chain) -> None:
     reports = {r.stage: r for r in stages.run(chain.engine)}
-    assert set(reports) == {Stage.CRAWL, Stage.EXTRACT, Stage.INDEX}  # no new text, nothing to mine
+    assert set(reports) == {Stage.CRAWL, Stage.EXTRACT, Stage.SOLR, Stage.INDEX}  # no new text, nothing to mine
     assert reports[Stage.CRAWL].counts.get(Reason.FETCHED, 0) == 0
     assert reports[Stage.EXTRACT].total == reports[Stage.INDEX].total == 0
 
@@ -138,14 +140,18 @@ def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
 
 
 def test_status_and_explain_account_for_pages(chain: Chain) -> None:
-    answer = report.status(chain.engine.store)
+    answer = report.status(chain.engine)
     assert answer["articles"] == answer["indexed"] == chain.engine.index.count()
     assert answer["outcomes"]["crawl"]["robots_forbidden"] == 1
     assert any("robots_forbidden" in line for line in report.status_lines(answer))
     url = next(chain.engine.store.articles.all()).article.url
     told = report.explain(chain.engine, url)
     assert told["solr"][0]["url"] == url
-    assert any("extracted" in line for line in report.explain_lines(told))
+    said = list(sentences(told))
+    assert said[0] == url
+    assert any(line.startswith("Found ") and " by the link “" in line for line in said)
+    assert any(re.fullmatch(r"Extracted \S+ \S+: extracted\b.*\.", line) for line in said)
+    assert any(line.startswith("In the index since ") for line in said)
     with pytest.raises(PlumblineError, match="was never seen"):
         report.explain(chain.engine, "http://elsewhere.test/")
 

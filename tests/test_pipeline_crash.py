@@ -5,6 +5,7 @@ sees in the store, runs the command again, and compares what is kept with an und
 between two runs (lost files, a clock set back, a second `plumb`) stands at the end.
 """
 
+import json
 import os
 import re
 import shutil
@@ -16,12 +17,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
 
 from docstore.model import document_id
 from pipeline.demo.site import write_sites
+from pipeline.locks import stage_lock
 from tests.crash_harness import PLUMB, Kept, Said, SlowSites, Vertical, indexed_ids, until
 from tests.web_fixture import PATIENCE
 
@@ -299,11 +302,71 @@ class TestIndex:
         assert "Solr" in said.complaint and "run the same command again" in said.complaint
         check_indexed_by("index", undisturbed, vertical)
 
+    def test_a_lost_store_leaves_the_index_as_it_is(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        """The database is gone, as a wrong path or a lost disk has it; then it is put back."""
+        copy(undisturbed.indexed, vertical)
+        backup = back_up(vertical)
+        lose_store(vertical)
+        for command in ("index", "index --full"):
+            said = vertical.plumb(*command.split())
+            assert said.status == 1, said
+            assert "was filled from another store" in said.complaint and "plumb index --adopt" in said.complaint
+        with vertical.solr() as index:
+            assert indexed_ids(index) == sorted(document_id(url) for url in undisturbed.indexed.kept().articles)
+        lose_store(vertical)
+        shutil.copy(backup, vertical.data / "store.db")
+        said = check_indexed_by("index", undisturbed, vertical)
+        assert "nothing to do" in said.out
+
+    def test_another_store_takes_an_index_over_on_purpose(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        copy(undisturbed.indexed, vertical)
+        lose_store(vertical)
+        said = vertical.done("index", "--adopt")
+        assert "the index is this store's now" in said.out and "were deleted" in said.out
+        with vertical.solr() as index:
+            assert indexed_ids(index) == []
+        assert "nothing to do" in vertical.done("index").out
+
+    def test_an_older_backup_is_restored_to_a_younger_index(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        """Documents that the backup does not know leave the index; nobody has to be asked."""
+        copy(undisturbed.indexed, vertical)
+        change(vertical, "DELETE FROM articles WHERE url_id IN (SELECT url_id FROM indexed LIMIT 3)")
+        change(vertical, "DELETE FROM indexed WHERE url_id NOT IN (SELECT url_id FROM articles)")
+        said = vertical.done("index")
+        assert "3 documents that the store does not know were deleted" in said.out
+
+    def test_an_index_of_an_older_program_is_taken_over_without_a_word(
+        self, undisturbed: Undisturbed, vertical: Vertical
+    ) -> None:
+        copy(undisturbed.indexed, vertical)
+        change(vertical, "DELETE FROM meta WHERE key = 'store_id'")
+        with vertical.solr() as index:
+            index.claim("")
+            assert index.owner() == ""
+            said = vertical.done("index")
+            [(store_id,)] = vertical.ask("SELECT value FROM meta WHERE key = 'store_id'")
+            assert index.owner() == store_id
+        assert "nothing to do" in said.out
+
     def test_a_deleted_solr_is_filled_again(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.indexed, vertical)
         shutil.rmtree(vertical.data / "solr")
         said = check_indexed_by("index", undisturbed, vertical)
         assert "Solr has lost documents" in said.out
+
+
+def lose_store(vertical: Vertical) -> None:
+    """Delete the database."""
+    for file in vertical.data.glob("store.db*"):
+        file.unlink()
+
+
+def back_up(vertical: Vertical) -> Path:
+    """The store as deploy/runbook.md copies it."""
+    file = vertical.folder / "backup.db"
+    with closing(sqlite3.connect(vertical.data / "store.db")) as connection:
+        connection.execute(f"VACUUM INTO '{file}'")
+    return file
 
 
 def check_indexed_by(command: str, undisturbed: Undisturbed, vertical: Vertical) -> Said:
@@ -432,9 +495,70 @@ def test_solr_killed_under_the_search_site(undisturbed: Undisturbed, vertical: V
     """The site says so while it lasts, and brings Solr back by itself."""
     copy(undisturbed.indexed, vertical)
     site = Administrator(vertical)
-    assert site.finds("石油") == 200
+    until(lambda: site.finds("石油") == 200, site.running)
     vertical.kill(GUARD)
     until(lambda: JAVA not in " ".join(vertical.processes().values()))
     assert site.finds("石油") == 503
     until(lambda: site.finds("石油") == 200, site.running)
     assert site.running.poll() is None
+
+
+@pytest.mark.solr
+def test_the_site_answers_while_another_process_indexes(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    """As after a restart of the machine during a long run; what the run leaves undone is done when it has ended."""
+    copy(undisturbed.indexed, vertical)
+    change(vertical, "INSERT INTO changes (url_id, op, at) SELECT url_id, 'upsert', 0 FROM articles LIMIT 4")
+    with stage_lock(vertical.data, "index"):
+        running = vertical.start("serve")
+        address = served_at(running)
+        until(lambda: health(address)["status"] == "ok", running)
+        assert health(address)["documents"] == len(undisturbed.indexed.kept().articles)
+        assert health(address)["index_lag"] == 4
+    until(lambda: health(address)["index_lag"] == 0, running)
+    assert "could not follow" not in vertical.log()
+
+
+def health(address: str) -> dict[str, Any]:
+    """What /healthz tells."""
+    told: dict[str, Any] = requests.get(f"{address}healthz", timeout=PATIENCE).json()
+    return told
+
+
+@pytest.mark.solr
+def test_the_site_answers_while_solr_starts_and_searches_by_itself_once_it_has(
+    undisturbed: Undisturbed, vertical: Vertical
+) -> None:
+    copy(undisturbed.indexed, vertical)
+    running = vertical.start("serve")
+    until(lambda: java_of(vertical), running)
+    os.kill(java_of(vertical), signal.SIGSTOP)
+    address = served_at(running)
+    found = requests.get(f"{address}search", params={"q": "石油"}, timeout=PATIENCE)
+    assert (found.status_code, found.headers["Retry-After"]) == (503, "5")
+    assert 'http-equiv="refresh"' in found.text
+    assert health(address)["status"] == "starting"
+    assert requests.get(address, timeout=PATIENCE).status_code == 200
+    os.kill(java_of(vertical), signal.SIGCONT)
+    until(lambda: health(address)["status"] == "ok", running)
+    assert requests.get(f"{address}search", params={"q": "石油"}, timeout=PATIENCE).status_code == 200
+
+
+def java_of(vertical: Vertical) -> int:
+    """The process of the vertical's Solr; 0 while there is none."""
+    return next((pid for pid, command in vertical.processes().items() if JAVA in command and GUARD not in command), 0)
+
+
+@pytest.mark.solr
+def test_a_solr_that_does_not_start_costs_a_run_nothing_but_its_index(
+    undisturbed: Undisturbed, vertical: Vertical
+) -> None:
+    """It is started beside the crawl, and said where it is needed."""
+    copy(undisturbed.new, vertical)
+    said = vertical.plumb("-s", "index.solr_heap=nonsense", "run")
+    assert said.status == 1 and "Solr ended while it was starting" in said.complaint
+    assert set(vertical.kept().articles) == set(undisturbed.extracted.kept().articles)
+    [run] = json.loads(vertical.done("status", "--json").out)["runs"]
+    assert (run["state"], run["stage"]) == ("failed", "solr")
+    assert [stage["stage"] for stage in run["stages"]] == ["crawl", "extract", "lexicon", "solr"]
+    said = vertical.done("run")
+    assert re.search(r"^solr +[0-9.]+ s  opened beside the stages before", said.out, re.M)

@@ -38,6 +38,7 @@ def test_the_demo_from_an_empty_folder(tmp_path: Path) -> None:
     first = plumb("demo", "--folder", str(folder), "--check", *ports)
     assert "check passed" in first
     assert re.search(r"extract +\S+ s  extracted \d{3}", first)
+    assert re.search(r"solr +\S+ s  opened beside the stages before, \S+ s longer", first), first
 
     second = plumb("demo", "--folder", str(folder), "--check", *ports)
     assert re.search(r"crawl +\S+ s  unchanged \d{3}", second), second
@@ -102,5 +103,14 @@ def test_somebody_elses_server_on_the_sites_port(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         said = plumb("demo", "--folder", str(tmp_path / "demo"), "--site-port", port, code=1)
     assert said.startswith("plumb: ")
-    assert port in said
+    assert port in said and "make demo SITE_PORT=" in said
     assert said.count("\n") == 1
+
+
+def test_a_taken_port_of_the_search_page_is_said_before_anything_is_done(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = plumb("demo", "--folder", str(tmp_path / "demo"), "--port", port, code=1)
+    assert said.startswith(f"plumb: port {port} of the search page is taken") and "make demo PORT=" in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "demo").exists()

@@ -203,7 +203,7 @@ class TestFile:
             (["--file", "-"], "standard input: empty"),
             (["mailto:x", "--file", "page.html"], "'mailto:x' is not an address"),
             (["--file", "page.html", "--page", "no/such/folder.html"], "cannot write no/such/folder.html"),
-            (["http://a.test/", "--blocks"], "vertical.toml does not exist"),
+            (["http://a.test/", "--blocks"], "there is no vertical.toml here"),
         ],
     )
     def test_refused(self, folder: Path, arguments: list[str], part: str) -> None:
@@ -244,7 +244,7 @@ class TestStoredPage:
 
     def test_without_blocks_it_is_the_path_of_the_document(self, vertical: tuple[Path, Site]) -> None:
         said = self.explain(vertical, vertical[1].url("/a.html")).output
-        assert "outcomes" in said and "candidates" not in said
+        assert "\nAsked last " in said and "candidates" not in said
 
     @pytest.mark.parametrize("path", ["/never"])
     def test_a_page_that_is_not_kept(self, vertical: tuple[Path, Site], path: str) -> None:

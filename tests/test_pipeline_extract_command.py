@@ -124,7 +124,7 @@ class TestFile:
         assert plumb("extract", *arguments).exit_code == 2
 
     def test_without_a_page_it_is_the_stage(self) -> None:
-        assert "vertical.toml does not exist" in failure(plumb("extract"))
+        assert "there is no vertical.toml here" in failure(plumb("extract"))
 
     def test_the_real_command(self, folder: Path) -> None:
         vertical = Vertical(folder / "vertical").write({})

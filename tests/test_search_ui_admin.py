@@ -9,10 +9,12 @@ from flask.testing import FlaskClient
 from docstore.accounts import Role
 from docstore.errors import SolrUnavailableError
 from docstore.model import TermStatus
+from docstore.runs import RunState
 from docstore.searches import DayCount, QueryCount, SearchReport, SlowSearch
+from search_ui.actions import Nights, RunSummary, StageSummary
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
-from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeSearch, document, sign_in, site_app, term
+from tests.search_ui_fakes import ONE_GOOD_RUN, FakeAccounts, FakeActions, FakeSearch, document, sign_in, site_app, term
 from tests.test_search_ui_hostile import assert_harmless, rows, skeleton
 
 REPORT = SearchReport(
@@ -69,6 +71,37 @@ def test_a_solr_that_does_not_answer_is_said_where_one_looks_for_the_reason() ->
     search = FakeSearch(error=SolrUnavailableError("gone"))
     found = page(signed_in(FakeActions(), search=search)[0], "/admin/")
     assert "读者现在无法搜索" in text(found, "#no-solr") and text(found, "#documents") == "–"
+
+
+def overview_of(runs: Nights) -> BeautifulSoup:
+    search = FakeSearch([document(n, "a", "b") for n in range(3)])
+    return page(signed_in(FakeActions(runs=runs), search=search)[0], "/admin/?lang=en")
+
+
+def test_a_run_that_goes_on_one_that_was_killed_and_one_that_failed_are_three_things() -> None:
+    going = RunSummary(300.0, None, RunState.RUNNING, (StageSummary("crawl", ()),), "crawl")
+    killed = RunSummary(
+        200.0, None, RunState.KILLED, (StageSummary("crawl", ()), StageSummary("extract", ())), "extract"
+    )
+    failed = RunSummary(100.0, 160.0, RunState.FAILED, (StageSummary("index", ()),), "index", "no <Solr> answers")
+    found = overview_of(Nights((going, killed, failed, *ONE_GOOD_RUN.runs), 0.0, 100.0, 86400.0))
+    assert [row[1] for row in cells(found, "#runs")] == [
+        "running in the stage “Crawl”",
+        "killed in the stage “Extract”",
+        "failed in the stage “Index” 1 minute",
+        "1 minute",
+    ]
+    assert cells(found, "#runs")[2][2].startswith("no <Solr> answers")
+    alarm = text(found, "#failing")
+    assert "Runs have not succeeded since 1970-01-01" in alarm
+    assert "The last one was killed in the stage “Extract”." in alarm and "Last good run: 1970-01-01" in alarm
+    assert text(found, "#next-run").startswith("1970-01-02")
+
+
+def test_good_runs_raise_no_alarm_and_a_missing_scheduler_is_said() -> None:
+    found = overview_of(ONE_GOOD_RUN)
+    assert not found.select("#failing")
+    assert "plumb schedule is not running" in text(found, ".tiles")
 
 
 # -- searches

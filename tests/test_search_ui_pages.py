@@ -11,12 +11,14 @@ from werkzeug.test import TestResponse
 
 import search_ui
 from docstore import fields
-from docstore.errors import SolrError, SolrUnavailableError
+from docstore.errors import SolrError, SolrStartingError, SolrUnavailableError
 from docstore.model import Lexicon, LexiconEntry
+from docstore.runs import RunState
+from search_ui.actions import Nights, RunSummary
 from search_ui.messages import LANGUAGES, catalog, say
 from search_ui.public import page_numbers
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import FakeActions, FakeSearch, document, site_app
+from tests.search_ui_fakes import ONE_GOOD_RUN, FakeActions, FakeSearch, document, site_app
 
 TWENTY_FIVE = [document(n, f"页岩气开发之{n}", "四川盆地页岩气产量上升。", site=f"s{n % 2}.example") for n in range(25)]
 
@@ -191,9 +193,39 @@ def test_comparison_stands_side_by_side() -> None:
 
 def test_health_robots_and_sign() -> None:
     client = site_app(FakeSearch(TWENTY_FIVE), FakeActions(lag=4)).test_client()
-    assert client.get("/healthz").json == {"status": "ok", "documents": 25, "index_lag": 4}
+    health = client.get("/healthz").json
+    assert health.pop("runs") == {
+        "last": "done", "last_good": "1970-01-01T00:00:00+00:00", "failed_since": None, "next": None
+    }  # fmt: skip
+    assert health == {"status": "ok", "documents": 25, "index_lag": 4}
     assert "Disallow: /search" in client.get("/robots.txt").text
     assert client.get("/favicon.ico").mimetype == "image/svg+xml"
+
+
+def test_a_failed_run_is_told_to_whoever_watches_and_does_not_take_the_site_down() -> None:
+    failed = RunSummary(200.0, 260.0, RunState.FAILED, (), "extract", "no disk")
+    actions = FakeActions(runs=Nights((failed, *ONE_GOOD_RUN.runs), 0.0, 200.0, 86400.0))
+    answer = site_app(FakeSearch(TWENTY_FIVE), actions).test_client().get("/healthz")
+    assert (answer.status_code, answer.json["status"]) == (200, "ok")
+    assert answer.json["runs"] == {
+        "last": "failed", "last_good": "1970-01-01T00:00:00+00:00",
+        "failed_since": "1970-01-01T00:03:20+00:00", "next": "1970-01-02T00:00:00+00:00",
+    }  # fmt: skip
+    assert "no disk" not in answer.text  # anyone may read this
+
+
+@pytest.mark.parametrize(("language", "said"), [("zh", "搜索服务正在启动"), ("en", "Search is starting")])
+def test_while_solr_starts_the_site_says_so_and_asks_again_by_itself(language: str, said: str) -> None:
+    client = site_app(FakeSearch(error=SolrStartingError("not yet"))).test_client()
+    answer = client.get(f"/search?q=页岩气&lang={language}")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert said in answer.text
+    assert '<meta http-equiv="refresh" content="5">' in answer.text
+    told = client.get("/search?q=页岩气&format=json")
+    assert (told.status_code, told.json["error"]["code"]) == (503, "starting")
+    health = client.get("/healthz")
+    assert (health.status_code, health.json["status"], health.json["runs"]["last"]) == (503, "starting", "done")
+    assert client.get("/").status_code == 200  # the box is there to type in
 
 
 def test_every_answer_carries_the_security_headers() -> None:
@@ -257,6 +289,7 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "offers.",
         "suggest.",
         "role.",
+        "run.",
         "stage.",
         "time.",
         "admin.",

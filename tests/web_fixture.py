@@ -5,6 +5,7 @@
 """
 
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -64,12 +65,15 @@ def serving(server: BaseServer) -> Iterator[None]:
 
 
 class Site:
-    """A running site. `pages` may be changed while it runs; unknown paths are 404 (robots.txt too)."""
+    """A running site, over `tls` where given. `pages` may be changed while it runs; unknown paths are 404 (robots.txt
+    too)."""
 
-    def __init__(self, pages: Answers) -> None:
+    def __init__(self, pages: Answers, tls: ssl.SSLContext | None = None) -> None:
         self.pages = dict(pages)
         self.requests: list[Request] = []
         self._server = _Listener((LOOPBACK, 0), _answering(self))
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self._running = ExitStack()
         self.port = int(self._server.server_address[1])
 

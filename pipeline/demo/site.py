@@ -275,7 +275,8 @@ def _listen(port: int, demo: DemoServer) -> ThreadingHTTPServer:
     except (OSError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise PortInUseError(
-                f"port {port} is taken by another program: stop it, or choose another port for the demo sites"
+                f"port {port} is taken by another program: stop it, or choose another port for the demo sites "
+                "(make demo SITE_PORT=..., plumb demo --site-port ...)"
             ) from error
         raise PlumblineError(f"cannot listen on port {port} ({error}): choose another port") from error
 

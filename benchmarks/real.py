@@ -1,0 +1,96 @@
+"""Real sites: `make bench-real [DATA=DIR] [ARGS='--sets sites,lists --keep DIR']`. Figures: `docs/benchmarks.md`.
+
+The sites of the recipe (or of DIR/real) are served from loopback under their own names, crawled once with the default
+settings but for pauses and time, and extracted; each set measures the vertical that this made.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from benchmarks.extract import names
+from benchmarks.real_lists import list_figures
+from benchmarks.real_nights import night_figures
+from benchmarks.real_recipe import RECIPE, Site, bring_all, cache_folder, load_sites
+from benchmarks.real_search import search_figures
+from benchmarks.real_sites import site_figures
+from benchmarks.real_vertical import Vertical, open_vertical
+from benchmarks.results import Figure, publish
+from docstore.errors import PlumblineError
+from pipeline.progress import Progress, Terminal
+
+SETS: Mapping[str, Callable[[Vertical], Iterator[Figure]]] = {
+    "sites": site_figures,
+    "lists": list_figures,
+    "search": search_figures,
+    "nights": night_figures,  # last: it crawls again
+}
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path), help="A folder with real/sites.toml and real/HOST/.")
+@click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
+@click.option("--part", default="dev", type=click.Choice(["dev", "held"]), help="Which part of the recipe.")
+@click.option("--hosts", default="", callback=names, help="Only these sites, comma-separated.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Make the vertical here, or measure the one that is.")
+def main(data: Path | None, set_names: list[str], part: str, hosts: list[str], keep: Path | None) -> None:
+    """Measure on real sites."""
+    console = Console(stderr=True)
+    try:
+        chosen = chosen_sets(set_names)
+        trees = dict(trees_of(data, part, hosts, console))
+        with ExitStack() as stack:
+            folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            publish("real", measure(trees, folder, chosen, Terminal(console)))
+    except PlumblineError as error:
+        raise SystemExit(str(error)) from error
+
+
+def chosen_sets(wanted: Sequence[str]) -> list[str]:
+    """The names of sets, in their order. Raises PlumblineError for one that there is not."""
+    unknown = [name for name in wanted if name not in SETS]
+    if unknown:
+        raise PlumblineError(f"no set {', '.join(unknown)}; there are {', '.join(SETS)}")
+    return [name for name in SETS if not wanted or name in wanted]
+
+
+def measure(trees: Mapping[Site, Path], folder: Path, sets: Sequence[str], progress: Progress) -> list[Figure]:
+    """The figures of the sets, on the vertical in `folder`."""
+    by_host = {site.host: tree for site, tree in trees.items()}
+    with open_vertical(list(trees), by_host, folder, progress) as vertical:
+        return [figure for name in sets for figure in SETS[name](vertical)]
+
+
+def trees_of(data: Path | None, part: str, hosts: Sequence[str], console: Console) -> Iterator[tuple[Site, Path]]:
+    """The sites to measure on, with their trees: own ones below `data`, else those of the recipe, fetched if need be.
+
+    A site without a tree is named and left out. Raises PlumblineError where none is left.
+    """
+    own = data / "real" if data and (data / "real" / "sites.toml").is_file() else None
+    wanted = [
+        site
+        for site in load_sites(own / "sites.toml" if own else RECIPE)
+        if site.part == part and (not hosts or site.host in hosts)
+    ]
+    found = list(own_trees(own, wanted, console) if own else bring_all(wanted, cache_folder(), console))
+    if not found:
+        raise PlumblineError(f"not one of the {len(wanted)} sites is there: nothing can be measured")
+    yield from found
+
+
+def own_trees(folder: Path, sites: Sequence[Site], console: Console) -> Iterator[tuple[Site, Path]]:
+    """The trees HOST or PART/HOST of a folder."""
+    for site in sites:
+        tree = next((tree for tree in (folder / site.host, folder / site.part / site.host) if tree.is_dir()), None)
+        if tree:
+            yield site, tree
+        else:
+            console.print(f"left out: {site.host}: there is no {folder / site.host}", markup=False, highlight=False)
+
+
+if __name__ == "__main__":
+    main()

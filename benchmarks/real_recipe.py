@@ -1,0 +1,251 @@
+"""Real sites to judge on: a recipe of where their pages come from, and the trees that it brings.
+
+The recipe (`real_sites.toml`) names published sites by package and version, or by repository and commit, and the
+SHA-256 of what is taken from each. What it brings lies outside the project, in the user's cache. Pictures, styles and
+scripts are left out: a tree holds what a crawler reads.
+
+    python -m benchmarks.real_recipe [--part dev] [--hosts a,b] [--to DIR]
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from docstore.errors import PlumblineError
+
+RECIPE = Path(__file__).parent / "real_sites.toml"
+KEPT_SUFFIXES = (".html", ".htm", ".xhtml", ".xml", ".txt")
+PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
+MAX_COMMAND_SECONDS = 1800
+
+
+class RecipeError(PlumblineError):
+    """A site that cannot be had as the recipe says; the text names it and the reason."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a part of a site comes from.
+
+    kind: a key of `FETCHERS`; name, version: as that kind says it (repository URL and commit, package and version).
+    inside: the folder of the package that is the site; under: the path of the site that it stands at; without: glob
+    patterns of paths that are not taken.
+    """
+
+    kind: str
+    name: str
+    version: str
+    inside: str = ""
+    under: str = ""
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Site:
+    """A site: the host it is served as, what it is, its sources, and the paths (with query) that are certain.
+
+    articles, lists: regular expressions that a path matches from its start; "" where nothing is said. A path that
+    matches neither is judged by nobody. part: `dev` or `held`. sha256: `tree_hash` of the tree, "" for an own site.
+    """
+
+    host: str
+    part: str
+    language: str
+    generator: str
+    kind: str
+    sources: tuple[Source, ...] = ()
+    sha256: str = ""
+    pages: int = 0
+    scheme: str = "http"
+    start: str = "/"
+    articles: str = ""
+    lists: str = ""
+
+
+def load_sites(path: Path) -> list[Site]:
+    """The sites of a recipe. Raises RecipeError naming what is wrong with the file."""
+    try:
+        return [_site(table) for table in tomllib.loads(path.read_text(encoding="utf-8"))["site"]]
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise RecipeError(f"{path} is no recipe of sites: {error!r}") from error
+
+
+def _site(table: Mapping[str, Any]) -> Site:
+    sources = tuple(
+        Source(**{**source, "without": tuple(source.get("without", ()))}) for source in table.get("source", ())
+    )
+    return Site(**{key: value for key, value in table.items() if key != "source"}, sources=sources)
+
+
+def cache_folder() -> Path:
+    """Where fetched trees are kept: `plumbline/real` in the user's cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plumbline" / "real"
+
+
+def bring(site: Site, folder: Path) -> Path:
+    """The site's tree below `folder`, fetched unless it is there. Raises RecipeError.
+
+    A tree appears whole, under a name that holds its hash, so that one of another recipe is never taken for it.
+    """
+    tree = folder / f"{site.host}-{site.sha256[:12] or 'new'}"
+    if not tree.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            made = Path(work) / "tree"
+            for number, source in enumerate(site.sources):
+                _take(site, source, Path(work) / str(number), made)
+            _check(site, made)
+            made.rename(tree)
+    return tree
+
+
+def _take(site: Site, source: Source, work: Path, made: Path) -> None:
+    """Fetch one source into `work` and copy what is kept of it into `made`."""
+    if source.kind not in FETCHERS:
+        raise RecipeError(f"{site.host}: no kind of source is called {source.kind!r}; there are {', '.join(FETCHERS)}")
+    work.mkdir(parents=True)
+    try:
+        unpacked = FETCHERS[source.kind](source, work)
+        for path in kept_files(unpacked / source.inside, source.without):
+            target = made / source.under / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(unpacked / source.inside / path, target)
+    except (OSError, subprocess.SubprocessError, zipfile.BadZipFile) as error:
+        raise RecipeError(f"{site.host}: {source.kind} {source.name} {source.version}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    if (
+        isinstance(error, FileNotFoundError)
+        and not error.filename2
+        and error.strerror
+        and "/" not in str(error.filename)
+    ):
+        return f"{error.filename} is not installed"
+    if isinstance(error, subprocess.CalledProcessError):
+        lines = (error.stderr or error.stdout or "").strip().splitlines()
+        return lines[-1] if lines else f"{error.cmd[0]} ended with {error.returncode}"
+    return str(error)
+
+
+def _check(site: Site, made: Path) -> None:
+    digest = tree_hash(made)
+    if site.sha256 and digest != site.sha256:
+        raise RecipeError(f"{site.host}: what was fetched has the SHA-256 {digest}, the recipe says {site.sha256}")
+
+
+def kept_files(folder: Path, without: Sequence[str] = ()) -> list[Path]:
+    """The files of a tree that a crawler may read, by their paths below `folder`, in order: no link, nothing hidden."""
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return sorted(
+        path
+        for path in found
+        if path.suffix.lower() in KEPT_SUFFIXES
+        and not any(part.startswith(".") for part in path.parts)
+        and not any(fnmatch(path.as_posix(), pattern) for pattern in without)
+    )
+
+
+def page_count(tree: Path) -> int:
+    """The number of HTML files of a tree."""
+    return sum(path.suffix.lower() in PAGE_SUFFIXES for path in kept_files(tree))
+
+
+def tree_hash(tree: Path) -> str:
+    """SHA-256 over the paths and contents of a tree, the same on every machine."""
+    whole = hashlib.sha256()
+    for path in kept_files(tree):
+        content = hashlib.sha256((tree / path).read_bytes()).hexdigest()
+        whole.update(f"{content}  {path.as_posix()}\n".encode())
+    return whole.hexdigest()
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    """Run one command of a fetcher, never asking at the terminal."""
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
+    subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        check=True,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=MAX_COMMAND_SECONDS,
+    )
+
+
+def _git(source: Source, work: Path) -> Path:
+    """One commit of a repository. Only files that are kept are transferred, and they stay as they were committed."""
+    patterns = [f"*{suffix}" for suffix in KEPT_SUFFIXES] + [f"!/{path}" for path in source.without]
+    _run(["git", "init", "--quiet"], work)
+    (work / ".git" / "info" / "attributes").write_text("* -text -filter -ident\n")
+    _run(["git", "remote", "add", "origin", source.name], work)
+    _run(["git", "sparse-checkout", "set", "--no-cone", *patterns], work)
+    _run(["git", "fetch", "--quiet", "--depth", "1", "--filter=blob:none", "origin", source.version], work)
+    _run(["git", "checkout", "--quiet", source.version], work)
+    return work
+
+
+def _apt(source: Source, work: Path) -> Path:
+    _run(["apt-get", "download", "--quiet", f"{source.name}={source.version}"], work)
+    _run(["dpkg-deb", "-x", *(path.name for path in work.glob("*.deb")), "."], work)
+    return work
+
+
+def _maven(source: Source, work: Path) -> Path:
+    artifact = f"-Dartifact={source.name}:{source.version}:jar:javadoc"
+    _run(["mvn", "--batch-mode", "--quiet", "dependency:copy", artifact, "-DoutputDirectory=."], work)
+    for jar in work.glob("*.jar"):
+        with zipfile.ZipFile(jar) as archive:
+            archive.extractall(work)
+    return work
+
+
+FETCHERS: Mapping[str, Callable[[Source, Path], Path]] = {"git": _git, "apt": _apt, "maven": _maven}
+"""How each kind of source is fetched into a folder; the answer is the folder that holds what was unpacked."""
+
+
+def bring_all(sites: Sequence[Site], folder: Path, console: Console) -> Iterator[tuple[Site, Path]]:
+    """Each site with its tree, told as it comes; one that cannot be had is named with the reason and left out."""
+    for number, site in enumerate(sites, 1):
+        console.print(f"[{number}/{len(sites)}] {site.host}", markup=False, highlight=False)
+        try:
+            yield site, bring(site, folder)
+        except RecipeError as error:
+            console.print(f"left out: {error}", markup=False, highlight=False)
+
+
+def main() -> None:
+    """Fetch the sites and say what each tree is."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--recipe", type=Path, default=RECIPE)
+    parser.add_argument("--part", help="dev or held; both without it")
+    parser.add_argument("--hosts", help="only these, separated by commas")
+    parser.add_argument("--to", type=Path, default=cache_folder())
+    options = parser.parse_args()
+    hosts = options.hosts.split(",") if options.hosts else []
+    sites = [
+        site
+        for site in load_sites(options.recipe)
+        if options.part in (None, site.part) and (not hosts or site.host in hosts)
+    ]
+    console = Console(stderr=True)
+    for site, tree in bring_all(sites, options.to, console):
+        print(site.host, page_count(tree), tree_hash(tree), tree, sep="\t", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Runs of the pipeline: what each stage of each run did, and how it ended.
+
+A row is written when a run begins and again whenever a stage begins or ends, so that a run that was killed still says
+in which stage. Whether one without an end goes on or was killed, no row can say: its lock does (pipeline/nights.py).
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Row, select
+
+from docstore.database import Database
+from docstore.model import StageReport
+from docstore.tables import runs
+
+MAX_ERROR = 1000  # characters of an error that are kept
+
+
+class RunState(StrEnum):
+    """How a run, or a stage of it, is."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"  # an error ended it
+    STOPPED = "stopped"  # somebody, or the machine's service manager, asked it to stop
+    KILLED = "killed"  # it went without a word: kill -9, a crash, the power
+
+
+@dataclass(frozen=True)
+class StageRun:
+    """One stage of a run: outcomes by reason, wall seconds, notes, and the error that ended it, if one did.
+
+    A stage that is RUNNING in a run that was killed is where it was killed.
+    """
+
+    stage: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    state: RunState = RunState.DONE
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. Times are epoch seconds; `finished_at` is None while it goes on, or where it was killed."""
+
+    run_id: int
+    command: str
+    started_at: float
+    finished_at: float | None
+    stages: tuple[StageRun, ...]
+
+    @property
+    def last_stage(self) -> StageRun | None:
+        """Where it is, or where it ended."""
+        return self.stages[-1] if self.stages else None
+
+    def state(self, is_held: bool) -> RunState:
+        """How it is; `is_held`: a living process holds the lock of this run."""
+        if self.finished_at is None:
+            return RunState.RUNNING if is_held else RunState.KILLED
+        return self.last_stage.state if self.last_stage else RunState.DONE
+
+
+class RunTable:
+    """`store.runs`."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def start(self, command: str) -> int:
+        """Note that a run has begun; returns its id."""
+        with self._database.write() as connection:
+            result = connection.execute(runs.insert().values(command=command, started_at=self._clock(), report=""))
+            key = result.inserted_primary_key
+            return int(key[0]) if key is not None else 0
+
+    def save(self, run_id: int, stages: Sequence[StageRun]) -> None:
+        """Note how far a run is."""
+        self._write(run_id, report=text_of(stages))
+
+    def finish(self, run_id: int, stages: Sequence[StageRun]) -> None:
+        """Note that a run has ended, and how."""
+        self._write(run_id, report=text_of(stages), finished_at=self._clock())
+
+    def _write(self, run_id: int, **values: Any) -> None:
+        with self._database.write() as connection:
+            connection.execute(runs.update().where(runs.c.run_id == run_id).values(**values))
+
+    def newest(self, limit: int = 5) -> list[Run]:
+        """The last runs, newest first."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(runs).order_by(runs.c.run_id.desc()).limit(limit))
+            return [run_of(row) for row in rows]
+
+    def since_last_good(self) -> tuple[Run | None, list[Run]]:
+        """The newest run that did all it was asked, and those that began after it, newest first."""
+        after: list[Run] = []
+        with self._database.read() as connection:
+            for row in connection.execute(select(runs).order_by(runs.c.run_id.desc())):
+                run = run_of(row)
+                if run.state(is_held=False) is RunState.DONE:
+                    return run, after
+                after.append(run)
+        return None, after
+
+
+def stage_run(report: StageReport) -> StageRun:
+    """A stage that is done, as a run keeps it."""
+    counts = {reason.value: count for reason, count in report.counts.items()}
+    return StageRun(report.stage.value, counts, round(report.seconds, 3), report.notes)
+
+
+def text_of(stages: Sequence[StageRun]) -> str:
+    """The stages as the table keeps them."""
+    return json.dumps([asdict(stage) for stage in stages], ensure_ascii=False)
+
+
+def run_of(row: Row[Any]) -> Run:
+    """The run in a row."""
+    return Run(row.run_id, row.command, row.started_at, row.finished_at, tuple(stages_in(row.report)))
+
+
+def stages_in(text: str) -> Iterator[StageRun]:
+    """The stages that a row keeps; those of older programs have no state: only done ones were kept."""
+    for row in json.loads(text or "[]"):
+        state = RunState(row.get("state", RunState.DONE))
+        yield StageRun(row["stage"], row["counts"], row["seconds"], tuple(row["notes"]), state, row.get("error", ""))

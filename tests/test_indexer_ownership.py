@@ -1,0 +1,48 @@
+"""Whose an index is: decided from counts and ids, and kept in a real Solr."""
+
+import pytest
+
+from indexer.ownership import Holding, ownership_fault
+from indexer.solr import SolrIndex
+
+MINE, OTHER = "a" * 32, "b" * 32
+
+
+@pytest.mark.parametrize(
+    ("owner", "documents", "store", "part"),
+    [
+        (MINE, 549, Holding(MINE, 549, 549, 0), ""),
+        (MINE, 549, Holding(MINE, 400, 400, 3), ""),
+        (MINE, 549, Holding(MINE, 0, 549, 549), ""),
+        (MINE, 549, Holding(MINE, 0, 0, 0), "this store is empty, its index has 549 documents"),
+        (OTHER, 549, Holding(MINE, 549, 549, 0), "was filled from another store"),
+        (OTHER, 549, Holding(MINE, 0, 0, 0), "was filled from another store"),
+        (OTHER, 0, Holding(MINE, 549, 549, 0), ""),
+        ("", 0, Holding(MINE, 549, 549, 0), ""),
+        ("", 549, Holding(MINE, 549, 549, 0), ""),
+        ("", 549, Holding(MINE, 540, 540, 10), ""),
+        ("", 540, Holding(MINE, 549, 549, 9), ""),
+        ("", 549, Holding(MINE, 0, 0, 0), "the index has 549 documents, this store says it has 0"),
+        ("", 549, Holding(MINE, 30, 30, 2), "the index has 549 documents, this store says it has 30"),
+    ],
+    ids=[
+        *("its own", "restored from an older backup", "all its articles are gone", "restored from an empty backup"),
+        *("another", "another, empty", "another, of which nothing is left", "new", "of an older program"),
+        *("killed before it noted", "killed before it wrote", "missing store", "another's, of an older program"),
+    ],
+)
+def test_what_a_store_may_touch(owner: str, documents: int, store: Holding, part: str) -> None:
+    fault = ownership_fault(owner, documents, store)
+    assert part in fault if part else fault == ""
+
+
+@pytest.mark.solr
+def test_the_owner_is_kept_with_the_alias(solr_index: SolrIndex) -> None:
+    assert solr_index.owner() == ""
+    solr_index.claim(MINE)
+    assert solr_index.owner() == MINE
+    solr_index.switch_alias()  # as after a changed schema
+    again = SolrIndex(solr_index.base_url, solr_index.collection, timeout=120.0)
+    assert again.owner() == MINE
+    again.claim(OTHER)
+    assert solr_index.owner() == OTHER
