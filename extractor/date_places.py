@@ -8,7 +8,7 @@ from functools import lru_cache
 from extractor.date_text import ODD_DIGITS, Stamp, first_stamp, plain_digits, stated_date, western_digits
 from extractor.document import Document
 from extractor.frame import ABOVE, LINK_LINE, LONG, Frame, frame_of
-from extractor.layout import Layout, Line
+from extractor.layout import CODE_TAG, Layout, Line
 from extractor.names import Facts, Hint
 
 BEGINNING = 60  # characters of a long line that are looked at
@@ -90,7 +90,7 @@ def dated_lines(layout: Layout, frame: Frame, month_first: bool) -> Iterator[tup
     places = (*range(start, min(middle, end)), *range(max(middle, frame.end - BELOW), end))
     for place in (*places, *range(max(end, len(lines) - FOOTER), len(lines))):
         line = lines[place]
-        text = readable(line)
+        text = readable(line) if frame.is_code or not is_in_code(layout, place) else ""
         stamp = first_stamp(text, month_first, short=line.size < SHORT_LINE) if text else None
         if stamp is not None:
             cost = place_cost(place, frame) + line_cost(line, text, stamp) + region_cost(layout, line.span, frame)
@@ -196,7 +196,7 @@ def dated_elements(layout: Layout, frame: Frame, month_first: bool, updated: Col
     """Small elements that say that they are a date, anywhere on the page; `updated` are lines that say the contrary."""
     lines = layout.lines
     for note in layout.notes:
-        if is_dated(note.facts):
+        if is_dated(note.facts) and (frame.is_code or not is_in_code(layout, note.line)):
             around = lines[note.line].span if note.line < len(lines) else -1
             element = Element(note.facts, note.text, note.line, around)
             yield from dated_element(layout, frame, element, month_first, updated)
@@ -205,6 +205,11 @@ def dated_elements(layout: Layout, frame: Frame, month_first: bool, updated: Col
             text = " ".join(line.text for line in lines[span.start : span.end])
             element = Element(span.facts, text, span.start, index)
             yield from dated_element(layout, frame, element, month_first, updated)
+
+
+def is_in_code(layout: Layout, place: int) -> bool:
+    """A line stands in an example or a log: its dates are no part of the page."""
+    return place < len(layout.lines) and layout.lines[place].tag == CODE_TAG
 
 
 @dataclass(frozen=True, slots=True)

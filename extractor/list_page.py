@@ -24,6 +24,7 @@ from extractor.layout import Layout, Line
 from extractor.linked_data import ARTICLE, COLLECTION, linked_article
 from extractor.methods.anchor import is_near
 from extractor.methods.contract import Body
+from extractor.names import value_of
 from extractor.settings import ExtractSettings
 
 ARTICLE_TITLE = 6.0  # shortest title that names an article, not a channel, in Chinese characters
@@ -233,7 +234,14 @@ def count_entries(layout: Layout, body: Body) -> int:
 
 def is_headline(line: Line) -> bool:
     """The line is a link to an article, with no more beside it than a day or a name."""
-    return line.link_size >= HEADLINE and line.size - line.link_size <= BESIDE
+    if line.link_size < HEADLINE or line.size - line.link_size > BESIDE:
+        return False
+    return not line.anchors or not all(stays_on_page(attributes) for _, _, attributes in line.anchors)
+
+
+def stays_on_page(attributes: str) -> bool:
+    """A link leads to a place of the page that it stands on, as those of a table of contents do."""
+    return value_of("href", attributes)[:1] == "#"
 
 
 def shape_of(lines: Sequence[Line]) -> Shape:
