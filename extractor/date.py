@@ -95,16 +95,14 @@ class Evidence:
 
 def find_date(document: Document, body: int, latest: str = END_OF_TIME) -> Published:
     """When the article of a page, whose body is the span `body`, was published; nothing after `latest` is believed."""
-    evidence = gather(document, body, latest)
-    if is_manual(document):
-        evidence = of_manual(evidence)
-    found = ranked(evidence)
+    evidence, in_manual = gather(document, body, latest), is_manual(document)
+    found = ranked(of_manual(evidence) if in_manual else evidence)
+    changes = (*evidence.changes, *(one.day for one in evidence.updates if one.sure or in_manual))
+    modified = next((one for one in changes if len(one) == FULL), "")
     if not found:
-        return Published(modified=next((one for one in evidence.changes if len(one) == FULL), ""))
+        return Published(modified=modified)
     day, at = found[0].day, found[0].at
     told = (one.at for one in (*evidence.stated, *evidence.shown) if one.at and one.day == day)
-    changes = (one for one in (*evidence.changes, *(one.day for one in evidence.updates if one.sure)))
-    modified = next((one for one in changes if len(one) == FULL), "")
     return Published(day, found[0].source, at or next(told, ""), modified if modified >= day else "")
 
 
@@ -130,10 +128,10 @@ def of_manual(evidence: Evidence) -> Evidence:
     The day of its last change is the one on which it was built, or somebody corrected a word; what else it shows stands
     in its examples.
     """
-    changes = [*evidence.changes, *(one.day for one in evidence.updates)]
+    changes = {*evidence.changes, *(one.day for one in evidence.updates)}
     shown = [one for one in evidence.shown if one.sure and one.alone and one.day not in changes]
     stated = [one for one in evidence.stated if one.sure and one.day not in changes]
-    return Evidence(evidence.url, shown, (), (), stated, changes)
+    return Evidence(evidence.url, shown, (), (), stated, ())
 
 
 def settled(shown: Shown, known: Collection[str], latest: str) -> Shown:

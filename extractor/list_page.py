@@ -52,6 +52,7 @@ MORE = (
     "keep reading", "weiterlesen", "lire la suite", "leer más",
 )  # fmt: skip
 MORE_LINK = 10.0  # size of the longest link that says so
+LOCAL = re.compile(r"#[^\s!/]")
 AROUND_MORE = " .…»›>→]】）)"
 FRONT_PAGE = re.compile(r"/?(?:(?:index|default|home|main)(?:\.\w{2,5})?/?)?", re.I)
 CHANNEL_STEPS = frozenset(
@@ -240,8 +241,8 @@ def is_headline(line: Line) -> bool:
 
 
 def stays_on_page(attributes: str) -> bool:
-    """A link leads to a place of the page that it stands on, as those of a table of contents do."""
-    return value_of("href", attributes)[:1] == "#"
+    """A link leads to a place of the page that it stands on, as those of a table of contents do; "#" alone is a button."""
+    return LOCAL.match(value_of("href", attributes)) is not None
 
 
 def shape_of(lines: Sequence[Line]) -> Shape:
