@@ -44,7 +44,6 @@ MODIFIED_METAS = (
 FULL = len("2016-05-09")
 # Of a file, not of a publication: what tools for manuals write there is the day on which they ran.
 CREATED_METAS = frozenset(("dcterms.created", "dc.date.created", "datecreated", "dc.created", "creation_date"))
-LONGEST_LABEL = 24  # characters beside a date that leave it alone: "Released on", a time of day
 NEAR = 5.5  # cost of a place up to which a date shown there goes before that of a change
 MOST = 8.0  # cost of a place from which on a date shown there is another's
 
@@ -144,8 +143,8 @@ def settled(shown: Shown, known: Collection[str], latest: str) -> Shown:
 
 def claim_of(shown: Shown) -> Claim:
     """A shown date as a claim."""
-    alone = shown.source == "time" or len(shown.text) - (shown.stamp.end - shown.stamp.start) <= LONGEST_LABEL
-    return Claim(shown.stamp.day, time_after(shown.text, shown.stamp), shown.source, shown.cost <= SURE, alone)
+    at = time_after(shown.text, shown.stamp)
+    return Claim(shown.stamp.day, at, shown.source, shown.cost <= SURE, shown.alone)
 
 
 def ranked(evidence: Evidence) -> list[Claim]:

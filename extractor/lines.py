@@ -280,8 +280,8 @@ class _Reader:
             span.start, span.end = row.start, row.start + 1
 
     def is_code(self) -> bool:
-        """The innermost block is preformatted text: its line breaks are lines."""
-        return bool(self.open) and self.layout.spans[self.open[-1]].facts.tag == "pre"
+        """The text is preformatted, in whatever blocks inside it: its line breaks are lines."""
+        return self.code >= 0
 
     def flush_code(self) -> None:
         """End a line at each line break; empty ones stay with the line behind them."""
