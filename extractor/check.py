@@ -20,7 +20,7 @@ def refuse(document: Document, body: Body | None, settings: ExtractSettings) -> 
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
     if is_index_file(document):
         return Outcome(Reason.LIST_PAGE, "an index of a manual")
-    if body is not None and (why := no_text_reason(document, body.lines)):
+    if body is not None and body.lines and (why := no_text_reason(document, body.lines, body.title)):
         return Outcome(Reason.NO_BODY, why)
     if why := list_reason(document, body, size, settings):
         return Outcome(Reason.LIST_PAGE, why)

@@ -17,7 +17,7 @@ BELOW_FIRST = 8  # lines behind the first line of text, which may be a summary a
 BELOW = 14  # lines behind the end of the text that are looked at
 INSIDE = 80  # lines of the text that are looked at, its end apart
 FOOTER = 12  # lines at the end of a page, where wikis say when it was changed
-LONGEST_LABEL = 8.0  # beside a date that stands alone: "Released on", a time of day; in Chinese characters
+MAX_LABEL = 8.0  # beside a date that stands alone: "Released on", a time of day; in Chinese characters
 CELLS = ("tr", "td", "th")
 FAR = 9.0  # cost of a place far behind the end of the text
 THREAD = 3  # labelled dates inside a text that make it a thread
@@ -100,8 +100,11 @@ def dated_lines(layout: Layout, frame: Frame, month_first: bool) -> Iterator[tup
         stamp = first_stamp(text, month_first, short=line.size < SHORT_LINE) if text else None
         if stamp is not None:
             cost = place_cost(place, frame) + line_cost(line, text, stamp) + region_cost(layout, line.span, frame)
-            is_alone = line.tag not in CELLS and size_of(text) - size_of(text[stamp.start : stamp.end]) <= LONGEST_LABEL
-            yield place, Shown(stamp, text, cost, is_updated(text, stamp), "text", is_alone)
+            is_alone = line.tag not in CELLS and size_of(text) - size_of(text[stamp.start : stamp.end]) <= MAX_LABEL
+            is_change = is_updated(text, stamp) or (
+                stamp.start == 0 and place > 0 and is_update_label(lines[place - 1])
+            )
+            yield place, Shown(stamp, text, cost, is_change, "text", is_alone)
 
 
 def first_of_thread(by_line: dict[int, Shown], frame: Frame) -> dict[int, Shown]:
@@ -157,6 +160,12 @@ def is_updated(text: str, stamp: Stamp) -> bool:
     """The word next before a date says that it is the day of a change."""
     before = text[max(0, stamp.start - 40) : stamp.start]
     return UPDATED.search(before) is not None and PUBLISHED.search(before) is None
+
+
+def is_update_label(line: Line) -> bool:
+    """The line is the label of a day of change that stands below it."""
+    text = line.text.lower()
+    return line.size <= MAX_LABEL and UPDATED.search(text) is not None and PUBLISHED.search(text) is None
 
 
 def place_cost(place: int, frame: Frame) -> float:

@@ -81,7 +81,10 @@ def lay_out(source: Source, url: str, site: SiteKnowledge | None = None, whole: 
         return None
     dom.clean(root)
     layout, head = read_lines(dom.markup_of(root), whole)
-    known, made_by = site or SiteKnowledge(), " ".join((head.metas.get("generator", ""), *source.makers)).strip().lower()
+    known, made_by = (
+        site or SiteKnowledge(),
+        " ".join((head.metas.get("generator", ""), *source.makers)).strip().lower(),
+    )
     return Document(url, head.title, head.metas, head.links, source.json_ld, root, layout, known, whole, made_by)
 
 

@@ -31,7 +31,7 @@ COLOPHON = re.compile(
     "[使由].{0,60}(?:构建|生成|创建|建立|產生|建置)"
 )
 COLOPHON_LINES = 8  # at the end of a page
-LONGEST_COLOPHON = 300  # characters
+MAX_COLOPHON = 300  # characters
 # Tools for manuals make the news of their projects as well.
 NEWS_STEPS = frozenset(("blog", "blogs", "post", "posts", "news", "article", "articles", "weblog"))
 # Generated pages that list what others define, by the names that tools give their files.
@@ -41,8 +41,8 @@ INDEX_FILE = re.compile(
     r"(?:package|overview|module)-(?:tree|use|frame)|genindex(?:-\w{1,12})?|(?:py-)?modindex)\.x?html?"
 )
 LINE_NUMBER = re.compile(r"\s*\d{1,6}(?!\d)")
-NUMBERED = 0.9  # of a listing's lines that begin with a number
-LEAST_LISTING = 5  # lines
+MIN_NUMBERED = 0.9  # of a listing's lines that begin with a number
+MIN_LISTING = 5  # lines
 
 
 def is_manual(document: Document) -> bool:
@@ -63,15 +63,19 @@ def is_bound(links: Mapping[str, str]) -> bool:
 
 def is_colophon(text: str) -> bool:
     """The line says which of the tools made the page."""
-    low = text[:LONGEST_COLOPHON].lower()
+    low = text[:MAX_COLOPHON].lower()
     return COLOPHON.search(low) is not None and TOOLS.search(low) is not None
 
 
-def no_text_reason(document: Document, body: Sequence[int]) -> str:
-    """Why a page has nothing that is written for readers, or "": it is a file of source code. `body` are its lines."""
-    lines = [document.layout.lines[place] for place in body]
+def no_text_reason(document: Document, body: Sequence[int], title: int) -> str:
+    """Why a page has nothing that is written for readers, or "": it is a file of source code.
+
+    `body` are the places of its lines, `title` that of the line which is the title, -1 for none.
+    """
+    start = title + 1 if 0 <= title < body[0] else body[0]
+    lines = document.layout.lines[start : body[-1] + 1]
     code = [line for line in lines if line.tag == CODE_TAG]
-    if len(code) < LEAST_LISTING or any(line.punctuated for line in lines if line.tag != CODE_TAG):
+    if len(code) < MIN_LISTING or any(line.punctuated for line in lines if line.tag != CODE_TAG):
         return ""
     return f"{len(code)} lines of source code and no text" if is_manual(document) or is_numbered(code) else ""
 
@@ -80,7 +84,7 @@ def is_numbered(lines: Sequence[Line]) -> bool:
     """Each line begins with the number of the line, so that others can point at it."""
     numbers = [int(found[0]) for line in lines if (found := LINE_NUMBER.match(line.text))]
     rising = sum(first < second for first, second in pairwise(numbers))
-    return rising >= NUMBERED * len(lines)
+    return rising >= MIN_NUMBERED * len(lines)
 
 
 def is_index_file(document: Document) -> bool:

@@ -1,13 +1,13 @@
 """The link that a heading has to itself: a mark to click on (¶ # § 🔗), and no part of the text.
 
-    <h2 id="install">Install <a class="headerlink" href="#install" title="Permalink to this headline">¶</a></h2>
+<h2 id="install">Install <a class="headerlink" href="#install" title="Permalink to this headline">¶</a></h2>
 """
 
 import re
 
 from extractor.names import value_of
 
-LONGEST = 60  # characters of a link that may be one
+MAX_LENGTH = 60  # characters of a link that may be one
 # What screen readers are told in place of the mark.
 WORDS = re.compile(
     r"\W*(?:permalink|permanent link|(?:direct )?link)(?: to (?:this |the )?(?:\w{1,12} )?"
@@ -25,6 +25,6 @@ def is_permalink(attributes: str, text: str) -> bool:
     >>> is_permalink('class="headerlink" href="#install"', "¶"), is_permalink('href="#install"', "Install")
     (True, False)
     """
-    if len(text) > LONGEST or "#" not in value_of("href", attributes):
+    if len(text) > MAX_LENGTH or "#" not in value_of("href", attributes):
         return False
     return not any(map(str.isalnum, text)) or WORDS.fullmatch(text) is not None
