@@ -101,9 +101,8 @@ def dated_lines(layout: Layout, frame: Frame, month_first: bool) -> Iterator[tup
         if stamp is not None:
             cost = place_cost(place, frame) + line_cost(line, text, stamp) + region_cost(layout, line.span, frame)
             is_alone = line.tag not in CELLS and size_of(text) - size_of(text[stamp.start : stamp.end]) <= MAX_LABEL
-            is_change = is_updated(text, stamp) or (
-                stamp.start == 0 and place > 0 and is_update_label(lines[place - 1])
-            )
+            is_labelled = stamp.start == 0 and place > 0 and is_update_label(lines[place - 1])
+            is_change = is_labelled or is_updated(text, stamp)
             yield place, Shown(stamp, text, cost, is_change, "text", is_alone)
 
 

@@ -38,8 +38,8 @@ PROLOGUE = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
 
 @dataclass(frozen=True)
 class Cut:
-    """A page without what is never read (CUT_START); `json_ld` are its JSON-LD scripts and `makers` the comments in which
-    tools name themselves. All in the page's encoding.
+    """A page without what is never read (CUT_START); `json_ld` are its JSON-LD scripts and `makers` the comments in
+    which tools name themselves. All in the page's encoding.
     """
 
     data: bytes

@@ -241,7 +241,7 @@ def is_headline(line: Line) -> bool:
 
 
 def stays_on_page(attributes: str) -> bool:
-    """A link leads to a place of the page that it stands on, as those of a table of contents do; "#" alone is a button."""
+    """A link leads to a place of its own page, as those of a table of contents do; "#" alone is a button."""
     return LOCAL.match(value_of("href", attributes)) is not None
 
 
