@@ -70,6 +70,7 @@ def is_colophon(text: str) -> bool:
 def no_text_reason(document: Document, body: Sequence[int], title: int) -> str:
     """Why a page has nothing that is written for readers, or "": it is a file of source code.
 
+    Such files are pages of manuals, or bare listings below no headline; whoever else shows his code has written a post.
     `body` are the places of its lines, `title` that of the line which is the title, -1 for none.
     """
     start = title + 1 if 0 <= title < body[0] else body[0]
@@ -77,7 +78,8 @@ def no_text_reason(document: Document, body: Sequence[int], title: int) -> str:
     code = [line for line in lines if line.tag == CODE_TAG]
     if len(code) < MIN_LISTING or any(line.punctuated for line in lines if line.tag != CODE_TAG):
         return ""
-    return f"{len(code)} lines of source code and no text" if is_manual(document) or is_numbered(code) else ""
+    is_listing = is_manual(document) or (title < 0 and is_numbered(code))
+    return f"{len(code)} lines of source code and no text" if is_listing else ""
 
 
 def is_numbered(lines: Sequence[Line]) -> bool:

@@ -254,6 +254,14 @@ def test_a_numbered_listing_is_no_article_whoever_made_it() -> None:
     assert found.reason is Reason.NO_BODY
 
 
+def test_a_post_that_is_nothing_but_numbered_code_stays_an_article() -> None:
+    code = "".join(f"<span>{number}</span> level = pump.raise_to({number})\n" for number in range(1, 40))
+    found = article(
+        html(f"<div><h1>Raising levels one by one</h1><pre>{code}</pre></div>", "Raising levels one by one")
+    )
+    assert found.title == "Raising levels one by one"
+
+
 def test_a_page_that_explains_its_code_stays_an_article_with_all_its_code() -> None:
     found = article(
         html(f"<div><h1>Starting the pump</h1><p>This starts it, step by step.</p><pre>{CODE}</pre></div>", head=SPHINX)
