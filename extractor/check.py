@@ -4,6 +4,7 @@ from docstore.model import Outcome, Reason, Teaser, line_hash
 from extractor.document import Document
 from extractor.layout import Layout, size_of
 from extractor.list_page import TEASER, list_reason, teaser_reason
+from extractor.manual import is_index_file, no_text_reason
 from extractor.methods.contract import Body
 from extractor.phrases import is_copyright
 from extractor.settings import ExtractSettings
@@ -17,6 +18,10 @@ def refuse(document: Document, body: Body | None, teaser: Teaser | None, setting
     size = body_size(body, settings)
     if body is not None and size <= settings.copyright_longest and is_notice(body.text):
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
+    if is_index_file(document):
+        return Outcome(Reason.LIST_PAGE, "an index of a manual")
+    if body is not None and body.lines and (why := no_text_reason(document, body.lines, body.title)):
+        return Outcome(Reason.NO_BODY, why)
     if why := list_reason(document, body, size, settings) or teaser_reason(document, body, teaser):
         return Outcome(Reason.LIST_PAGE, why)
     if body is not None and size >= settings.shortest_body:

@@ -19,6 +19,7 @@ from extractor.date_places import SURE, Shown, is_month_first, shown_dates
 from extractor.date_text import date_in_url, plain_digits, stated_date, time_after
 from extractor.document import Document
 from extractor.linked_data import linked_article
+from extractor.manual import is_manual
 
 END_OF_TIME = "2099-12-31"
 METAS = (
@@ -41,6 +42,8 @@ MODIFIED_METAS = (
     "lastmod", "dateupdate", "og:modified_time", "article:updated_time", "revised", "utime", "modified_time",
 )  # fmt: skip
 FULL = len("2016-05-09")
+# Of a file, not of a publication: what tools for manuals write there is the day on which they ran.
+CREATED_METAS = frozenset(("dcterms.created", "dc.date.created", "datecreated", "dc.created", "creation_date"))
 NEAR = 5.5  # cost of a place up to which a date shown there goes before that of a change
 MOST = 8.0  # cost of a place from which on a date shown there is another's
 
@@ -64,13 +67,15 @@ class Published:
 class Claim:
     """A date that a page states in one place: `day`, the `at` that goes with it, and the name of the place.
 
-    `sure` says that the place is the article's own and means its publication.
+    `sure` says that the place is the article's own and means its publication, `alone` that hardly anything stands
+    beside it.
     """
 
     day: str
     at: str
     source: str
     sure: bool
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +94,14 @@ class Evidence:
 
 def find_date(document: Document, body: int, latest: str = END_OF_TIME) -> Published:
     """When the article of a page, whose body is the span `body`, was published; nothing after `latest` is believed."""
-    evidence = gather(document, body, latest)
-    found = ranked(evidence)
+    evidence, in_manual = gather(document, body, latest), is_manual(document)
+    found = ranked(of_manual(evidence) if in_manual else evidence)
+    changes = (*evidence.changes, *(one.day for one in evidence.updates if one.sure or in_manual))
+    modified = next((one for one in changes if len(one) == FULL), "")
     if not found:
-        return Published()
+        return Published(modified=modified)
     day, at = found[0].day, found[0].at
     told = (one.at for one in (*evidence.stated, *evidence.shown) if one.at and one.day == day)
-    changes = (one for one in (*evidence.changes, *(one.day for one in evidence.updates if one.sure)))
-    modified = next((one for one in changes if len(one) == FULL), "")
     return Published(day, found[0].source, at or next(told, ""), modified if modified >= day else "")
 
 
@@ -115,6 +120,19 @@ def gather(document: Document, body: int, latest: str) -> Evidence:
     return Evidence(url if url <= latest else "", shown, far, updates, stated, changes)
 
 
+def of_manual(evidence: Evidence) -> Evidence:
+    """What is evidence of publication on a page that a tool makes anew for every version of a manual.
+
+    That are its URL, fields that speak of publishing, and a day that stands by its title alone or as that of a release.
+    The day of its last change is the one on which it was built, or somebody corrected a word; what else it shows stands
+    in its examples.
+    """
+    changes = {*evidence.changes, *(one.day for one in evidence.updates)}
+    shown = [one for one in evidence.shown if one.sure and one.alone and one.day not in changes]
+    stated = [one for one in evidence.stated if one.sure and one.day not in changes]
+    return Evidence(evidence.url, shown, (), (), stated, ())
+
+
 def settled(shown: Shown, known: Collection[str], latest: str) -> Shown:
     """A shown date whose day and month might change places: they do where the page's other dates say so."""
     stamp = shown.stamp
@@ -125,7 +143,8 @@ def settled(shown: Shown, known: Collection[str], latest: str) -> Shown:
 
 def claim_of(shown: Shown) -> Claim:
     """A shown date as a claim."""
-    return Claim(shown.stamp.day, time_after(shown.text, shown.stamp), shown.source, shown.cost <= SURE)
+    at = time_after(shown.text, shown.stamp)
+    return Claim(shown.stamp.day, at, shown.source, shown.cost <= SURE, shown.alone)
 
 
 def ranked(evidence: Evidence) -> list[Claim]:
@@ -170,11 +189,12 @@ def is_next_day(one: str, other: str) -> bool:
 def stated_dates(document: Document, month_first: bool) -> list[Claim]:
     """What the page says to machines of its publication, most trusted first."""
     linked = linked_article(document.json_ld, document.url)
+    names = [name for name in METAS if name not in CREATED_METAS] if is_manual(document) else METAS
     published = claim(linked.published, "json-ld", True, month_first)
     own = [] if linked.elsewhere else [published]
     found = [
         *own,
-        *(claim(text, "meta", True, month_first) for text in metas_of(document.metas, METAS)),
+        *(claim(text, "meta", True, month_first) for text in metas_of(document.metas, names)),
         *([] if own else [published]),
         claim(linked.created, "json-ld", False, month_first),
         *(claim(text, "meta", False, month_first) for text in metas_of(document.metas, VAGUE_METAS)),

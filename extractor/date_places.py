@@ -8,7 +8,7 @@ from functools import lru_cache
 from extractor.date_text import ODD_DIGITS, Stamp, first_stamp, plain_digits, stated_date, western_digits
 from extractor.document import Document
 from extractor.frame import ABOVE, LINK_LINE, LONG, Frame, frame_of
-from extractor.layout import Layout, Line
+from extractor.layout import CODE_TAG, Layout, Line, size_of
 from extractor.names import Facts, Hint
 
 BEGINNING = 60  # characters of a long line that are looked at
@@ -17,6 +17,8 @@ BELOW_FIRST = 8  # lines behind the first line of text, which may be a summary a
 BELOW = 14  # lines behind the end of the text that are looked at
 INSIDE = 80  # lines of the text that are looked at, its end apart
 FOOTER = 12  # lines at the end of a page, where wikis say when it was changed
+MAX_LABEL = 8.0  # beside a date that stands alone: "Released on", a time of day; in Chinese characters
+CELLS = ("tr", "td", "th")
 FAR = 9.0  # cost of a place far behind the end of the text
 THREAD = 3  # labelled dates inside a text that make it a thread
 SURE = 2.0  # cost of a place up to which a date shown there is the article's
@@ -52,13 +54,17 @@ BRITISH = ("gb", "au", "nz", "ie", "in", "za", "hk", "sg", "my", "uk")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A date shown on the page: what it costs to believe that it is the article's (0: nothing), and its text."""
+    """A date shown on the page: what it costs to believe that it is the article's (0: nothing), and its text.
+
+    `alone`: hardly anything stands beside it but what it is the date of, and it is no value in a table.
+    """
 
     stamp: Stamp
     text: str
     cost: float
     updated: bool
     source: str
+    alone: bool = False
 
 
 def is_month_first(document: Document) -> bool:
@@ -90,11 +96,14 @@ def dated_lines(layout: Layout, frame: Frame, month_first: bool) -> Iterator[tup
     places = (*range(start, min(middle, end)), *range(max(middle, frame.end - BELOW), end))
     for place in (*places, *range(max(end, len(lines) - FOOTER), len(lines))):
         line = lines[place]
-        text = readable(line)
+        text = readable(line) if frame.is_code or not is_in_code(layout, place) else ""
         stamp = first_stamp(text, month_first, short=line.size < SHORT_LINE) if text else None
         if stamp is not None:
             cost = place_cost(place, frame) + line_cost(line, text, stamp) + region_cost(layout, line.span, frame)
-            yield place, Shown(stamp, text, cost, is_updated(text, stamp), "text")
+            is_alone = line.tag not in CELLS and size_of(text) - size_of(text[stamp.start : stamp.end]) <= MAX_LABEL
+            is_labelled = stamp.start == 0 and place > 0 and is_update_label(lines[place - 1])
+            is_change = is_labelled or is_updated(text, stamp)
+            yield place, Shown(stamp, text, cost, is_change, "text", is_alone)
 
 
 def first_of_thread(by_line: dict[int, Shown], frame: Frame) -> dict[int, Shown]:
@@ -152,6 +161,12 @@ def is_updated(text: str, stamp: Stamp) -> bool:
     return UPDATED.search(before) is not None and PUBLISHED.search(before) is None
 
 
+def is_update_label(line: Line) -> bool:
+    """The line is the label of a day of change that stands below it."""
+    text = line.text.lower()
+    return line.size <= MAX_LABEL and UPDATED.search(text) is not None and PUBLISHED.search(text) is None
+
+
 def place_cost(place: int, frame: Frame) -> float:
     """How little a line's place is that of the article's date."""
     title, first, end = frame.title, frame.first, frame.end
@@ -196,7 +211,7 @@ def dated_elements(layout: Layout, frame: Frame, month_first: bool, updated: Col
     """Small elements that say that they are a date, anywhere on the page; `updated` are lines that say the contrary."""
     lines = layout.lines
     for note in layout.notes:
-        if is_dated(note.facts):
+        if is_dated(note.facts) and (frame.is_code or not is_in_code(layout, note.line)):
             around = lines[note.line].span if note.line < len(lines) else -1
             element = Element(note.facts, note.text, note.line, around)
             yield from dated_element(layout, frame, element, month_first, updated)
@@ -205,6 +220,11 @@ def dated_elements(layout: Layout, frame: Frame, month_first: bool, updated: Col
             text = " ".join(line.text for line in lines[span.start : span.end])
             element = Element(span.facts, text, span.start, index)
             yield from dated_element(layout, frame, element, month_first, updated)
+
+
+def is_in_code(layout: Layout, place: int) -> bool:
+    """A line stands in an example or a log: its dates are no part of the page."""
+    return place < len(layout.lines) and layout.lines[place].tag == CODE_TAG
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,4 +268,5 @@ def dated_element(
     cost += words_cost(text, stamp) + region_cost(layout, element.span, frame)
     change = not own and (element.line in updated or UPDATED.search(facts.name) is not None)
     source = "time" if facts.tag == "time" or own else "text"
-    yield Shown(stamp, text, cost, change or is_updated(text, stamp), source)
+    is_alone = layout.spans[element.span].facts.tag not in CELLS if element.span >= 0 else True
+    yield Shown(stamp, text, cost, change or is_updated(text, stamp), source, is_alone and source == "time")

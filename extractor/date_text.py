@@ -18,6 +18,7 @@ from itertools import islice
 from extractor.month_names import AFTER_A_POINT, MONTH_NAMES
 
 LONGEST_URL = 2_000
+MAX_NAME = 32  # characters before 9.5.16 in which the name of what has that version is looked for
 LONGEST_TEXT = 400  # characters of one text in which a date is looked for
 YEAR = r"(?P<y>199\d|20\d\d)"
 MONTH = r"(?P<m>1[0-2]|0?[1-9])"
@@ -69,6 +70,12 @@ TEXT_DAYS = (
 DAY_BEHIND = (TEXT_DAYS[0], TEXT_DAYS[3], TEXT_DAYS[4])  # the year
 DAY_BEFORE = (TEXT_DAYS[1], TEXT_DAYS[2], TEXT_DAYS[5])
 SHORT_YEAR = re.compile(r"(?<![\d.])(?P<d>3[01]|[12]\d|0?[1-9])\.(?P<m>1[0-2]|0?[1-9])\.(?P<y>[0-4]\d)(?![\d.])")
+# A name before 9.5.16 makes it a version, but for the words that lead to a day: "am 9.5.16", "Stand 9.5.16".
+VERSION = re.compile(
+    r"(?:[<>=~]\s?|(?<![^\W_])(?!(?:am|vom|den|der|dem|ab|bis|seit|zum|stand|le|du|il|del|dne|od|do|dato|den|kl|on|of|from|until|data|"
+    r"datum|dated?|fecha|дата|от|на|до|uhr|mo|di|mi|do|fr|sa|so|пн|вт|ср|чт|пт|сб|вс|\w{1,12}(?:day|tag|woch|ed|icht))[\s\xa0]?$)"
+    r"[^\W\d_]\w{0,29}[\s\xa0]?)$"
+)
 ISO = re.compile(r"(199\d|20\d\d)-(\d\d)-(\d\d)(?!\d)")
 HAS_YEAR = re.compile(r"20\d\d|199\d")
 DIGIT = re.compile(r"\d")
@@ -182,7 +189,8 @@ def first_stamp(text: str, month_first: bool = False, short: bool = False) -> St
         found = next(stamps(text, month_first), None)
     if found is None and short:
         match = SHORT_YEAR.search(text)
-        day = as_day("20" + match["y"], match["m"], match["d"]) if match else ""
+        is_day = match is not None and VERSION.search(text[max(0, match.start() - MAX_NAME) : match.start()]) is None
+        day = as_day("20" + match["y"], match["m"], match["d"]) if match and is_day else ""
         return Stamp(day, match.start(), match.end()) if match and day else None
     return found
 

@@ -18,7 +18,8 @@ class Document:
     `title` is the text of <title>; `metas` maps a meta's name, property or itemprop (lower case) to its content and
     `links` the rel of a link element to its href, the first of a name winning; `json_ld` are the page's JSON-LD
     scripts as text; `root` is the cleaned tree (dom.clean) and `layout` its lines; `site` is what is known of its site.
-    `whole`: nothing was left out of the layout.
+    `whole`: nothing was left out of the layout. `made_by` is what the page says of the tools that made it, in its meta
+    "generator" or in comments, in lower case.
     """
 
     url: str
@@ -30,6 +31,7 @@ class Document:
     layout: Layout
     site: SiteKnowledge
     whole: bool = True
+    made_by: str = ""
 
     def __getstate__(self) -> dict[str, object]:
         """All but the tree, which cannot be pickled: a document from another process has none."""
@@ -38,10 +40,13 @@ class Document:
 
 @dataclass(frozen=True)
 class Source:
-    """A page's text without scripts and the like (dom.cut_scripts); `json_ld` are its JSON-LD scripts."""
+    """A page's text without scripts and the like (dom.cut_scripts); `json_ld` are its JSON-LD scripts and `makers` the
+    comments in which tools name themselves.
+    """
 
     text: str
     json_ld: tuple[str, ...] = ()
+    makers: tuple[str, ...] = ()
 
 
 def source_of(html: bytes | str, content_type: str = "") -> Source | None:
@@ -59,7 +64,8 @@ def source_of(html: bytes | str, content_type: str = "") -> Source | None:
 
 def read_source(cut: dom.Cut, text: str, encoding: str) -> Source:
     """What was cut, as text."""
-    return Source(text, tuple(script.decode(encoding, "replace") for script in cut.json_ld))
+    scripts, makers = ([piece.decode(encoding, "replace") for piece in pieces] for pieces in (cut.json_ld, cut.makers))
+    return Source(text, tuple(scripts), tuple(makers))
 
 
 def read_document(text: str, url: str, site: SiteKnowledge | None = None, whole: bool = True) -> Document | None:
@@ -75,9 +81,11 @@ def lay_out(source: Source, url: str, site: SiteKnowledge | None = None, whole: 
         return None
     dom.clean(root)
     layout, head = read_lines(dom.markup_of(root), whole)
-    return Document(
-        url, head.title, head.metas, head.links, source.json_ld, root, layout, site or SiteKnowledge(), whole
+    known, made_by = (
+        site or SiteKnowledge(),
+        " ".join((head.metas.get("generator", ""), *source.makers)).strip().lower(),
     )
+    return Document(url, head.title, head.metas, head.links, source.json_ld, root, layout, known, whole, made_by)
 
 
 def with_all_lines(document: Document) -> Document:

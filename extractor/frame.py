@@ -1,8 +1,10 @@
 """Where an article stands among the lines of its page: below which title, from which line to which."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from extractor.document import Document
+from extractor.layout import CODE_TAG, Line
 
 LONG = 40.0  # size of a line from which on it is text, in Chinese characters
 HEAD = 30  # lines at the beginning of an element in which its first line of text is looked for
@@ -14,13 +16,15 @@ LINK_LINE = 0.5
 class Frame:
     """Places of lines: the title (-1: not found), the first line of text, and the end (exclusive).
 
-    `around` are the spans around the body: they hold the article, whatever their names say.
+    `around` are the spans around the body: they hold the article, whatever their names say. `is_code`: most of the text
+    is preformatted, as letters and old news are; nothing in it is an example then.
     """
 
     title: int
     first: int
     end: int
     around: frozenset[int]
+    is_code: bool = False
 
 
 def frame_of(document: Document, body: int) -> Frame:
@@ -28,7 +32,13 @@ def frame_of(document: Document, body: int) -> Frame:
     lines, span = document.layout.lines, document.layout.spans[body]
     begin = range(span.start, min(span.end, span.start + HEAD))
     first = next((place for place in begin if lines[place].size > LONG), span.start)
-    return Frame(title_above(document, first), first, span.end, frozenset(document.layout.above(body)))
+    around = frozenset(document.layout.above(body))
+    return Frame(title_above(document, first), first, span.end, around, is_code(lines[span.start : span.end]))
+
+
+def is_code(lines: Sequence[Line]) -> bool:
+    """More than half of the text of some lines is preformatted."""
+    return 2 * sum(line.size for line in lines if line.tag == CODE_TAG) > sum(line.size for line in lines)
 
 
 def title_above(document: Document, first: int) -> int:

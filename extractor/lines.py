@@ -17,6 +17,7 @@ from extractor.dom import HEADINGS
 from extractor.layout import CODE_TAG, Layout, Line, Note, Picture, Span, size_of
 from extractor.left_out import Token, is_left_out, may_be_left_out, scan
 from extractor.names import Facts, facts_of, plain, value_of
+from extractor.permalinks import is_permalink
 from semantics.scripts import HAN
 
 BLOCK_TAGS = frozenset(
@@ -221,10 +222,14 @@ class _Reader:
         span.end = len(self.layout.lines)
 
     def leave_link(self) -> None:
+        """The end of a link; a permalink is taken out, but in code any sign may be one that counts."""
         if self.link is not None:
             start, attributes = self.link
             if start < len(self.parts):
-                self.anchors.append((start, len(self.parts), attributes))
+                if "#" in attributes and self.code < 0 and is_permalink(attributes, "".join(self.parts[start:])):
+                    del self.parts[start:]
+                else:
+                    self.anchors.append((start, len(self.parts), attributes))
             self.link = None
 
     def enter_inline(self, tag: str, attributes: str) -> None:
@@ -277,8 +282,8 @@ class _Reader:
             span.start, span.end = row.start, row.start + 1
 
     def is_code(self) -> bool:
-        """The innermost block is preformatted text: its line breaks are lines."""
-        return bool(self.open) and self.layout.spans[self.open[-1]].facts.tag == "pre"
+        """The text is preformatted, in whatever blocks inside it: its line breaks are lines."""
+        return self.code >= 0
 
     def flush_code(self) -> None:
         """End a line at each line break; empty ones stay with the line behind them."""
@@ -302,10 +307,10 @@ class _Reader:
     def flush(self) -> None:
         """End a line. A link or strong text that is open goes on in the next."""
         parts, link, strong_open = self.parts, self.link, self.strong_start >= 0
-        raw = parts[0] if len(parts) == 1 else "".join(parts)
         if link is not None:
             self.leave_link()
             self.link = (0, link[1])
+        raw = parts[0] if len(parts) == 1 else "".join(parts)
         if strong_open and self.strong_start < len(parts):
             self.strong.append((self.strong_start, len(parts)))
         if "\n" in raw and not raw.isascii():

@@ -25,6 +25,7 @@ from extractor.layout import Layout, Line, size_of
 from extractor.linked_data import ARTICLE, COLLECTION, linked_article
 from extractor.methods.anchor import is_near
 from extractor.methods.contract import Body
+from extractor.names import value_of
 from extractor.settings import ExtractSettings
 
 ARTICLE_TITLE = 6.0  # shortest title that names an article, not a channel, in Chinese characters
@@ -52,6 +53,7 @@ MORE = (
     "keep reading", "weiterlesen", "lire la suite", "leer más",
 )  # fmt: skip
 MORE_LINK = 10.0  # size of the longest link that says so
+LOCAL = re.compile(r"#[^\s!/]")
 AROUND_MORE = " .…»›>→]】）)"
 FRONT_PAGE = re.compile(r"/?(?:(?:index|default|home|main)(?:\.\w{2,5})?/?)?", re.I)
 CHANNEL_STEPS = frozenset(
@@ -248,7 +250,14 @@ def count_entries(layout: Layout, body: Body) -> int:
 
 def is_headline(line: Line) -> bool:
     """The line is a link to an article, with no more beside it than a day or a name."""
-    return line.link_size >= HEADLINE and line.size - line.link_size <= BESIDE
+    if line.link_size < HEADLINE or line.size - line.link_size > BESIDE:
+        return False
+    return not line.anchors or not all(stays_on_page(attributes) for _, _, attributes in line.anchors)
+
+
+def stays_on_page(attributes: str) -> bool:
+    """A link leads to a place of its own page, as those of a table of contents do; "#" alone is a button."""
+    return LOCAL.match(value_of("href", attributes)) is not None
 
 
 def shape_of(lines: Sequence[Line]) -> Shape:

@@ -23,6 +23,9 @@ JSON_TEXT = r'\s*:\s*"((?:[^"\\]|\\.){1,500})"'
 PUBLISHER = re.compile(r'"publisher"\s*:\s*\{[^{}]{0,300}?"name"' + JSON_TEXT)
 # Drawn as nothing, or as an icon of the site's own font.
 UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\ufeff\ue000-\uf8ff]")
+# "ByteSink (Guava 33.3 API)"; a heading may say in words or signs what kind of thing it is: "Class ByteSink<T>".
+EXPLAINED = re.compile(r"(.{1,200}?)\s*[(（][^()（）]{1,200}[)）]")
+KIND_BEFORE, KIND_BEHIND = re.compile(r"(?:[^\W\d_]{1,20}\s){0,2}"), re.compile(r"(?:\s?<.*)?", re.S)
 INLINE_TAG = re.compile(r"</?(?:i|em|b|strong|sup|sub|span)>", re.I)
 NUMERIC = re.compile(r"&#(?:x([0-9a-fA-F]{1,6})|(\d{1,7}));")
 
@@ -43,6 +46,23 @@ def char_of(entity: re.Match[str]) -> str:
     """The character of a numeric entity; the entity itself where there is no such character."""
     code = int(entity[1], 16) if entity[1] else int(entity[2])
     return chr(code) if 0x20 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF else entity[0]
+
+
+def is_first_part(heading: str, stated: str) -> bool:
+    """A heading, however short, is what stands in a <title> before its first joint, or before its last parenthesis.
+
+    >>> is_first_part("IDA*", "IDA* - OI Wiki"), is_first_part("Class Foo<T>", "Foo (Bar 3.2 API)")
+    (True, True)
+    """
+    joint = SITE_JOINT.search(stated)
+    if joint is not None and letters_of(heading) and heading == stated[: joint.start()]:
+        return True
+    explained = EXPLAINED.fullmatch(stated)
+    place = heading.find(explained[1]) if explained is not None else -1
+    if explained is None or place < 0:
+        return False
+    behind = heading[place + len(explained[1]) :]
+    return KIND_BEFORE.fullmatch(heading[:place]) is not None and KIND_BEHIND.fullmatch(behind) is not None
 
 
 def letters_of(text: str) -> str:

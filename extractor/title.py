@@ -25,6 +25,7 @@ from extractor.site_name import (
     cut_known,
     cut_site_name,
     host_of,
+    is_first_part,
     letters_of,
     site_names,
     tidy,
@@ -164,11 +165,27 @@ def find_heading(document: Document, body: int, stated: Sequence[str], site: Col
     row = layout.spans[body].row
     by_body = [heading for heading in first if row - heading.lines[0].row <= NEAR_TITLE]
     path = document.url.rpartition("//")[2].partition("/")[2]
+    others = list(headings_before(layout, body, HEADINGS[1:]))
     return (
         most_similar(first, stated)
+        or named_first(by_body, others, document.title)
         or most_kin(by_body, [*stated, path])
-        or most_similar(list(headings_before(layout, body, HEADINGS[1:])), stated)
+        or most_similar(others, stated)
+        or ("" if first else named_first(others, (), document.title))
     )
+
+
+def named_first(headings: Sequence[Heading], others: Sequence[Heading], title: str) -> str:
+    """The heading that <title> names first, the site or the book behind it, or "".
+
+    Not where one of the `others` is what <title> names behind: its first part is the site's name then.
+    """
+    title = tidy(title)
+    for heading in headings:
+        if is_first_part(heading.text, title) and all(line.link_share <= LINK_LINE for line in heading.lines):
+            behind = letters_of(title[len(heading.text) :])
+            return "" if any(letters_of(other.text) == behind for other in others) else heading.text
+    return ""
 
 
 def headings_before(layout: Layout, body: int, tags: Collection[str]) -> Iterator[Heading]:

@@ -8,11 +8,12 @@ from extractor.dom import HEADINGS
 from extractor.layout import Line, Span
 from extractor.similarity import LONGEST as COMPARED
 from extractor.similarity import Original
-from extractor.site_name import cut_site_name, letters_of
+from extractor.site_name import cut_site_name, is_first_part, letters_of, tidy
 
 LONGEST = 90.0  # of a line that may be a title, in Chinese characters
 SHORTEST = 2.0
 LINK_LINE = 0.5  # lines with more link text than this are links; a heading may be one all the same
+NAMING = ("h1", "h2")  # headings that may be <title> without the site's name, however short
 LINKED = ("h1", "h2", "h3")
 NEAR = 15  # lines below the title in which a body is expected to start
 # Bonus and least likeness to <title> of a line that is the title.
@@ -28,8 +29,14 @@ def title_place(document: Document) -> int:
     titles = {document.title, document.metas.get("og:title", "")} - {""}
     wanted = [(letters_of(title), Original(cut_site_name(title))) for title in sorted(titles)]
     shortest, longest = lengths_of_plain([len(cut.text) for _, cut in wanted])
+    stated = tidy(document.title)
     best, place = 0.0, -1
     for index, line in enumerate(document.layout.lines):
+        if line.tag in NAMING and line.link_share <= LINK_LINE and is_first_part(tidy(line.text), stated):
+            likeness, bonus = BEGINS, RANK[line.tag][0]
+            if likeness + bonus > best:
+                best, place = likeness + bonus, index
+            continue
         if (not shortest <= len(line.text) <= longest and line.tag not in RANK) or not may_be_title(line):
             continue
         bonus, least = RANK.get(line.tag, PLAIN_RANK)
