@@ -94,12 +94,12 @@ def test_lists_come_in_whole_or_not_at_all(plumb: Plumb, tmp_path: Path) -> None
     assert plumb.says("export", "csv").splitlines()[1] == "可燃冰,7,nz,天然气水合物,subject,天然气"
     assert plumb.says("export") == "可燃冰 7 nz\n"
     bad = tmp_path / "bad.txt"
-    bad.write_text("好的词\n<b>\n硅\n")
+    bad.write_text("干热岩\n<b>\n硅\n")
     failed = plumb("import", str(bad), "--form", "plain")
     assert isinstance(failed.exception, LexiconError)
     assert "line 2: the word holds the sign <" in str(failed.exception) and "line 3" in str(failed.exception)
     with plumb.store() as store:
-        assert store.queue.named(["好的词"]) == {}
+        assert store.queue.named(["干热岩"]) == {}
     assert "added 1" in plumb.says("import", str(bad), "--form", "plain", "--leave-out-bad")
 
 
