@@ -179,7 +179,7 @@ def test_only_named_fields_come_back() -> None:
     named = dict(params(("q", "a"), ("page", "3")))
     assert (named["fl"], named["start"], named["rows"]) == ("id,cluster,series", "20", "10")
     shown = dict(shown_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
-    assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster"
+    assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster,series"
     assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")
 
 
