@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -278,9 +279,24 @@ def test_a_reader_learns_why_an_article_is_there(visit: Visit) -> None:
     expect(page.locator("#hits > li").first).to_be_visible()
 
 
-def test_similar_pages_are_opened_out(visit: Visit, vertical: Vertical) -> None:
+@pytest.fixture
+def copied(vertical: Vertical) -> Iterator[str]:
+    """The title of an article that another site has published again."""
+    original = next(iter(vertical.engine.store.articles.all()))
+    article = replace(original.article, url="https://again.example/1")
+    again = replace(original, doc_id=document_id(article.url), article=article, duplicate_of=original.doc_id)
+    try:
+        assert vertical.index.add([to_document(again, vertical.engine.analysis())]) == {}
+        vertical.index.commit()
+        yield article.title
+    finally:
+        vertical.index.delete([again.doc_id])
+        vertical.index.commit()
+
+
+def test_copies_are_opened_out(visit: Visit, copied: str) -> None:
     page = visit()
-    page.goto(f"/search?q={title_of_a_copied_article(vertical)}")
+    page.goto(f"/search?q={copied}")
     link = page.locator("#hits .copies").first
     copies = number(link)
     link.click()
@@ -290,12 +306,17 @@ def test_similar_pages_are_opened_out(visit: Visit, vertical: Vertical) -> None:
     expect(page.locator("#copies li")).to_have_count(copies)
 
 
-def title_of_a_copied_article(vertical: Vertical) -> str:
-    counted = {"q": "*:*", "rows": "0", "facet": "true", "facet.field": fields.CLUSTER, "facet.mincount": "2"}
-    clusters = vertical.index.search(counted)["facet_counts"]["facet_fields"][fields.CLUSTER]
-    doc = vertical.index.get(clusters[0])
-    assert doc is not None
-    return str(doc[fields.TITLE])
+def test_issues_of_a_series_are_shown_and_lead_to_each_other(visit: Visit, vertical: Vertical) -> None:
+    counted = {"q": "*:*", "rows": "0", "facet": "true", "facet.field": fields.SERIES, "facet.mincount": "2"}
+    series = vertical.index.search(counted)["facet_counts"]["facet_fields"][fields.SERIES]
+    members = vertical.index.search({"q": f'{fields.SERIES}:"{series[0]}"', "fl": fields.TITLE})["response"]["docs"]
+    page = visit()
+    page.goto(f"/search?q={members[0][fields.TITLE]}")
+    link = page.locator("#hits .similar").first
+    similar = number(link)
+    link.click()
+    expect(page.locator("#series li")).to_have_count(similar)
+    expect(page.locator("#series")).to_be_in_viewport()
 
 
 def test_one_can_page_to_the_last_result(visit: Visit) -> None:
@@ -376,21 +397,21 @@ def hostile_documents(vertical: Vertical) -> Iterator[list[str]]:
         vertical.index.commit()
 
 
-def harmless_vocabulary(visit: Visit, vertical: Vertical) -> set[str]:
+def harmless_vocabulary(visit: Visit, copied: str) -> set[str]:
     """All that result pages and articles are made of."""
     words: set[str] = set()
     for name in ("results", "narrowed", "weak", "nothing", "article"):
         words |= vocabulary(open_page(visit, name))
     page = visit()
-    page.goto(f"/search?q={title_of_a_copied_article(vertical)}")
+    page.goto(f"/search?q={copied}")
     words |= vocabulary(page)
     page.locator("#hits .kept").first.click()
     return words | vocabulary(page)
 
 
 @pytest.mark.shared
-def test_hostile_documents_are_shown_as_text(visit: Visit, hostile_documents: list[str], vertical: Vertical) -> None:
-    harmless = harmless_vocabulary(visit, vertical)
+def test_hostile_documents_are_shown_as_text(visit: Visit, hostile_documents: list[str], copied: str) -> None:
+    harmless = harmless_vocabulary(visit, copied)
     page = visit()
     page.goto(f"/search?q={MARKER}")
     titles, articles = page.locator("#hits h2").all_inner_texts(), [address_of(page.locator("#hits .kept").first)]
