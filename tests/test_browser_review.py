@@ -60,7 +60,7 @@ def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language
     expect(terms.nth(0).locator("[data-said=synonyms] dd")).to_have_text(names[3])
     page.keyboard.type("je")
     expect(terms.nth(4).locator("[data-what=rename] [name=value]")).to_be_focused()
-    page.keyboard.type(f"{names[4]}的另名词")
+    page.keyboard.type(f"{names[4]}另名词")
     page.keyboard.press("Enter")
     expect(terms.nth(4)).to_have_attribute("data-status", "rejected")
     page.keyboard.type("j2b")
@@ -71,7 +71,7 @@ def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language
     page.keyboard.press("Escape")
     wanted = ["accepted", "rejected", "later", "merged", "rejected", "candidate"]
     assert statuses(vertical, names[:6]) == [TermStatus(status) for status in wanted]
-    assert term_of(vertical, f"{names[4]}的另名词").status is TermStatus.ACCEPTED
+    assert term_of(vertical, f"{names[4]}另名词").status is TermStatus.ACCEPTED
     assert term_of(vertical, names[5]).category is TermClass.PROFESSIONAL
     expect(terms.nth(5)).to_be_focused()
     page.keyboard.type("uuuuuuu")
@@ -94,7 +94,7 @@ def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, la
     for name, button in zip(names, ("accept", "reject", "later"), strict=False):
         press(row(name).locator(f"button.{button}"))
         expect(page.locator("p.note[role=status]")).to_contain_text(name)
-    fields = {"merge": names[0], "broader": names[0], "synonyms": "另一个名字", "rename": f"{names[3]}的另名词"}
+    fields = {"merge": names[0], "broader": names[0], "synonyms": "另一个名字", "rename": f"{names[3]}另名词"}
     for what, value in fields.items():
         one = row(names[4] if what == "merge" else names[3])
         press(one.locator("summary"))
@@ -107,7 +107,7 @@ def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, la
     press(one.locator(".classes [value=subject]"))
     wanted = ["accepted", "rejected", "later", "rejected", "merged", "candidate"]
     assert statuses(vertical, names) == [TermStatus(status) for status in wanted]
-    assert term_of(vertical, f"{names[3]}的另名词").synonyms == ("另一个名字",)
+    assert term_of(vertical, f"{names[3]}另名词").synonyms == ("另一个名字",)
     assert term_of(vertical, names[5]).category is TermClass.SUBJECT
     for _ in range(8):
         page.goto("/admin/lexicon")
