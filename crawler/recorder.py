@@ -1,6 +1,9 @@
 """Visits are recorded in a thread of their own: compressing and committing must not hold up the next fetches.
 
 Batches are recorded in the order in which they came. What is under way is bounded: who hands in more has to wait.
+Ctrl-C may fall between any two steps of who hands in, so that afterwards the counts here may be wrong: then hand in
+again what may not have been (a batch handed in twice in a row is recorded once), and `close`, which waits for the
+thread and for no count.
 """
 
 import queue
@@ -28,9 +31,9 @@ class Recorder:
 
     def submit(self, batch: Batch) -> None:
         """Have a batch recorded; waits while there are too many."""
-        self._raise()
-        self.under_way += 1
+        self.check()
         self._waiting.put(batch)
+        self.under_way += 1
 
     def recorded(self, wait: bool = False) -> list[Batch]:
         """The batches recorded since the last call; with `wait` all that were handed in."""
@@ -44,7 +47,7 @@ class Recorder:
                 continue
             self.under_way -= 1
         if not found:
-            self._raise()
+            self.check()
         return found
 
     @property
@@ -54,17 +57,21 @@ class Recorder:
 
     def close(self) -> None:
         """End the thread once it has recorded what it was given."""
-        self._waiting.put(None)
+        if self._thread.is_alive():
+            self._waiting.put(None)
         self._thread.join()
 
-    def _raise(self) -> None:
+    def check(self) -> None:
+        """Raise the error of a batch that could not be recorded."""
         if self._failed:
             raise self._failed[0]
 
     def _run(self) -> None:
+        last: Batch | None = None
         while (batch := self._waiting.get()) is not None:
-            if self._failed:
+            if self._failed or batch is last:
                 continue  # a later batch must not overtake one that is lost
+            last = batch
             try:
                 self._record(batch)
             except BaseException as error:  # noqa: BLE001 (raised again in the thread that asks)

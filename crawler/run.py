@@ -104,7 +104,8 @@ class Run:
         except BaseException:
             if not self.recorder.has_failed:
                 self._flush()
-                self._take_recorded(wait=True)
+                self.recorder.close()
+                self.recorder.check()
             raise
         finally:
             self.workers.close()
@@ -389,8 +390,8 @@ class Run:
     def _flush(self) -> None:
         """Hand the pending visits to the recorder."""
         if self.pending:
-            batch, self.pending = self.pending, []
-            self.recorder.submit(batch)
+            self.recorder.submit(self.pending)
+            self.pending = []
 
     def _take_recorded(self, wait: bool = False) -> None:
         for batch in self.recorder.recorded(wait):

@@ -1,6 +1,8 @@
 """What a run does beside fetching: retries, sitemaps, redirect loops, several processes, batches on their way."""
 
 import itertools
+import os
+import signal
 import socket
 import threading
 import time
@@ -227,6 +229,52 @@ def test_batches_are_recorded_in_order_and_an_error_stops_them() -> None:
         recorder.recorded(wait=True)
     recorder.close()
     assert seen == [[0], [1]]
+
+
+def test_a_batch_whose_handing_in_was_interrupted_is_recorded_once() -> None:
+    """Ctrl-C while the recorder is behind."""
+    seen: list[object] = []
+    go = threading.Event()
+
+    def record(batch: object) -> None:
+        go.wait()
+        seen.append(batch)
+
+    recorder = Recorder(record)  # type: ignore[arg-type]
+    batches = [[number] for number in range(9)]
+    interrupt = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    handed_in = 0
+    with pytest.raises(KeyboardInterrupt):
+        for batch in batches:
+            recorder.submit(batch)  # type: ignore[arg-type]
+            handed_in += 1
+    go.set()
+    recorder.submit(batches[handed_in - 1])  # type: ignore[arg-type]
+    recorder.submit(batches[handed_in])  # type: ignore[arg-type]
+    recorder.close()
+    assert seen == batches[: handed_in + 1]
+
+
+def test_a_stop_between_a_recorded_batch_and_its_count_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever then waits for the count waits for ever."""
+    calls: list[bool] = []
+
+    def recorded(recorder: Recorder, wait: bool = False) -> list[object]:
+        assert not calls, "asked again after the stop"
+        if not recorder.under_way:
+            return []
+        recorder._recorded.get()
+        calls.append(wait)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Recorder, "recorded", recorded)
+    table = MemoryTable()
+    with Site({"/": page()}) as site, pytest.raises(KeyboardInterrupt):
+        run(table, settings(site.url()), tmp_path)
+    assert calls and list(table.pages) == [site.url("/")]
 
 
 def test_nothing_is_asked_in_quiet_hours(tmp_path: Path) -> None:
