@@ -33,6 +33,10 @@ def read(page: PendingPage) -> bytes:
     return HTML.encode()
 
 
+def read_nothing(page: PendingPage) -> bytes:
+    raise LostPageError("f at 0: gone")
+
+
 def read_endless(page: PendingPage) -> bytes:
     """Every third page is too much."""
     return (ENDLESS if page.url_id % 3 == 0 else HTML).encode()
@@ -45,6 +49,12 @@ def test_every_page_has_one_result(count: int) -> None:
     good = [r for r in results if isinstance(r.result, Article)]
     assert len(good) == count - (count > 7)
     assert all(r.learned.lines for r in good)
+
+
+def test_every_page_that_is_lost_is_said() -> None:
+    """Also where there are more of them in a row than workers take at once."""
+    results = list(extract_pages(pages(60), read_nothing, ExtractSettings(), workers=2))
+    assert [r.result.reason for r in results if isinstance(r.result, Outcome)] == [Reason.LOST_PAGE] * 60
 
 
 @pytest.mark.parametrize(
