@@ -10,20 +10,20 @@ from urllib.parse import parse_qsl
 
 from lxml import etree
 
-from crawler.content_type import content_type_of
-from crawler.declared_encoding import bom_encoding, declared_encoding
-from crawler.domains import registrable_domain
-from crawler.encoding_labels import codec_of
-from crawler.likeness import loose_form
-from crawler.links import links_of
-from crawler.refresh import refresh_of
-from crawler.robots import LONGEST_DELAY, product_token, rules_of
-from crawler.sitemaps import read_sitemap
-from crawler.timestamps import moment_of
-from crawler.urls import address_of, canonical, resolved
-from docstore.frontier import StoredRobots
+from crawler.http.content_type import content_type_of
+from crawler.pages.declared_encoding import bom_encoding, declared_encoding
+from crawler.pages.encoding_labels import codec_of
+from crawler.pages.links import links_of
+from crawler.pages.meta_refresh import refresh_of
+from crawler.robots.cache import LONGEST_DELAY, product_token, rules_of
+from crawler.sitemaps.sitemaps import read_sitemap
+from crawler.sitemaps.timestamps import moment_of
+from crawler.urls.canonical import address_of, canonical, resolved
+from crawler.urls.dust import loose_form
+from crawler.urls.registered_domains import registrable_domain
+from docstore.frontier.table import StoredRobots
 from docstore.model import Page, Reason
-from extractor.charset import decode
+from extractor.page.charset import decode
 
 Row = Mapping[str, Any]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
-from crawler.recorder import MOST_WAITING
-from crawler.run import BATCH
+from crawler.crawl_loop import BATCH
+from crawler.parallel.recorder import MOST_WAITING
 from crawler.settings import CrawlSettings
 from docstore.archive import Archive
 from docstore.model import WarcPointer

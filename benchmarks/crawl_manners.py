@@ -7,7 +7,7 @@ from benchmarks.crawl_kill import kept_pages
 from benchmarks.crawl_ours import run_once, settings_for
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
-from crawler.urls import host_of
+from crawler.urls.canonical import host_of
 
 DELAY = 0.05  # seconds
 _HOSTS = 20  # content hosts and quirk hosts together are fewer

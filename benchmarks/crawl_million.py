@@ -9,10 +9,10 @@ from typing import Any
 
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
-from crawler.queues import by_hflp
+from crawler.schedule.queues import by_hflp
 from crawler.settings import DEFAULT_QUEUES
 from docstore.batches import batched
-from docstore.frontier import NewUrl
+from docstore.frontier.table import NewUrl
 from docstore.model import Kind
 from docstore.store import sqlite_store
 

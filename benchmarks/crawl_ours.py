@@ -16,11 +16,11 @@ from typing import Any
 
 import click
 
-from crawler.addresses import PublicAddresses
 from crawler.crawl import crawl
-from crawler.fetch import Fetcher
+from crawler.http.fetch import Fetcher
+from crawler.http.ip_policy import PublicAddresses
 from crawler.settings import CrawlSettings
-from crawler.urls import host_of
+from crawler.urls.canonical import host_of
 from docstore.model import Reason, StageReport
 from docstore.store import sqlite_store
 

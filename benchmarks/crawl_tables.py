@@ -8,10 +8,10 @@ from statistics import pstdev
 from zlib import crc32
 
 from benchmarks.results import Figure
-from crawler.filters import FILTERS, AddressFilter
-from crawler.queues import elf_hash, hflp
-from crawler.seen import fingerprint
-from crawler.urls import host_of
+from crawler.schedule.bloom import FILTERS, AddressFilter
+from crawler.schedule.queues import elf_hash, hflp
+from crawler.schedule.url_seen import fingerprint
+from crawler.urls.canonical import host_of
 from docstore.batches import batched
 
 HASHES: Mapping[str, Callable[[str], int]] = {

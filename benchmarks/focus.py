@@ -29,10 +29,10 @@ from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.focus_site import TOPICS, Shape, generated
 from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informed, run, sweeps_of
 from benchmarks.results import OUT, SHARED, Figure, publish
-from crawler.strategies.focus import Focus, Topic
-from crawler.strategies.focuses import FOCUSES
-from crawler.strategies.semantic import Semantic, SemanticSettings
+from crawler.guide import Focus, Topic
 from docstore.errors import PlumblineError
+from focused.papers.semantic import Semantic, SemanticSettings
+from focused.strategies import FOCUSES
 
 FILES = {"wikispeedia": "topics.json", "zh_docs": "zh_topics.json"}
 DRAWS = 3

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.focus_graph import Graph
-from crawler.strategies.contract import Judgement
-from crawler.strategies.focus import LinkWords, PageWords, Topic
-from semantics.sparse import cosine
+from crawler.guide import LinkWords, PageWords, Topic
+from crawler.strategy import Judgement
+from text.sparse import cosine
 
 DECAY = 0.5  # of what is inherited (Shark-search)
 ANCHOR_SHARE = 0.8  # of the anchor in a link's neighbourhood (Shark-search)

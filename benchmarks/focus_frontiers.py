@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crawler.strategies.fused_memory import Floats, Ints
+from focused.fused.crawl_graph import Floats, Ints
 
 ANY = 0.3  # of the loss: that some relevant address is first; the rest: that all of them are before the others
 

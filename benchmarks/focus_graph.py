@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crawler.strategies.focus import CONTENT, TITLE, LinkWords, PageWords, WordBlock, Words
-from semantics.segment import base_segmenter
+from crawler.guide import CONTENT, TITLE, LinkWords, PageWords, WordBlock, Words
+from text.segment import base_segmenter
 
 CONTEXT = {"en": 100, "zh": 40}  # characters either side of an anchor, as ../shared/data/webgraph/README.md has them
 SEEDS = 3

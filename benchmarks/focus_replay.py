@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from benchmarks.focus_graph import Graph
-from crawler.strategies.focus import Focus
+from crawler.guide import Focus
 
 NEVER = float("-inf")
 

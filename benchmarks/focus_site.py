@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.focus_graph import Graph, Node
-from crawler.strategies.focus import CONTENT, NAVIGATION, OTHER, TITLE, LinkWords, PageWords, WordBlock, Words
+from crawler.guide import CONTENT, NAVIGATION, OTHER, TITLE, LinkWords, PageWords, WordBlock, Words
 
 NAME = "generated"
 OFF = ""  # label of a page off topic

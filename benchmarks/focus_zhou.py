@@ -16,10 +16,10 @@ from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import mean
 from benchmarks.focus_site import host_of, is_portal
 from benchmarks.results import Figure
-from crawler.strategies.focus import CONTENT, Focus, Topic
-from crawler.strategies.knowledge import Given
-from crawler.strategies.semantic import Semantic, SemanticSettings
-from semantics.vectors import train
+from crawler.guide import CONTENT, Focus, Topic
+from focused.papers.knowledge import Given
+from focused.papers.semantic import Semantic, SemanticSettings
+from focused.papers.vectors import train
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
 PAPERS = 0.2  # the threshold from which precision is stable

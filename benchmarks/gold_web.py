@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from crawler.urls import canonical, host_of
+from crawler.urls.canonical import canonical, host_of
 from docstore.model import Reason
 
 SETS = ("zh-news", "zh-short", "zh-web", "zh-netease", "en-fundus", "en-wcxb", "en-aeb", "date-multi")

@@ -4,7 +4,7 @@ A vertical of 100,000 articles made of the sentences of real ones, a tenth of wh
 knows, and another tenth the words it is made of, far apart. It is indexed and served; the term is published, and while
 the documents that hold it are segmented again by the site's own follower, readers go on searching. A search for the
 term as a word (profile `domain`) finds documents that are not segmented again yet by their characters
-(`search_ui.ranking.Form.FRESH`).
+(`search_ui.query.ranking.Form.FRESH`).
 
     seconds          from publishing until the site takes the term for one word and finds all documents that hold it,
                      and no longer those that only hold its parts
@@ -42,10 +42,10 @@ from docstore.model import document_id
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
-from pipeline.review_desk import StoreDesk
-from pipeline.serve import SearchSite
+from pipeline.search_site.review_service import StoreDesk
+from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
-from search_ui.clauses import as_phrase
+from search_ui.query.clauses import as_phrase
 from search_ui.settings import SearchSettings
 
 SYSTEM, SET = "plumbline", "publish"

@@ -10,16 +10,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from docstore.articles import Extraction
+from docstore.articles.table import Extraction
 from docstore.batches import batched
-from docstore.frontier import NewUrl, Visit
+from docstore.frontier.table import NewUrl, Visit
+from docstore.grouping.near_duplicates import Grouping
 from docstore.model import Article, Kind, Outcome, Page, Reason
-from docstore.near_duplicates import Grouping
 from docstore.store import Store
-from extractor.near_duplicates import signature
 from extractor.settings import ExtractSettings
+from extractor.signature import signature
 from pipeline.stages import SAVE_EVERY
-from semantics.copies import Text
+from text.copies import Text
 
 HOST = "texts.test"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from benchmarks.real_recipe import Site
 from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
 from benchmarks.results import OUT, Figure
-from crawler.urls import canonical
+from crawler.urls.canonical import canonical
 from docstore.model import Stage
 
 SAMPLE = 300

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from benchmarks.real_vertical import Vertical
 from benchmarks.results import Figure
 from crawler.crawl import crawl
-from crawler.fetch import Fetcher
+from crawler.http.fetch import Fetcher
 
 DAY = 86400.0
 

@@ -11,7 +11,7 @@ from benchmarks.real_vertical import Vertical, is_article, path_of
 from benchmarks.results import OUT, Figure
 from docstore.errors import PlumblineError
 from pipeline import stages
-from pipeline.serve import search_app
+from pipeline.search_site.serve import search_app
 
 QUERIES = Path(__file__).parent / "real_queries.tsv"
 TITLES = 200

@@ -10,7 +10,7 @@ from benchmarks.real_recipe import Site
 from benchmarks.real_vertical import Vertical, is_article
 from benchmarks.real_web import reply_of
 from benchmarks.results import OUT, Figure
-from crawler.urls import canonical
+from crawler.urls.canonical import canonical
 from docstore.model import Reason
 
 MAX_SITEMAPS = 1000

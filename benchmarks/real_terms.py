@@ -19,11 +19,11 @@ from benchmarks.real_vertical import Vertical
 from benchmarks.results import OUT, Figure
 from docstore.errors import PlumblineError
 from docstore.model import Term
-from lexicon.build import mine_terms
-from lexicon.corpus import Corpus, Document
+from lexicon.counting.corpus import Corpus, Document
+from lexicon.mine import mine_terms
 from pipeline.stages import StoredCorpus
-from semantics.folding import word_key
-from semantics.scripts import LANGUAGES, language_of_term
+from text.folding import word_key
+from text.scripts import LANGUAGES, language_of_term
 
 JUDGED = Path(__file__).parent / "real_terms_judged.tsv"
 FIRST = 100  # terms of each language

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from docstore.article_rows import block_list, blocks_of
+from docstore.articles.rows import block_list, blocks_of
 from docstore.model import Block
-from lexicon.corpus import Document
-from semantics.segment import cut_finely
+from lexicon.counting.corpus import Document
+from text.segment import cut_finely
 
 SUBSTITUTED = 0.1  # of the distinct words, each time the articles are gone through
 WORDS_FROM = 2_000  # articles, in which these words are looked for
@@ -18,7 +18,7 @@ SYLLABLES = [first + vowel for first in "bcdfghklmnprstv" for vowel in "aeiou"]
 
 
 class FileCorpus:
-    """The documents in files, each with its number; a later file has the newer version: a `lexicon.corpus.Corpus`."""
+    """The documents in files, each with its number; a later file has the newer version: a `Corpus`."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._paths = list(paths)

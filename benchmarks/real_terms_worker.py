@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.extract_worker import peak_megabytes
 from benchmarks.real_terms_corpus import FileCorpus
 from docstore.store import sqlite_store
-from lexicon.build import mine_terms
+from lexicon.mine import mine_terms
 from lexicon.settings import LexiconSettings
 from pipeline.stages import reviewed_in
 

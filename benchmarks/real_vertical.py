@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from benchmarks.real_recipe import PAGE_SUFFIXES, Site, kept_files
 from benchmarks.real_web import RealWeb
-from crawler.urls import canonical
+from crawler.urls.canonical import canonical
 from docstore.errors import PlumblineError
 from docstore.model import Reason, StageReport
 from pipeline import stages

@@ -15,17 +15,17 @@ from pathlib import Path
 from benchmarks.results import Figure
 from benchmarks.search_data import Collection, Document
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, TIMEOUT
+from docstore.articles.extraction_writer import Extraction
 from docstore.batches import batched
 from docstore.errors import PlumblineError
-from docstore.frontier import NewUrl, Visit
+from docstore.frontier.table import NewUrl, Visit
 from docstore.model import Article, Kind, Lexicon, Outcome, Page, Reason
-from docstore.saving import Extraction
 from docstore.store import Store, sqlite_store
 from indexer.mapping import Analysis
 from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex
 from indexer.sync import sync
-from semantics.segment import base_segmenter
+from text.segment import base_segmenter
 
 BULK = "bulk"
 PLAIN = "solr-cjk"

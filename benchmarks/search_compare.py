@@ -13,12 +13,12 @@ from benchmarks.search_data import Collection, Document
 from benchmarks.search_systems import OURS, TIMEOUT, Ours
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, LexiconEntry, Term
-from lexicon.build import mine_terms
-from lexicon.corpus import Listed
+from lexicon.counting.corpus import Listed
+from lexicon.mine import mine_terms
 from lexicon.settings import LexiconSettings
-from search_ui.compare import SIDES, compare
-from search_ui.search import SearchClient
-from semantics.segment import RjiebaSegmenter, Segmenter, base_segmenter
+from search_ui.pages.compare import SIDES, compare
+from search_ui.query.solr_client import SearchClient
+from text.segment import RjiebaSegmenter, Segmenter, base_segmenter
 
 ARTICLES, LEAST_ARTICLES = 3_000, 1_000
 TERMS = 50

@@ -34,17 +34,17 @@ from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
-from pipeline.serve import SearchSite
+from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
-from search_ui.clauses import Form, Params
-from search_ui.filters import filter_params
-from search_ui.query import ranked, words_of
-from search_ui.ranking import works_in, works_params
-from search_ui.request import SearchRequest
-from search_ui.search import SearchClient
+from search_ui.query.clauses import Form, Params
+from search_ui.query.filters import filter_params
+from search_ui.query.ranking import works_in, works_params
+from search_ui.query.request import SearchRequest
+from search_ui.query.solr_client import SearchClient
+from search_ui.query.solr_params import ranked, words_of
+from search_ui.query.texts import searchable
 from search_ui.settings import SearchSettings
-from search_ui.texts import searchable
-from semantics.segment import base_segmenter
+from text.segment import base_segmenter
 
 LOAD = "load"
 DOCUMENTS = 100_000

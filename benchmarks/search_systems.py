@@ -21,17 +21,17 @@ from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex, configset_digest, configset_zip
 from indexer.solr_jars import LOCK, default_folder, read_lock, resolve_jars
 from indexer.solr_node import SolrNode
-from search_ui.clauses import Form
-from search_ui.content_words import content_words
-from search_ui.filters import filter_params
-from search_ui.query import ranked, words_of
-from search_ui.query_language import as_plain
-from search_ui.ranking import works_in, works_params
-from search_ui.request import SearchRequest
-from search_ui.search import SearchClient
-from search_ui.texts import searchable
-from semantics.joined import WORD_JOINT
-from semantics.segment import RjiebaSegmenter, base_segmenter
+from search_ui.query.clauses import Form
+from search_ui.query.content_words import content_words
+from search_ui.query.filters import filter_params
+from search_ui.query.parse import as_plain
+from search_ui.query.ranking import works_in, works_params
+from search_ui.query.request import SearchRequest
+from search_ui.query.solr_client import SearchClient
+from search_ui.query.solr_params import ranked, words_of
+from search_ui.query.texts import searchable
+from text.joined import WORD_JOINT
+from text.segment import RjiebaSegmenter, base_segmenter
 
 PEERS = Path(__file__).parent / "peers"
 DEPTH = 100  # results of a query

@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 import click
 
 from benchmarks.results import SHARED, Figure, publish
-from crawler.links import links_of
-from crawler.strategies.url_structure import DEFAULT, StructureSettings, likeness
+from crawler.pages.links import links_of
 from docstore.model import Page
+from focused.papers.url_structure import DEFAULT, StructureSettings, likeness
 
 SITES, PAIRS = 25, 100  # pairs a site: half of one board, half of two
 LEAST = 8  # addresses of a board

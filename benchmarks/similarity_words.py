@@ -17,12 +17,12 @@ import click
 
 from benchmarks.results import SHARED, Figure, publish
 from docstore.errors import PlumblineError
-from semantics.concepts import Concepts
-from semantics.concepts_groups import read_lines
-from semantics.concepts_hownet import read_sememes
-from semantics.segment import base_segmenter
-from semantics.vectors import EMPTY, WordVectors, train
-from semantics.word_similarity import DEFAULT, SimilaritySettings, combined
+from focused.papers.concepts import Concepts
+from focused.papers.concepts_groups import read_lines
+from focused.papers.concepts_hownet import read_sememes
+from focused.papers.vectors import EMPTY, WordVectors, train
+from focused.papers.word_similarity import DEFAULT, SimilaritySettings, combined
+from text.segment import base_segmenter
 
 HIGH, LOW = 0.6, 0.4  # parts of the scale of human scores
 STEPS = tuple(round(0.05 * step, 2) for step in range(17))  # of Th1 and Th2

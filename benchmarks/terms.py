@@ -23,12 +23,12 @@ from benchmarks.terms_seeds import seeded
 from benchmarks.terms_sets import METRICS, TermSet, load_scorer, read_sets, score
 from benchmarks.terms_systems import OURS, SHIPPED, SYSTEMS, UNSEEN, System
 from benchmarks.terms_texts import write_texts
-from lexicon.build import mine_terms
-from lexicon.corpus import Listed
-from lexicon.learned import save_model
+from benchmarks.training.terms import Trainer, load_sets
+from lexicon.counting.corpus import Listed
+from lexicon.mine import mine_terms
+from lexicon.model.learned import save_model
 from lexicon.settings import LexiconSettings
-from lexicon.training import Trainer, load_sets
-from semantics.folding import word_key
+from text.folding import word_key
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / ".venv-peers-terms" / "bin" / "python"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.terms_texts import write_texts
-from semantics.segment import cut_finely
+from text.segment import cut_finely
 
 SUBSTITUTED = 0.1  # of the distinct words, each time the documents are gone through
 

@@ -11,9 +11,9 @@ from types import ModuleType
 
 from benchmarks.results import Figure
 from benchmarks.terms_sets import METRICS, TermSet, gold_of, known_of, score
-from lexicon.counting import count_texts
-from lexicon.learned import load_model, ranked, selection_of, shipped_models, spelt
-from semantics.folding import word_key
+from lexicon.counting.count import count_texts
+from lexicon.model.learned import load_model, ranked, selection_of, shipped_models, spelt
+from text.folding import word_key
 
 GUIDED = "plumbline-guided"
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from benchmarks.results import SHARED
 from docstore.errors import PlumblineError
-from lexicon.tokens import language_of
+from lexicon.counting.tokens import language_of
 
 METRICS = {"AvP": "avp", "P@100": "p100", "P@500": "p500", "bestF1": "best_f1"}
 

@@ -29,7 +29,7 @@ class System:
 
 def ours(model: Path | None) -> Mine:
     """Ours: every row of the table ranked, however unlikely."""
-    learned, counting = import_module("lexicon.learned"), import_module("lexicon.counting")
+    learned, counting = import_module("lexicon.learned"), import_module("lexicon.counting.count")
     models = learned.shipped_models()
     if model:
         trained = learned.load_model(model)
@@ -45,7 +45,7 @@ def ours(model: Path | None) -> Mine:
 
 def as_shipped(_: Path | None) -> Mine:
     """Ours with the default settings, as `plumb` mines: what is frequent and likely enough, all of it."""
-    build, corpus = import_module("lexicon.build"), import_module("lexicon.corpus")
+    build, corpus = import_module("lexicon.mine"), import_module("lexicon.counting.corpus")
     settings = import_module("lexicon.settings").LexiconSettings(depth=0)
 
     def run(texts: Iterable[str], language: str) -> list[str]:
@@ -59,7 +59,7 @@ def by_rules(rules: str) -> Callable[[Path | None], Mine]:
     """The paper's C-value with these rules, all candidates ranked."""
 
     def make(_: Path | None) -> Mine:
-        build, corpus = import_module("lexicon.build"), import_module("lexicon.corpus")
+        build, corpus = import_module("lexicon.mine"), import_module("lexicon.counting.corpus")
         settings = import_module("lexicon.settings").LexiconSettings(
             scorer="c_value", rules=rules, threshold=-1e9, min_frequency=1, max_contexts=1, depth=0
         )

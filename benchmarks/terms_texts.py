@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from lexicon.corpus import Document
+from lexicon.counting.corpus import Document
 
 END = "\0"
 READ = 1 << 20  # characters at a time
@@ -28,7 +28,7 @@ def read_texts(path: Path) -> Iterator[str]:
 
 
 class TextFile:
-    """The texts in a file, one after another; to ours also a corpus, of which no text is held (lexicon/corpus.py)."""
+    """The texts in a file, one after another; to ours also a corpus, of which no text is held (corpus.py)."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

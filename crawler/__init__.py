@@ -4,10 +4,17 @@ In: `CrawlSettings` (seeds, scope, limits) and the frontier table of the store. 
 in batches: the page, its outcome, the links it led to, and when it is due again. The stage's `StageReport` counts
 outcomes per reason.
 
-Open `crawl.py` first, then `run.py`: the loop. It takes from `frontier.py` (queues by `queues.py`, manners by
-`politeness.py`), asks through `fetch.py` in `workers.py` (`connections.py`, `addresses.py` and `coding.py` keep it
-inside its limits), obeys `robots.py`, reads `links.py`, sitemaps and feeds (`errands.py`, `declared.py`), cleans
-addresses with `urls.py`, skips what `seen.py` knows and what `traps.py` warns of, and dates the next visit by
-`revisit.py` (`judging.py` puts that together). `recorder.py` hands batches to the store, `shards.py` runs several
-processes. What is worth following is up to a strategy of `strategies/`. docs/crawling.md has the rules.
+Open `crawl.py` first, then `crawl_loop.py`: take, fetch, keep, follow. The folders are what a URL passes:
+
+    schedule/   which URL is next: the frontier, its queues, the throttle of each host, the URL-seen test; and what a
+                finished fetch amounts to (`result_handler.py`), with the time of its next visit
+    robots/     whether it may be asked for and followed
+    http/       one request inside its limits: time, bytes, addresses that are not inside
+    pages/      what an answer says: links, redirects by markup, soft 404s, encodings
+    urls/       how URLs compare: canonical forms, DUST (different URLs, similar text), traps
+    sitemaps/   what a site says it has: sitemaps, feeds, and whether their dates can be believed
+    parallel/   the threads that fetch, the thread that records, several processes over one table
+
+What is worth following is up to a strategy (`strategies.py`); a crawl for a topic has a guide (`guide.py`, `focused/`).
+docs/crawling.md has the rules.
 """

@@ -1,23 +1,23 @@
-"""The crawl: everything that is due, once. Open `run.py` for the loop, `shards.py` for several processes."""
+"""The crawl: everything that is due, once. Open `crawl_loop.py` for the loop, `shards.py` for several processes."""
 
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from crawler.company import Alone
-from crawler.fetch import Fetcher
-from crawler.focused_words import Guide
-from crawler.frontier import CrawlTable
-from crawler.parts import Parts
-from crawler.plan import check_contact, plan_of
+from crawler.crawl_context import Parts
+from crawler.crawl_loop import Run
+from crawler.crawl_plan import check_contact, plan_of
+from crawler.host_suggestions import with_added
+from crawler.http.fetch import Fetcher
+from crawler.packed_reading import Guide
+from crawler.parallel.coordination import Alone
+from crawler.parallel.shards import OpenedElsewhere, crawl_in_processes
 from crawler.progress import Progress, Tell
-from crawler.proposals import with_added
-from crawler.revisit import policy_of
-from crawler.run import Run
-from crawler.seen import Seen
+from crawler.schedule.frontier import CrawlTable
+from crawler.schedule.revisit import policy_of
+from crawler.schedule.url_seen import Seen
 from crawler.settings import CrawlSettings
-from crawler.shards import OpenedElsewhere, crawl_in_processes
 from crawler.state_files import state_file
 from docstore.errors import StoreError
 from docstore.model import StageReport

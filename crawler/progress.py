@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from crawler.politeness import HostGate
+from crawler.schedule.throttle import HostGate
 from docstore.errors import PlumblineError
 from docstore.model import Outcome, Reason, Stage, StageReport
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, func, select, update
 
+from docstore.articles.records import storable
 from docstore.database import Database
 from docstore.errors import AccountError
-from docstore.records import storable
 from docstore.tables import accounts
 
 _NAME = re.compile(r"[\w.@-]{1,64}")

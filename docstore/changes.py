@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, literal, select
 
+from docstore.articles.records import Op, OutcomeRow, write_outcomes
 from docstore.database import Database
 from docstore.model import Outcome, Reason, Stage
-from docstore.records import Op, OutcomeRow, write_outcomes
 from docstore.tables import articles, changes, indexed, outcomes, urls
 
 

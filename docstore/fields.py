@@ -2,7 +2,7 @@
 
 Text is indexed four ways (see docs/decisions.md): as CJK bigrams with English stemming (`TITLE`, `BODY`, which also
 store the original), as single characters, as words of the domain lexicon, and as words of the base dictionary.
-Words are cut in Python and joined by U+200B (`semantics/joined.py`), at which Solr splits.
+Words are cut in Python and joined by U+200B (`text/joined.py`), at which Solr splits.
 """
 
 ID = "id"  # docstore.model.document_id(url)
@@ -26,9 +26,9 @@ WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex d
 
 TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
-TITLE_KEY = "title_key"  # multivalued: the title's letters and digits alone, and as it stands (semantics/titles.py)
+TITLE_KEY = "title_key"  # multivalued: the title's letters and digits alone, and as it stands (text/titles.py)
 TITLE_NUMBERS = "title_numbers"  # the numbers in the title, a blank between
-TITLE_SOUND = "title_sound"  # how the title sounds, a blank between syllables (semantics/pinyin.py)
+TITLE_SOUND = "title_sound"  # how the title sounds, a blank between syllables (text/pinyin.py)
 TITLE_DOMAIN = "title_domain"  # words by the published lexicon, joined
 BODY_DOMAIN = "body_domain"
 TITLE_BASE = "title_base"  # words by the base dictionary alone (the comparison of WD-S3)

@@ -1,7 +1,7 @@
 """Runs of the pipeline: what each stage of each run did, and how it ended.
 
 A row is written when a run begins and again whenever a stage begins or ends, so that a run that was killed still says
-in which stage. Whether one without an end goes on or was killed, no row can say: its lock does (pipeline/nights.py).
+in which stage. Whether one without an end goes on or was killed, no row can say: its lock does (run_states.py).
 """
 
 import json

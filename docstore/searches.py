@@ -12,8 +12,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, case, delete, func, select
 
+from docstore.articles.records import number, storable, write_number
 from docstore.database import Database
-from docstore.records import number, storable, write_number
 from docstore.tables import clicks, searches
 
 DROPPED = "searches_dropped"  # key of a number: what could not be logged, ever

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, Table, case, func, select
 
 from docstore.database import Database
-from docstore.frontier_order import HostBacklog, backlog
+from docstore.frontier.order import HostBacklog, backlog
 from docstore.model import Reason, Stage
 from docstore.tables import articles, changes, indexed, outcomes, pages, parts, ties, urls
 

@@ -124,7 +124,7 @@ articles = Table(
     Column("picture", Text, nullable=False, server_default=""),
     Column("canonical_url", Text, nullable=False, server_default=""),
     Column("next_url", Text, nullable=False, server_default=""),
-    Column("blocks", Text, nullable=False, server_default="[]"),  # JSON, see docstore/article_rows.py
+    Column("blocks", Text, nullable=False, server_default="[]"),  # JSON, see docstore/articles/rows.py
     Column("signature", LargeBinary),  # little-endian 32-bit numbers; NULL: a text too short for one
     Column("text_key", BigInteger),  # line_hash of title and body; NULL until extracted again after an upgrade
     Column("duplicate_of", String(32), nullable=False, server_default=""),  # doc_id
@@ -165,7 +165,7 @@ page_kinds = Table(
     "page_kinds",
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
-    Column("pattern", BigInteger, nullable=False),  # line_hash, see docstore/url_patterns.py
+    Column("pattern", BigInteger, nullable=False),  # line_hash, see docstore/grouping/url_patterns.py
     Column(
         "evidence", Integer, nullable=False
     ),  # of the page by itself: 0 a list, 1 an article, 2 one that is vouched for
@@ -287,7 +287,7 @@ term_changes = Table(
     metadata,
     Column("act_id", BigInteger, ForeignKey("term_acts.act_id"), primary_key=True, autoincrement=False),
     Column("text", String(200), primary_key=True),
-    Column("before", Text, nullable=False),  # JSON, see docstore/term_rows.py; "": there was no such term
+    Column("before", Text, nullable=False),  # JSON, see docstore/terms/rows.py; "": there was no such term
     Column("after", Text, nullable=False),
     Column("version", Integer, nullable=False),  # of the term after the act
     Index("term_changes_by_text", "text"),
@@ -333,7 +333,7 @@ judged = Table(
     Column("topic", String(100), nullable=False),
     Column("score", Float, nullable=False),
     Column("kept", Integer, nullable=False),  # 1 where it was
-    Column("words", LargeBinary, nullable=False),  # see crawler/focused_words.py
+    Column("words", LargeBinary, nullable=False),  # see crawler/packed_reading.py
     Index("judged_by_seq", "seq"),
 )
 

@@ -53,7 +53,7 @@ class TopicSeed:
 
 @dataclass(frozen=True)
 class ExamplePage:
-    """A page that is of the topic for certain. `blocks` are (kind, weight, text), see crawler/strategies/focus.py."""
+    """A page that is of the topic for certain. `blocks` are (kind, weight, text), see crawler/guide.py."""
 
     url: str
     title: str = ""
@@ -64,7 +64,7 @@ class ExamplePage:
 @dataclass(frozen=True)
 class Topic:
     """A topic. `words` are those of its name and description; `tree` the operator's own tree of terms, as indented
-    lines (semantics/topic_tree.py); `automatic`: terms that come up during the crawl count unconfirmed."""
+    lines (focused/papers/topic_tree.py); `automatic`: terms that come up during the crawl count unconfirmed."""
 
     name: str
     words: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ _PIECE = 1 << 16
 _MAX_LINE = 1 << 16  # bytes of one header, as in http.client
 _MAX_HEAD = 1 << 18  # bytes of headers in a row
 _MAX_HEADERS = 100  # as in http.client
-_MAX_VALUE = 2000  # characters of a header that are kept, as in crawler/fetch.py
+_MAX_VALUE = 2000  # characters of a header that are kept, as in crawler/http/fetch.py
 Decode = Callable[[bytes, str, int], bytes | Outcome]
 
 

@@ -4,17 +4,17 @@ import datetime
 from dataclasses import replace
 
 from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
-from extractor.check import body_size, refuse
-from extractor.document import Document, lay_out, source_of, with_all_lines
-from extractor.language import language_of
+from extractor.fields.language import language_of
+from extractor.fields.metadata import find_metadata
+from extractor.fields.site_name import title_tail
 from extractor.list_page import is_vouched
-from extractor.metadata import find_metadata
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
+from extractor.page.document import Document, lay_out, source_of, with_all_lines
+from extractor.page.structure import blocks_of
+from extractor.page.structured_body import stated_body
+from extractor.rejection import body_size, refuse
 from extractor.settings import ExtractSettings
-from extractor.site_name import title_tail
-from extractor.stated_body import stated_body
-from extractor.structure import blocks_of
 from extractor.teaser import find_teaser
 
 DAY = 86_400.0

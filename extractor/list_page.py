@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from docstore.model import Teaser
-from extractor.date_text import date_in_url
-from extractor.document import Document
-from extractor.layout import Layout, Line, size_of
-from extractor.linked_data import ARTICLE, COLLECTION, linked_article
+from extractor.fields.date_text import date_in_url
+from extractor.fields.linked_data import ARTICLE, COLLECTION, linked_article
 from extractor.methods.anchor import is_near
 from extractor.methods.contract import Body
-from extractor.names import value_of
+from extractor.page.document import Document
+from extractor.page.layout import Layout, Line, size_of
+from extractor.page.markup_hints import value_of
 from extractor.settings import ExtractSettings
 
 ARTICLE_TITLE = 6.0  # shortest title that names an article, not a channel, in Chinese characters

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
-from extractor.document import Document
-from extractor.layout import CODE_TAG, Line
+from extractor.page.document import Document
+from extractor.page.layout import CODE_TAG, Line
 
 # Tools for documentation, not those that make blogs and shops as well.
 TOOLS = re.compile(

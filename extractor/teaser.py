@@ -6,21 +6,21 @@
     <title>New wells - Blog</title> <h1><a href="/2024/05/01/wells/">New wells</a></h1>    ... below its own: no teaser
 
 Where the page has no headline of its own and nothing else says that it is an article, that is a list. Else the store
-knows whether the other page has that text (docstore/teasers.py): an article may show another one's headline as well.
+knows whether the other page has that text (teasers.py): an article may show another one's headline as well.
 """
 
 import re
 from collections.abc import Sequence
 from urllib.parse import unquote, urljoin, urlsplit
 
-from docstore.joining import is_same_site, site_of
+from docstore.grouping.pagination import is_same_site, site_of
 from docstore.model import Teaser
-from extractor.document import Document
-from extractor.dom import HEADINGS
-from extractor.layout import Layout, Line
+from extractor.fields.site_name import letters_of
 from extractor.methods.contract import Body
-from extractor.names import attributes_of, plain, value_of
-from extractor.site_name import letters_of
+from extractor.page.document import Document
+from extractor.page.dom import HEADINGS
+from extractor.page.layout import Layout, Line
+from extractor.page.markup_hints import attributes_of, plain, value_of
 
 ABOVE = 25  # lines above the first sentence in which its headline is looked for
 SENTENCE = 15.0  # shortest line that is text, in Chinese characters

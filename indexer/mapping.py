@@ -10,11 +10,11 @@ from functools import cached_property, lru_cache
 from docstore import fields
 from docstore.model import Article, BlockKind, Lexicon, StoredArticle
 from indexer.page_type import page_type
-from semantics.folding import fold_width, word_key
-from semantics.joined import joined
-from semantics.pinyin import sounded
-from semantics.segment import Segmenter
-from semantics.titles import numbers, title_keys
+from text.folding import fold_width, word_key
+from text.joined import joined
+from text.pinyin import sounded
+from text.segment import Segmenter
+from text.titles import numbers, title_keys
 
 # What XML 1.0 cannot carry, and the joint that we put between words ourselves.
 UNINDEXABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")

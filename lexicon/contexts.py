@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from semantics.folding import ALPHABETIC, fold_term, word_key
-from semantics.mixed_terms import MixedTerms
+from text.folding import ALPHABETIC, fold_term, word_key
+from text.mixed_terms import MixedTerms
 
 _CLOSING = "”’」』）)】》〉］]"
 # A quotation or a bracket that closes after the end still belongs to the sentence.

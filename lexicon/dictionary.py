@@ -13,9 +13,9 @@ from collections.abc import Iterable
 
 from docstore.errors import DictionaryError
 from docstore.model import LexiconEntry
-from semantics.folding import word_key
-from semantics.scripts import DENSE, HAN, disguised
-from semantics.segment import MAX_FREQUENCY, MAX_WORD_CHARS, base_segmenter
+from text.folding import word_key
+from text.scripts import DENSE, HAN, disguised
+from text.segment import MAX_FREQUENCY, MAX_WORD_CHARS, base_segmenter
 
 _TAG_LINE = (
     "a ad ag an b c d df dg e eng f g h i j k l m mg mq n ng nr nrfg nrt ns nt nz o p q r rg rr rz s t tg"

@@ -8,7 +8,7 @@ so a day brings what rose, and not what was as good yesterday.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from semantics.scripts import LANGUAGES, language_of_term
+from text.scripts import LANGUAGES, language_of_term
 
 STAYS = 1.5  # times the depth, down to which a candidate that waits already stays
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.dictionary import check_term
-from semantics.folding import word_key
+from text.folding import word_key
 
 
 class NothingToPublishError(LexiconError):

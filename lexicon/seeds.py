@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lexicon.features import WordFacts, sizes_of
-from lexicon.ngrams import Rows
-from lexicon.occurrences import MOST_WORDS
-from lexicon.words import TAGS
-from semantics.folding import word_key
+from lexicon.counting.ngrams import Rows
+from lexicon.counting.occurrences import MOST_WORDS
+from lexicon.model.features import WordFacts, sizes_of
+from lexicon.model.words import TAGS
+from text.folding import word_key
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]

@@ -4,8 +4,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from semantics.folding import word_key
-from semantics.scripts import DENSE
+from text.folding import word_key
+from text.scripts import DENSE
 
 LEAST = 0.5  # Dice's coefficient of the pieces of two words
 _PIECES = re.compile(rf"[{DENSE}]|[^\W{DENSE}]+")

@@ -7,20 +7,20 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from crawler.addresses import AddressPolicy, PublicAddresses
+from crawler.http.ip_policy import AddressPolicy, PublicAddresses
 from docstore.errors import BusyError, PlumblineError, SolrUnavailableError, StoreError
+from docstore.locks import stage_lock
 from docstore.model import Lexicon
 from docstore.store import Store
 from indexer.mapping import Analysis
 from indexer.solr import SolrIndex
 from indexer.solr_node import open_solr
-from pipeline.cuts import IndexCuts
-from pipeline.locks import stage_lock
 from pipeline.opening import Opening
-from pipeline.pictures import Pictures
 from pipeline.progress import Progress
+from pipeline.search_site.pictures import Pictures
+from pipeline.search_site.segmenter_versions import IndexCuts
 from pipeline.settings import Settings
-from semantics.segment import RjiebaSegmenter, Segmenter, base_segmenter
+from text.segment import RjiebaSegmenter, Segmenter, base_segmenter
 
 MEGABYTE = 1024 * 1024
 

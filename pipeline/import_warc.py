@@ -5,11 +5,11 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from crawler.coding import CodingError, TooLargeError, undo
-from crawler.content_type import content_type_of
-from crawler.queues import QUEUE_POLICIES
-from crawler.urls import MAX_URL, canonical, host_of
-from docstore.frontier import NewUrl, Visit
+from crawler.http.content_encoding import CodingError, TooLargeError, undo
+from crawler.http.content_type import content_type_of
+from crawler.schedule.queues import QUEUE_POLICIES
+from crawler.urls.canonical import MAX_URL, canonical, host_of
+from docstore.frontier.table import NewUrl, Visit
 from docstore.model import Kind, Outcome, Page, Reason, Stage, StageReport
 from docstore.warc_reading import read_warc
 from pipeline.engine import Engine

@@ -17,12 +17,12 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 
 from docstore.errors import PlumblineError
+from docstore.locks import stage_lock
 from docstore.model import StageReport
 from docstore.store import Store
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.locks import stage_lock
-from pipeline.nights import SCHEDULE, is_to_take_up
+from pipeline.run_states import SCHEDULE, is_to_take_up
 from pipeline.settings import Settings
 from pipeline.timetable import Timetable, timetable
 

@@ -16,16 +16,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
-from crawler.queues import QUEUE_POLICIES
+from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.settings import AUTO, FOCUSED, CrawlSettings
 from crawler.strategies import STRATEGIES
 from docstore.errors import SettingsError
 from extractor.methods import METHODS
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
-from lexicon.build import SCORERS
+from lexicon.mine import SCORERS
 from lexicon.settings import LexiconSettings
-from search_ui.ranking import PROFILES
+from search_ui.query.ranking import PROFILES
 from search_ui.settings import SearchSettings
 
 ENVIRONMENT = "PLUMB_"

@@ -2,7 +2,7 @@
 
     seeds | crawl   -> Page     pages worth keeping, in order of promise       crawler/crawl.py
           | extract -> Article  title, date, body; or a reason why not         extractor/extract.py
-          | mine    -> Term     candidate words of the domain, by C-value      lexicon/build.py
+          | mine    -> Term     candidate words of the domain, by C-value      lexicon/mine.py
           | publish -> Lexicon  the administrator's choice, versioned          lexicon/review.py
           | index   -> Solr     whatever changed since the last run            indexer/sync.py
           | serve   -> Hit      what the reader sees                           search_ui/app.py
@@ -20,30 +20,30 @@ from functools import partial
 from itertools import chain
 
 from crawler.crawl import crawl as run_crawl
-from crawler.fetch import Fetcher
-from crawler.focused_words import Guide
+from crawler.http.fetch import Fetcher
+from crawler.packed_reading import Guide
 from crawler.progress import Progress
 from crawler.settings import FOCUSED, CrawlSettings, strategy_of
-from docstore.articles import ArticleTable
+from docstore.articles.table import ArticleTable
 from docstore.batches import batched
 from docstore.errors import ForeignIndexError, PlumblineError
+from docstore.grouping.near_duplicates import Grouping
 from docstore.model import Lexicon, Reason, Stage, StageReport, TermStatus
-from docstore.near_duplicates import Grouping
 from docstore.store import Store
 from extractor.settings import EXTRACTOR_VERSION, ExtractSettings
 from indexer.ownership import TAKE_OVER, Holding, ownership_fault
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
-from lexicon.build import mine_terms
-from lexicon.corpus import Document
+from lexicon.counting.corpus import Document
+from lexicon.mine import mine_terms
 from lexicon.offers import Reviewed
-from pipeline.crawl_progress import shown
+from pipeline.cli.crawl_progress import shown
 from pipeline.engine import Engine
-from pipeline.extraction import extract_pages
-from pipeline.review_desk import StoreDesk
 from pipeline.run_record import RunRecord
-from semantics.copies import VERSION, Text
-from semantics.folding import word_key
+from pipeline.search_site.review_service import StoreDesk
+from pipeline.workers.extraction import extract_pages
+from text.copies import VERSION, Text
+from text.folding import word_key
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
 INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does our work
@@ -67,7 +67,7 @@ def looking_for_topic(engine: Engine) -> tuple[CrawlSettings, Guide | None]:
     """The crawl's settings, and who judges pages and links, where it looks for a topic."""
     if strategy_of(engine.settings.crawl) not in FOCUSED:
         return engine.settings.crawl, None
-    from pipeline.topic_guide import guide_for, settings_for  # scikit-learn: a crawl without a topic does without
+    from pipeline.topic.guide import guide_for, settings_for  # scikit-learn: a crawl without a topic does without
 
     settings = settings_for(engine)
     return settings, guide_for(engine, settings)
@@ -257,7 +257,7 @@ def stop_if_hopeless(stage: Stage, counts: Counter[Reason]) -> None:
 
 
 class StoredCorpus:
-    """The articles, read from the store each time they are asked for: see `lexicon.corpus.Corpus`."""
+    """The articles, read from the store each time they are asked for: see `lexicon.counting.corpus.Corpus`."""
 
     def __init__(self, articles: ArticleTable) -> None:
         self._articles = articles

@@ -9,8 +9,8 @@ from docstore.model import Lexicon, Term, TermStatus
 from docstore.runs import RunState
 from docstore.searches import SearchReport
 from docstore.status import Freshness, SiteHealth
-from search_ui.review_actions import ReviewDesk
-from semantics.segment import Segmenter
+from search_ui.review.actions import ReviewDesk
+from text.segment import Segmenter
 
 
 class ReviewActions(Protocol):

@@ -7,16 +7,16 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.accounts import Role
 from docstore.errors import LexiconError, SolrError
-from docstore.judgements import Harvest
+from docstore.frontier.focused_decisions import Harvest
 from docstore.model import Reason, TermStatus
 from search_ui.accounts import never_stored, requires
 from search_ui.actions import CrawledSite
 from search_ui.charts import Point, bar_chart
 from search_ui.messages import say
-from search_ui.query import site_params
-from search_ui.query_language import parse
-from search_ui.results import site_counts
-from search_ui.review_parts import LONGEST_TERM
+from search_ui.query.parse import parse
+from search_ui.query.results import site_counts
+from search_ui.query.solr_params import site_params
+from search_ui.review.parts import LONGEST_TERM
 from search_ui.site import current_site, page
 
 pages = Blueprint("admin", __name__, url_prefix="/admin")

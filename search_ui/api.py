@@ -9,17 +9,17 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request, url_for
 
-from search_ui.article import ArticlePage, Details, Neighbour, is_id
-from search_ui.compare import Side, compare
-from search_ui.corrections import Offer
-from search_ui.explanation import Explanation
-from search_ui.finding import finder
-from search_ui.ranking import PROFILES
-from search_ui.request import CHOSEN, SearchRequest, parse_request
-from search_ui.results import Facet, Hit, SearchPage
+from search_ui.pages.article import ArticlePage, Details, Neighbour, is_id
+from search_ui.pages.compare import Side, compare
+from search_ui.pages.searcher import finder
+from search_ui.pages.suggestions import suggestions_for
+from search_ui.query.explanation import Explanation
+from search_ui.query.ranking import PROFILES
+from search_ui.query.request import CHOSEN, SearchRequest, parse_request
+from search_ui.query.results import Facet, Hit, SearchPage
+from search_ui.query.texts import Segments, searchable
 from search_ui.site import current_site
-from search_ui.suggestions import suggestions_for
-from search_ui.texts import Segments, searchable
+from search_ui.spelling.did_you_mean import Offer
 
 pages = Blueprint("api", __name__, url_prefix="/api/v1")
 

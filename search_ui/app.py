@@ -11,18 +11,20 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
-from search_ui import admin, api, clicks, feeds, pictures, public, review, suggestions
+from search_ui import admin, api
 from search_ui.accounts import use_accounts
 from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import say, use_babel
-from search_ui.request import BadQueryError
-from search_ui.search import Search
+from search_ui.pages import clicks, feeds, pictures, public, suggestions
+from search_ui.query.request import BadQueryError
+from search_ui.query.solr_client import Search
+from search_ui.review import term_list
+from search_ui.review.topic_actions import NO_TOPICS, TopicActions
+from search_ui.review.topics import pages as topic_pages
 from search_ui.search_log import SearchLog
 from search_ui.security import protect
 from search_ui.settings import SearchSettings
 from search_ui.site import Site, attach, error_answer
-from search_ui.topic_actions import NO_TOPICS, TopicActions
-from search_ui.topics import pages as topic_pages
 
 _log = logging.getLogger(__name__)
 _STATIC_SECONDS = 3600
@@ -54,7 +56,7 @@ def create_app(
     tokens = protect(app, secret_key, settings.trusted_proxies)
     use_accounts(app)
     readers = (public.pages, feeds.pages, api.pages, clicks.pages, pictures.pages, suggestions.pages)
-    for blueprint in (*readers, review.pages, topic_pages, admin.pages):
+    for blueprint in (*readers, term_list.pages, topic_pages, admin.pages):
         app.register_blueprint(blueprint)
     tokens.exempt(clicks.pages)  # what it takes is signed
     app.jinja_env.globals["ping"] = clicks.ping

@@ -12,13 +12,13 @@ from docstore import fields
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, TermStatus
 from search_ui.actions import ReviewActions
-from search_ui.clauses import FIXED, Params
-from search_ui.search import Search
+from search_ui.query.clauses import FIXED, Params
+from search_ui.query.solr_client import Search
+from search_ui.query.thesaurus import Thesaurus, thesaurus_of
 from search_ui.site import Site, current_site
-from search_ui.thesaurus import Thesaurus, thesaurus_of
-from search_ui.vocabulary import Vocabulary
-from semantics.pinyin import has_han
-from semantics.segment import is_in_dictionary
+from search_ui.spelling.vocabulary import Vocabulary
+from text.pinyin import has_han
+from text.segment import is_in_dictionary
 
 _log = logging.getLogger(__name__)
 

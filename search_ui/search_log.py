@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from docstore.errors import PlumblineError
 from docstore.searches import LONGEST_QUERY, Click, LoggedSearch
-from semantics.folding import word_key
+from text.folding import word_key
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from flask_login import current_user
 from docstore.accounts import Account, Role
 from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import HTML_LANGUAGES, LANGUAGES, say
-from search_ui.search import Search
+from search_ui.query.solr_client import Search
+from search_ui.review.topic_actions import NO_TOPICS, TopicActions
 from search_ui.search_log import SearchLog
 from search_ui.settings import SearchSettings
-from search_ui.topic_actions import NO_TOPICS, TopicActions
 
 _KEY = "plumbline"
 _LANGUAGE_COOKIE = "lang"

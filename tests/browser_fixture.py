@@ -23,11 +23,11 @@ from docstore.accounts import Role
 from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
 from pipeline import stages
+from pipeline.demo.run import DemoOptions, demo_settings
 from pipeline.demo.site import DemoServer, write_sites
-from pipeline.demo_run import DemoOptions, demo_settings
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
-from pipeline.serve import SearchSite
+from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
 from search_ui.passwords import hash_password
 

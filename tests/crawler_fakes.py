@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.settings import CrawlSettings
-from docstore.frontier import NewUrl, StoredRobots, Visit
+from docstore.frontier.table import NewUrl, StoredRobots, Visit
 from docstore.model import FrontierEntry, Kind, Page
 
 
 @dataclass
 class MemoryTable:
-    """What `docstore.frontier.FrontierTable` does, without a disk. Keeps every visit in `visits`."""
+    """What `docstore.frontier.table.FrontierTable` does, without a disk. Keeps every visit in `visits`."""
 
     rows: dict[int, FrontierEntry] = field(default_factory=dict)
     due_at: dict[int, float | None] = field(default_factory=dict)

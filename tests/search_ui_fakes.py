@@ -20,16 +20,16 @@ from docstore.runs import RunState
 from docstore.searches import Click, LoggedSearch, SearchReport
 from docstore.status import Freshness, SiteHealth
 from docstore.store import Store
-from docstore.term_acts import Act, ActKind, TermEdit
-from docstore.term_queue import TermQuery
-from pipeline.review_desk import StoreDesk
+from docstore.terms.history import Act, ActKind, TermEdit
+from docstore.terms.queue import TermQuery
+from pipeline.search_site.review_service import StoreDesk
 from search_ui.actions import CrawledSite, Nights, Overview, RunSummary, StageSummary
 from search_ui.app import create_app
-from search_ui.clauses import Params
-from search_ui.query import MARK_OFF, MARK_ON
+from search_ui.query.clauses import Params
+from search_ui.query.solr_params import MARK_OFF, MARK_ON
 from search_ui.search_log import SearchLog
 from search_ui.settings import SearchSettings
-from semantics.segment import RjiebaSegmenter, Segmenter
+from text.segment import RjiebaSegmenter, Segmenter
 
 PASSWORD = "correct horse"
 PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)  # cheap: this is a test

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli import cli, lexicon
+from pipeline.cli.main import cli, lexicon
 from pipeline.settings import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[1]

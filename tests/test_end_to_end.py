@@ -17,7 +17,7 @@ from docstore.model import Reason, Stage, StageReport
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
-from pipeline.serve import search_app
+from pipeline.search_site.serve import search_app
 from tests.conftest import SHARED
 
 FLOORS = read_floors("end to end")

@@ -10,9 +10,9 @@ contract.py says what a method is; adding one is a file and a line here.
 from collections.abc import Callable, Mapping
 
 from extractor.methods.contract import Method
+from extractor.methods.line_scoring import WeighedLines
 from extractor.methods.tag_path_ratio import TagPathRatio
 from extractor.methods.two_pass import TwoPass
-from extractor.methods.weighed_lines import WeighedLines
 from extractor.settings import ExtractSettings
 
 METHODS: Mapping[str, Callable[[ExtractSettings], Method]] = {

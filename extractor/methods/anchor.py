@@ -3,12 +3,12 @@
 import math
 from collections.abc import Sequence
 
-from extractor.document import Document
-from extractor.dom import HEADINGS
-from extractor.layout import Line, Span
-from extractor.similarity import LONGEST as COMPARED
-from extractor.similarity import Original
-from extractor.site_name import cut_site_name, is_first_part, letters_of, tidy
+from extractor.fields.site_name import cut_site_name, is_first_part, letters_of, tidy
+from extractor.fields.title_similarity import LONGEST as COMPARED
+from extractor.fields.title_similarity import Original
+from extractor.page.document import Document
+from extractor.page.dom import HEADINGS
+from extractor.page.layout import Line, Span
 
 LONGEST = 90.0  # of a line that may be a title, in Chinese characters
 SHORTEST = 2.0

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from extractor.date import Published
-from extractor.document import Document
+from extractor.fields.date import Published
+from extractor.page.document import Document
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from dataclasses import replace
 from itertools import accumulate, takewhile
 
 from docstore.model import line_hash
-from extractor.blocks import Block
-from extractor.document import Document
-from extractor.layout import Layout, Line
+from extractor.methods.blocks import Block
 from extractor.methods.contract import Body, Candidate, Explanation, Verdict
-from extractor.names import Facts, Hint
-from extractor.phrases import is_copyright, is_template
-from extractor.tag_blocks import TagBlock, tag_blocks
+from extractor.methods.tag_blocks import TagBlock, tag_blocks
+from extractor.page.document import Document
+from extractor.page.layout import Layout, Line
+from extractor.page.markup_hints import Facts, Hint
+from extractor.page.phrases import is_copyright, is_template
 
 MOST_CANDIDATES = 12
 PART = 0.3  # of the score of the element around it: with less an element is a part of it and no rival

@@ -5,17 +5,17 @@ from typing import ClassVar
 
 from lxml.etree import _Element as Element
 
-from extractor.blocks import Block
-from extractor.date import Published
-from extractor.date_text import date_in_text, date_in_url
-from extractor.document import Document
-from extractor.dom import HEADINGS, markup_of, text_of
-from extractor.layout import render
-from extractor.lines import read_lines
+from extractor.fields.date import Published
+from extractor.fields.date_text import date_in_text, date_in_url
+from extractor.fields.site_name import cut_site_name
+from extractor.fields.title_similarity import similarity
 from extractor.methods.anchor import title_place
+from extractor.methods.blocks import Block
 from extractor.methods.contract import Body
-from extractor.similarity import similarity
-from extractor.site_name import cut_site_name
+from extractor.page.document import Document
+from extractor.page.dom import HEADINGS, markup_of, text_of
+from extractor.page.layout import render
+from extractor.page.lines import read_lines
 
 SIMILAR = 0.5  # headings at least this similar to <title> are the title [D]
 MOST_HEADINGS = 200  # headings looked at on one page

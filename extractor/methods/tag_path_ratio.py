@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from extractor.blocks import measure
-from extractor.document import Document
+from extractor.methods.blocks import measure
 from extractor.methods.contract import Body, Explanation
 from extractor.methods.explanation import explain_blocks
 from extractor.methods.paper import PaperMethod, body_of
 from extractor.methods.two_pass import candidates, ranked, score1
+from extractor.page.document import Document
 from extractor.settings import ExtractSettings
 
 

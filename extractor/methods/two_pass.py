@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from extractor.blocks import Block, measure
-from extractor.document import Document
+from extractor.methods.blocks import Block, measure
 from extractor.methods.contract import Body, Explanation
 from extractor.methods.explanation import explain_blocks
 from extractor.methods.paper import PaperMethod, body_of
+from extractor.page.document import Document
 from extractor.settings import ExtractSettings
 
 SHORT_BLOCK = 200  # characters; the code's second pass adds its terms to blocks shorter than this [X]

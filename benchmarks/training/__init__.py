@@ -1,0 +1,1 @@
+"""Whatever learns weights offline that the product ships."""

@@ -1,0 +1,382 @@
+"""The prior of `fused`, learned from topics whose pages are known: `python -m benchmarks.training.focus [DATA]`.
+
+replay      every label that teaches with the weights so far; at every look the features are written down
+fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
+            against a page, and counts (length, links) are looked at only beside those of the other pages
+            a softmax over each frontier puts relevant addresses first
+mean        each round goes by the weights so far; what is shipped is the mean of the rounds' fits
+check       the graphs' topics, which teach nothing, with the weights that are shipped; the labels that teach in five
+            parts, each with weights that the other four taught
+
+OTHERS labels of each graph teach, and half as many times two or three together, none of them part of a topic of the
+graph's file, above or below one: what `make bench-focus` measures is not what was taught. The features name no word and
+no address (`focused.fused.page_features.PAGE_FEATURES`).
+"""
+
+import json
+import multiprocessing
+import random
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
+
+from benchmarks.focus import FILES
+from benchmarks.focus_frontiers import Frontiers
+from benchmarks.focus_graph import Graph, cut_latin, load
+from benchmarks.focus_replay import replay
+from benchmarks.focus_scores import BUDGET, Score, mean, score
+from benchmarks.results import SHARED
+from crawler.guide import PageWords, Topic, Words
+from crawler.strategy import Judgement
+from focused.fused.crawl_graph import Floats, Ints
+from focused.fused.link_features import FEATURES
+from focused.fused.page_features import FIRST_SIGHT, OWN, PAGE_FEATURES, Priors, shipped
+from focused.fused.pretrained_prior import FILE, prior_of
+from focused.fused.strategy import Fused, Look
+
+OTHERS = 60
+OTHER_PAGES = (40, 300)  # of labels that are taken as a topic
+LEAST_OF_SIBLING = 15  # pages of a label that is taken with others
+NAME_WORDS = 2  # of a label whose own words stand in no title
+MOST_A_LOOK = 60  # pages written down
+PARTS = 5
+OF_TOPIC = 2.5  # of the pages of a topic beside the others: topics are wider than labels
+PENALTY = 50.0  # of the squares of the weights, beside the sum of the rows' losses
+BEST_LINKS, OTHER_LINKS = 60, 150  # of a frontier that are written down
+START_WITH = ("share", "support", "terms", "latent", "words", "near_latent", "hub", "path")
+START, NEARNESS = 0.3, 0.01  # the weight of those before anything is learned; penalty on leaving them
+COUNTS = ("length", "sources", "depth", "degree", "targets")  # features that are no likeness
+
+Labels = tuple[str, ...]
+Weights = dict[str, dict[str, dict[str, float]]]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a look taught: the fetched pages' features as they are and relative, the same of those that came since the
+    look before as they were first seen (`sights`), the frontier's, and their labels.
+
+    Of the frontier there are the best and a sample of the others; `links_weights` says how many each stands for.
+    """
+
+    topic: tuple[str, str]
+    pages: Floats
+    relative: Floats
+    labels: Floats
+    sights: Floats
+    sights_relative: Floats
+    sight_labels: Floats
+    links: Floats
+    link_labels: Floats
+    link_weights: Floats
+
+
+class Recorder(Fused):
+    """`fused`, which writes down what it knew of its pages and of the frontier at every look."""
+
+    def __init__(self, topic: Topic, name: tuple[str, str], relevant: frozenset[str], priors: Priors) -> None:
+        super().__init__(topic, priors)
+        self._name = name
+        self._relevant = relevant
+        self.lessons: list[Lesson] = []
+        self._sights: list[tuple[Floats, Floats, float]] = []
+
+    def keep(self, page: PageWords) -> Judgement:
+        judgement = super().keep(page)
+        if self._look is not None and page.url not in self._examples:
+            row = self._look.judge.sight(page, self._bag)
+            self._sights.append((row, self._look.judge.scale(row), float(page.url in self._relevant)))
+        return judgement
+
+    def _looked(self, look: Look, frontier: list[int], rows: Floats) -> None:
+        super()._looked(look, frontier, rows)
+        draw = np.random.default_rng(look.pages)
+        pages = draw.permutation(np.flatnonzero(self._is_example.values == 0))[:MOST_A_LOOK]
+        if look.scale is None or not len(pages):
+            return
+        relative = look.scale(rows)
+        some, weights = drawn(relative @ self._priors.link.relative, draw)
+        self.lessons.append(
+            Lesson(
+                self._name,
+                look.judge.rows[pages],
+                look.judge.scale(look.judge.rows[pages]),
+                self._labels([self._memory.pages[page] for page in pages]),
+                *self._seen(),
+                relative[some],
+                self._labels([frontier[place] for place in some]),
+                weights,
+            )
+        )
+
+    def _seen(self) -> tuple[Floats, Floats, Floats]:
+        """The pages that came since the last look, as they were first seen."""
+        seen, self._sights = self._sights, []
+        rows = [
+            np.vstack([one[part] for one in seen]) if seen else np.zeros((0, len(PAGE_FEATURES))) for part in (0, 1)
+        ]
+        return rows[0], rows[1], np.array([label for _, _, label in seen])
+
+    def _labels(self, nodes: Sequence[int]) -> Floats:
+        return np.array([float(self._memory.urls[node] in self._relevant) for node in nodes])
+
+
+def drawn(scores: Floats, draw: np.random.Generator) -> tuple[Ints, Floats]:
+    """Places of the best scores and of a sample of the others, and how many each stands for."""
+    order = np.argsort(-scores, kind="stable")
+    best, others = order[:BEST_LINKS], order[BEST_LINKS:]
+    some = draw.permutation(others)[:OTHER_LINKS]
+    share = len(others) / max(len(some), 1)
+    return np.concatenate((best, some)), np.concatenate((np.ones(len(best)), np.full(len(some), share)))
+
+
+@dataclass(frozen=True)
+class Task:
+    """One replay: graph, topic, draw of seeds, the weights to go by."""
+
+    graph: str
+    topic: str
+    draw: int
+    weights: Weights | None
+
+
+_graphs: dict[str, Graph] = {}  # of the process: workers inherit them
+_others: dict[str, Mapping[str, Words]] = {}  # the labels of each graph that teach, with words for a name
+
+
+@click.command()
+@click.argument("data", default=SHARED / "webgraph", type=click.Path(path_type=Path, exists=True))
+@click.option("--rounds", default=5, type=click.IntRange(1), help="Times to replay and fit.")
+@click.option("--check", default=1, type=click.IntRange(0), help="Draws of seeds to replay each topic from, checking.")
+@click.option("--processes", default=2, type=click.IntRange(1))
+def main(data: Path, rounds: int, check: int, processes: int) -> None:
+    """Learn the prior from the graphs of DATA and write it to the package."""
+    for path in sorted(data.glob("*.jsonl*")):
+        name = path.name.partition(".")[0]
+        graph = load(path, data / FILES.get(name, f"{name}_topics.json"))
+        others = others_of(graph)
+        _others[name] = {topic: name_of(graph, labels) for topic, labels in others.items()}
+        _graphs[name] = replace(graph, topics={**graph.topics, **others})
+    fits: list[Weights] = []
+    weights = None
+    for number in range(rounds):
+        lessons = lessons_of(weights, number, processes)
+        fits.append(fitted(lessons))
+        weights = mean_weights(fits)
+        print(f"round {number + 1}: {len(lessons)} lessons")
+    FILE.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+    if check:
+        for line in checked(lessons, weights, check, processes):
+            print(line)
+
+
+def others_of(graph: Graph) -> Mapping[str, Labels]:
+    """OTHERS labels that no topic has a part in, and half as many times two or three labels below the same one, evenly
+    drawn from those in order."""
+    counts = Counter(label for node in graph.nodes.values() for label in prefixes(node.labels))
+    own = [prefix for some in graph.topics.values() for prefix in some]
+    free = {
+        label: count
+        for label, count in sorted(counts.items())
+        if not any(label.startswith(one) or one.startswith(label) for one in own)
+    }
+    singles = [label for label, count in free.items() if OTHER_PAGES[0] <= count <= OTHER_PAGES[1]]
+    together = siblings_of({label: count for label, count in free.items() if count >= LEAST_OF_SIBLING})
+    return {
+        " ".join(some): some for some in [*evenly([(one,) for one in singles], OTHERS), *evenly(together, OTHERS // 2)]
+    }
+
+
+def siblings_of(counts: Mapping[str, int]) -> list[Labels]:
+    """Two or three labels below the same one, which together have the pages of a topic; two draws for each."""
+    below: dict[str, list[str]] = defaultdict(list)
+    for label in counts:
+        below[label.rpartition(".")[0]].append(label)
+    drawn = [
+        tuple(random.Random(f"{above} {draw}").sample(some, min(len(some), 2 + draw)))
+        for above, some in below.items()
+        if above and len(some) > 1
+        for draw in (0, 1)
+    ]
+    least, most = OTHER_PAGES
+    return [some for some in dict.fromkeys(drawn) if least <= sum(counts[label] for label in some) <= most]
+
+
+def evenly(some: Sequence[Labels], count: int) -> Sequence[Labels]:
+    """So many of them at even distances, or all."""
+    return [some[place * len(some) // count] for place in range(count)] if len(some) > count else some
+
+
+def name_of(graph: Graph, labels: Labels) -> Words:
+    """Words that an operator might name the labels by: their own as far as titles hold them, else those that their
+    titles hold above all."""
+    pages = [(node.page.title, any(one.startswith(labels) for one in node.labels)) for node in graph.nodes.values()]
+    everywhere = Counter(word for title, _ in pages for word in set(title))
+    held = Counter(word for title, is_own in pages if is_own for word in set(title))
+    last = " ".join(label.rpartition(".")[2] for label in labels).replace("_", " ")
+    own = [word for word in cut_latin(last) if held[word] > 1]
+    telling = sorted(held, key=lambda word: (-(held[word] ** 2) / everywhere[word], word))
+    return tuple(dict.fromkeys(own or telling[:NAME_WORDS]))
+
+
+def prefixes(labels: Sequence[str]) -> set[str]:
+    """The labels and all labels above them."""
+    parts = [label.split(".") for label in labels]
+    return {".".join(some[: count + 1]) for some in parts for count in range(len(some))}
+
+
+def lessons_of(weights: Weights | None, draw: int, processes: int) -> list[Lesson]:
+    """Replay every label that teaches and write down."""
+    tasks = [Task(graph, label, draw, weights) for graph in _graphs for label in _others[graph]]
+    with multiprocessing.get_context("fork").Pool(processes, threadpool_limits, (1,)) as pool:
+        return [lesson for _, _, lessons in pool.imap(run, tasks) for lesson in lessons]
+
+
+def run(task: Task) -> tuple[Task, Score, list[Lesson]]:
+    """One replay, in a worker."""
+    graph = _graphs[task.graph]
+    relevant, seeds = graph.relevant(task.topic), graph.seeds(task.topic, task.draw)
+    reachable = sum(url in relevant for url in graph.reachable(seeds)) - len(seeds)
+    name = _others[task.graph].get(task.topic) or graph.cut(task.topic)
+    topic = Topic(name, tuple(graph.nodes[url].page for url in seeds))
+    focus = Recorder(topic, (task.graph, task.topic), relevant, priors_of(task.weights))
+    found = score(replay(graph, focus, seeds, BUDGET * reachable), relevant, reachable)
+    return task, found, focus.lessons
+
+
+def priors_of(weights: Weights | None) -> Priors:
+    """Weights as the strategy takes them; those that are shipped where none were learned yet."""
+    if weights is None:
+        return shipped()
+    return Priors(
+        prior_of(weights["own"], OWN),
+        prior_of(weights["page"], PAGE_FEATURES),
+        prior_of(weights["first_sight"], PAGE_FEATURES),
+        prior_of(weights["link"], FEATURES),
+    )
+
+
+def fitted(lessons: Sequence[Lesson]) -> Weights:
+    """The weights of all parts: the first features of a page are its own."""
+    pages = [(one.pages, one.relative, one.labels) for one in lessons]
+    sights = [(one.sights, one.sights_relative, one.sight_labels) for one in lessons if len(one.sights)]
+    return {
+        "own": regression(pages, OWN),
+        "page": regression(pages, PAGE_FEATURES),
+        "first_sight": regression(sights, FIRST_SIGHT),
+        "link": {"own": {"": 0.0}, "relative": ranking(lessons)},
+    }
+
+
+def mean_weights(fits: Sequence[Weights]) -> Weights:
+    """Their mean: each round draws other seeds and goes another way, so that one alone is partly chance."""
+    return {
+        part: {
+            kind: {name: round(mean([fit[part][kind][name] for fit in fits]), 5) for name in fits[0][part][kind]}
+            for kind in fits[0][part]
+        }
+        for part in fits[0]
+    }
+
+
+def regression(looks: Sequence[tuple[Floats, Floats, Floats]], names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The weights of a part. No likeness weighs below 0: a web that is unlike these could turn it round."""
+    places = [PAGE_FEATURES.index(name) for name in names]
+    alike = np.array([name not in COUNTS for name in names])
+    rows = np.vstack([np.hstack((own[:, places][:, alike], relative[:, places])) for own, relative, _ in looks])
+    labels = np.concatenate([labels for _, _, labels in looks])
+    counts = np.concatenate([np.full(len(labels), 1 / len(labels)) for _, _, labels in looks])  # a look counts as one
+    counts *= np.where(labels > 0, OF_TOPIC, 1.0)
+    bounded = np.concatenate((np.ones(int(alike.sum()), dtype=bool), alike))
+    bias, slopes = logistic(rows, labels, counts / counts.mean(), bounded)
+    own, relative = slopes[: int(alike.sum())].round(5).tolist(), slopes[int(alike.sum()) :].round(5).tolist()
+    likenesses = [name for name in names if name not in COUNTS]
+    return {
+        "own": {"": round(bias, 5), **dict(zip(likenesses, own, strict=True))},
+        "relative": dict(zip(names, relative, strict=True)),
+    }
+
+
+def logistic(rows: Floats, labels: Floats, counts: Floats, bounded: NDArray[np.bool_]) -> tuple[float, Floats]:
+    """Bias and weights of a penalised logistic regression on standardised columns, for the columns as they are.
+
+    `bounded` says which columns may not weigh below 0.
+    """
+    centre, width = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    standard = np.column_stack(((rows - centre) / width, np.ones(len(rows))))
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        along = standard @ weights
+        penalised = np.append(weights[:-1], 0.0)
+        total = counts @ (np.logaddexp(0.0, along) - labels * along) + PENALTY / 2 * penalised @ penalised
+        slope = standard.T @ (counts * (1 / (1 + np.exp(-along)) - labels)) + PENALTY * penalised
+        return float(total), slope
+
+    bounds = [(0.0, None) if one else (None, None) for one in bounded] + [(None, None)]
+    found = minimize(loss, np.zeros(standard.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B").x
+    slopes = found[:-1] / width
+    return float(found[-1] - slopes @ centre), slopes
+
+
+def ranking(lessons: Sequence[Lesson]) -> dict[str, float]:
+    """The weights of links: those that put relevant addresses before the others of the same frontier."""
+    looks = [one for one in lessons if one.link_labels.any()]
+    of_topic = Counter(one.topic for one in looks)
+    counts = np.array([1 / of_topic[one.topic] for one in looks])
+    starts = np.cumsum([0, *(len(one.link_labels) for one in looks)])
+    frontiers = Frontiers(
+        np.vstack([one.links for one in looks]),
+        np.concatenate([one.link_labels for one in looks]),
+        np.concatenate([one.link_weights for one in looks]),
+        starts[:-1],
+        counts / counts.sum(),
+    )
+    first = np.array([START if name in START_WITH else 0.0 for name in FEATURES])
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        value, slope = frontiers.loss(weights)
+        away = weights - first
+        return value + NEARNESS * float(away @ away), slope + 2 * NEARNESS * away
+
+    found = minimize(loss, first, jac=True, method="L-BFGS-B").x / START
+    return dict(zip(FEATURES, found.round(4).tolist(), strict=True))
+
+
+def checked(lessons: Sequence[Lesson], weights: Weights | None, draws: int, processes: int) -> list[str]:
+    """Harvest and recall by graph, of its own topics and of the labels, by weights that they did not teach."""
+    part = {topic: number % PARTS for number, topic in enumerate(sorted({one.topic for one in lessons}))}
+    taught = [fitted([one for one in lessons if part[one.topic] != number]) for number in range(PARTS)]
+    tasks = [
+        Task(graph, topic, draw, taught[part[graph, topic]] if (graph, topic) in part else weights)
+        for graph in _graphs
+        for topic in _graphs[graph].topics
+        for draw in range(draws)
+    ]
+    with multiprocessing.get_context("fork").Pool(processes, threadpool_limits, (1,)) as pool:
+        scores = [(task, found) for task, found, _ in pool.imap(run, tasks)]
+    return [line for graph in _graphs for line in lines_of(graph, scores)]
+
+
+def lines_of(graph: str, scores: Sequence[tuple[Task, Score]]) -> list[str]:
+    """The figures of one graph, of its own topics and of the others."""
+    kinds: Mapping[str, list[Score]] = {"its topics": [], "other labels": []}
+    for task, found in scores:
+        if task.graph == graph:
+            kinds["other labels" if task.topic in _others[graph] else "its topics"].append(found)
+    return [
+        f"{graph}, {kind}: harvest_r {mean([one.harvest_r for one in some]):.3f},"
+        f" recall_5r {mean([one.recall_5r for one in some]):.3f}"
+        for kind, some in kinds.items()
+        if some
+    ]
+
+
+if __name__ == "__main__":
+    main()

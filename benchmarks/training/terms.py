@@ -1,0 +1,272 @@
+"""Make the weights: `python -m benchmarks.training.terms DATA [--without SET] [--out DIR]`.
+
+DATA is a folder of the form of ../shared/data: DATA/terms/SET/{docs.jsonl.gz,gold.tsv} with `seed.txt` where there is
+one. Chinese and English sets make a model each (data/terms_zh.npz, data/terms_en.npz).
+
+    gaps        begins, ends, goes on: where the longest gold terms stand in the text; logistic regression over words
+    candidates  gold or not; logistic regression over features. The gaps of a set are judged for it by a model that has
+                not seen this set, as they will be on texts nobody has annotated
+"""
+
+import argparse
+import gzip
+import json
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from lexicon.c_value.candidates import readable
+from lexicon.counting.ngrams import NgramTable, Rows
+from lexicon.counting.occurrences import STEP, Occurrences, occurrences
+from lexicon.counting.tokens import Tokens, language_of, tokens_of
+from lexicon.model.boundaries import PAIRS, WINDOW, Boundaries, BoundaryModel, empty_model
+from lexicon.model.classifier import CLIP, CandidateModel, Units, crossed
+from lexicon.model.features import WordFacts, features
+from lexicon.model.learned import LANGUAGES, TermModel, save_model, spelt
+from lexicon.model.words import NUMBERS, TAGS
+from text.folding import word_key
+
+Floats = NDArray[np.float32]
+
+SEEN_AT_LEAST = 3  # a word has weights of its own if so often in a set, and that in two sets
+CANDIDATES_A_WORD = 0.5  # rows judged, as a share of the words of the corpus: the likeliest so many
+GAP_PENALTY = 0.1  # scikit-learn's C
+CANDIDATE_PENALTY = {"zh": 0.0005, "en": 0.0005}  # the same
+QUALITIES = ("adj", "ed", "ly", "verb", "general", "adverb")  # tags of English words that are no term alone
+LOST = 0.025  # of the gold spans are never counted, so that most other spans need not be
+WEIGHT = 1e5  # of each set in a fit, whatever its size
+
+
+@dataclass(frozen=True)
+class GoldSet:
+    """An annotated corpus, counted whole: every span is a row. `verdicts` (3, gaps): begins, ends, goes on."""
+
+    name: str
+    table: NgramTable
+    tokens: Tokens
+    spans: Occurrences
+    is_gold: NDArray[np.bool_]
+    verdicts: NDArray[np.bool_]
+
+
+def load_set(folder: Path) -> GoldSet:
+    """The set in a folder. Terms of its seed dictionary are gold too: that they are known makes them no less terms."""
+    with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
+        texts = [readable(json.loads(line)["text"]) for line in lines]
+    gold = {key for name in ("gold.tsv", "seed.txt") if (folder / name).exists() for key in terms_in(folder / name)}
+    language = Counter(map(language_of, texts)).most_common(1)[0][0]
+    table = NgramTable()
+    tokens = tokens_of(texts, language, np.arange(len(texts)), table.vocabulary)
+    spans = occurrences(tokens, table.vocabulary, Boundaries(empty_model(language)), -np.inf)
+    table.add([(tokens, spans)])
+    rows = table.rows()
+    is_gold = np.fromiter((word_key(text) in gold for text in spelt(table, rows)), dtype=bool, count=len(rows))
+    is_gold &= ~are_qualities(table, rows, language)
+    golden = is_gold[np.searchsorted(rows.keys, spans.keys)]
+    return GoldSet(folder.name, table, tokens, spans, is_gold, verdicts(spans, golden, len(tokens.ids)))
+
+
+def are_qualities(table: NgramTable, rows: Rows, language: str) -> NDArray[np.bool_]:
+    """Which rows are one English word that is no noun. Some sets list `cardiac` beside `cardiac arrest`, others do not;
+    we learn from noun phrases alone, which a reader would search for.
+    """
+    if language != "en":
+        return np.zeros(len(rows), dtype=bool)
+    tags = table.vocabulary.about.tags(language)[rows.words[0]]
+    found: NDArray[np.bool_] = (rows.words[1] < 0) & np.isin(tags, [TAGS[language].index(name) for name in QUALITIES])
+    return found
+
+
+def terms_in(path: Path) -> set[str]:
+    """The terms in the first column of a file."""
+    with path.open(encoding="utf-8") as lines:
+        rows = (line.rstrip("\n").split("\t")[0] for line in lines)
+        return {word_key(unicodedata.normalize("NFKC", term)) for term in rows if len(term) > 1}
+
+
+def verdicts(spans: Occurrences, golden: NDArray[np.bool_], words: int) -> NDArray[np.bool_]:
+    """What is right at each gap, by the longest gold terms, taken from the left."""
+    marks = np.zeros((3, words + 1), dtype=bool)
+    taken = np.zeros(words, dtype=bool)
+    which = np.flatnonzero(golden)
+    for at in which[np.lexsort((spans.starts[which], -spans.sizes[which]))].tolist():
+        start, end = spans.starts[at], spans.starts[at] + spans.sizes[at]
+        if not taken[start:end].any():
+            taken[start:end] = True
+            marks[0, start] = marks[1, end] = True
+            marks[2, start + 1 : end] = True
+    return marks
+
+
+def fit_boundaries(sets: Sequence[GoldSet]) -> BoundaryModel:
+    """The judgement of gaps from all of `sets`, each counting alike."""
+    language = sets[0].tokens.language
+    lexical = common_words(sets)
+    whole = scipy.sparse.vstack([gap_matrix(one, lexical) for one in sets]).tocsr()
+    of_set = np.repeat(np.arange(len(sets)), [one.verdicts.shape[1] for one in sets])
+    own = one_hot(of_set, len(sets)) * 3.0  # how much of a text is marked at all is a matter of the set
+    weight = WEIGHT / np.bincount(of_set)[of_set]
+    fits = []
+    for verdict in range(3):
+        right = np.concatenate([one.verdicts[verdict] for one in sets])
+        model = LogisticRegression(C=GAP_PENALTY, max_iter=60, tol=1e-3)
+        fits.append(model.fit(scipy.sparse.hstack([whole, own]).tocsr(), right, weight))
+    intercept = [fit.intercept_[0] + 3.0 * fit.coef_[0][-len(sets) :].mean() for fit in fits]
+    weights = np.stack([fit.coef_[0][: -len(sets)] for fit in fits], axis=1).astype(np.float16).astype(np.float32)
+    return unpacked(language, lexical, weights, np.array(intercept, dtype=np.float16).astype(np.float32))
+
+
+def unpacked(language: str, lexical: Sequence[str], weights: Floats, intercept: Floats) -> BoundaryModel:
+    """The rows of `weights`, in the order of `gap_matrix`, as a model."""
+    tags, numbers = len(TAGS[language]), len(NUMBERS)
+    by_place = weights[: WINDOW * (numbers + tags + len(lexical))].reshape(WINDOW, -1, 3)
+    pairs = weights[WINDOW * by_place.shape[1] :].reshape(len(PAIRS), tags * tags, 3)
+    return BoundaryModel(
+        language,
+        tuple(lexical),
+        by_place[:, :numbers],
+        by_place[:, numbers : numbers + tags],
+        by_place[:, numbers + tags :],
+        pairs,
+        intercept,
+    )
+
+
+def common_words(sets: Sequence[GoldSet]) -> list[str]:
+    """Words frequent in at least two sets: function words mostly."""
+    found: Counter[str] = Counter()
+    for one in sets:
+        often = np.flatnonzero(np.bincount(one.tokens.ids) >= SEEN_AT_LEAST).tolist()
+        found.update({one.table.vocabulary.words[number].lower() for number in often} - {"\n"})
+    return sorted(word for word, count in found.items() if count >= min(2, len(sets)))
+
+
+def gap_matrix(one: GoldSet, lexical: Sequence[str]) -> scipy.sparse.csr_matrix:
+    """One row a gap; columns as `unpacked` reads them."""
+    language, words = one.tokens.language, one.table.vocabulary.words
+    about = one.table.vocabulary.about
+    index = {word: number for number, word in enumerate(lexical)}
+    own = np.array([index.get(word.lower(), len(lexical)) for word in words])
+    each = scipy.sparse.hstack(
+        [
+            scipy.sparse.csr_matrix(about.numbers),
+            one_hot(about.tags(language), len(TAGS[language])),
+            one_hot(own, len(lexical) + 1)[:, :-1],
+        ]
+    ).tocsr()
+    padded = np.concatenate([[0, 0], one.tokens.ids, [0, 0]])
+    gaps, tags = len(one.tokens.ids) + 1, about.tags(language)[padded]
+    places = [each[padded[place : place + gaps]] for place in range(WINDOW)]
+    size = len(TAGS[language])
+    pairs = [one_hot(tags[left : left + gaps] * size + tags[right : right + gaps], size**2) for left, right in PAIRS]
+    return scipy.sparse.hstack([*places, *pairs]).tocsr().astype(np.float32)
+
+
+def one_hot(values: NDArray[np.int64], size: int) -> scipy.sparse.csr_matrix:
+    """A row of `size` columns for each value, 1 in the column of the value."""
+    ones = np.ones(len(values), dtype=np.float32)
+    return scipy.sparse.csr_matrix((ones, (np.arange(len(values)), values)), shape=(len(values), size))
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The candidates of a set as examples: `columns` (rows, features), and which are gold."""
+
+    columns: Floats
+    is_gold: NDArray[np.bool_]
+    likely_floor: float
+
+
+def examples(one: GoldSet, boundaries: BoundaryModel) -> Examples:
+    """The likeliest rows of a set by `boundaries`."""
+    table = NgramTable(one.table.vocabulary)
+    table.add([(one.tokens, occurrences(one.tokens, table.vocabulary, Boundaries(boundaries), -np.inf))])
+    rows: Rows = table.rows()
+    count = min(len(rows), int(CANDIDATES_A_WORD * len(one.tokens.ids)))
+    floor = np.partition(rows.likeliest, -count)[-count]
+    chosen = np.flatnonzero(rows.likeliest >= floor)
+    facts = WordFacts.of(table, one.tokens.language, rows.words)
+    columns = features(rows.take(chosen), facts, table.words_read)
+    return Examples(columns, one.is_gold[chosen], float(floor) / STEP)
+
+
+def fit_candidates(language: str, given: Sequence[Examples]) -> CandidateModel:
+    """The judgement of candidates from the examples of all sets, each set counting alike."""
+    units = [Units.of(one.columns) for one in given]
+    wide = np.vstack([crossed(one.columns, language, own) for one, own in zip(given, units, strict=True)])
+    right = np.concatenate([one.is_gold for one in given])
+    weight = np.concatenate([np.full(len(one.is_gold), WEIGHT / len(one.is_gold)) for one in given])
+    whole = Units.of(wide)
+    fit = LogisticRegression(C=CANDIDATE_PENALTY[language], max_iter=150, tol=1e-3)
+    fit.fit(np.clip((wide - whole.mean) / whole.scale, -CLIP, CLIP), right, weight)
+    usual = Units(np.mean([own.mean for own in units], axis=0), np.mean([own.scale for own in units], axis=0))
+    return CandidateModel(language, usual, whole, fit.coef_[0].astype(np.float32), float(fit.intercept_[0]))
+
+
+def own_floor(sets: Sequence[GoldSet], boundaries: BoundaryModel) -> float:
+    """The own log-odds that nearly all gold spans reach."""
+    reached = []
+    for one in sets:
+        at = Boundaries(boundaries)
+        at.learn_words(one.table.vocabulary, one.tokens.ids)
+        golden = one.is_gold[np.searchsorted(one.table.rows().keys, one.spans.keys)]
+        begins, ends, inside = at.alone(one.tokens.ids)
+        flow = np.concatenate([[0], np.cumsum(-np.logaddexp(0, -inside.astype(np.float64)))])
+        first, last = one.spans.starts[golden], (one.spans.starts + one.spans.sizes)[golden] - 1
+        reached.append(np.quantile(begins[first] + ends[last] + flow[last + 1] - flow[first + 1], LOST))
+    return float(np.mean(reached))
+
+
+class Trainer:
+    """Fits models for any selection of some sets of one language; what two selections share is fitted once."""
+
+    def __init__(self, sets: Sequence[GoldSet]) -> None:
+        self._sets = {one.name: one for one in sets}
+        self._boundaries: dict[frozenset[str], BoundaryModel] = {}
+
+    def fit(self, names: frozenset[str]) -> TermModel:
+        """The model from these sets. Needs two of them."""
+        boundaries = self._fit_boundaries(names)
+        sets = [self._sets[name] for name in sorted(names)]
+        given = [examples(one, self._fit_boundaries(names - {one.name})) for one in sets]
+        language = sets[0].tokens.language
+        likely = float(np.mean([one.likely_floor for one in given]))
+        return TermModel(boundaries, fit_candidates(language, given), own_floor(sets, boundaries), likely)
+
+    def _fit_boundaries(self, names: frozenset[str]) -> BoundaryModel:
+        if names not in self._boundaries:
+            self._boundaries[names] = fit_boundaries([self._sets[name] for name in sorted(names)])
+        return self._boundaries[names]
+
+
+def load_sets(data: Path) -> list[GoldSet]:
+    """All sets of a folder, in the order of their names."""
+    return [load_set(folder) for folder in sorted((data / "terms").iterdir()) if (folder / "gold.tsv").exists()]
+
+
+def main() -> None:
+    """Fit and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--without", action="append", default=[], help="a set that is left out")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "data")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", ConvergenceWarning)  # the figures do not gain by more steps
+    sets = [one for one in load_sets(given.data) if one.name not in given.without]
+    for language in LANGUAGES:
+        chosen = [one for one in sets if one.tokens.language == language]
+        model = Trainer(chosen).fit(frozenset(one.name for one in chosen))
+        save_model(model, given.out / f"terms_{language}.npz")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""What a focused crawl thought of pages and links. Its state is not kept: it is made of these rows again at each start.
+
+Guidance   all that one judged page led to      crawler -> kept with its visit, in the same transaction
+Judged     a page as it was judged              -> crawler (at start), operator
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from docstore.articles.extraction_writer import PendingPage
+from docstore.articles.records import storable
+from docstore.database import Database
+from docstore.model import WarcPointer
+from docstore.tables import judged, left_out, pages, urls
+
+_ROWS = 200  # with their words, in memory at once
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A link that is not followed, and why."""
+
+    url: str
+    anchor: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """What a focused crawl makes of a page. `words` is what it read, packed; `seq` the place in the order of judging.
+
+    `priorities` are those of addresses found before, as they are now; `left_out` links that are not followed.
+    """
+
+    seq: int
+    strategy: str
+    topic: str
+    score: float
+    kept: bool
+    words: bytes
+    priorities: Mapping[str, float] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A page as it was judged. `words` is what was read, packed."""
+
+    url: str
+    seq: int
+    strategy: str
+    topic: str
+    score: float
+    kept: bool
+    words: bytes
+
+
+@dataclass(frozen=True)
+class Harvest:
+    """Pages of a host that a strategy judged, and how many it kept."""
+
+    host: str
+    strategy: str
+    fetched: int
+    kept: int
+
+    @property
+    def rate(self) -> float:
+        """The part that was kept, 0 to 1."""
+        return self.kept / self.fetched if self.fetched else 0.0
+
+
+class JudgementTable:
+    """`store.judgements`."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def all(self) -> Iterator[Judged]:
+        """Every judged page in the order of judging, some at a time (memory stays bounded)."""
+        last = (-1, -1)
+        while True:
+            later = (judged.c.seq > last[0]) | ((judged.c.seq == last[0]) & (judged.c.url_id > last[1]))
+            query = _JUDGED.where(later).order_by(judged.c.seq, judged.c.url_id).limit(_ROWS)
+            with self._database.read() as connection:
+                rows = connection.execute(query).all()
+            yield from (_judged_of(row) for row in rows)
+            if len(rows) < _ROWS:
+                return
+            last = (rows[-1].seq, rows[-1].url_id)
+
+    def count(self) -> int:
+        """How many pages were judged."""
+        with self._database.read() as connection:
+            return connection.scalar(select(func.count()).select_from(judged)) or 0
+
+    def unread(self, most: int) -> list[PendingPage]:
+        """Pages that are kept and that no focused crawl has judged, the newest `most`, the oldest of them first."""
+        query = (
+            select(pages, urls.c.url, urls.c.host)
+            .join(urls, urls.c.url_id == pages.c.url_id)
+            .outerjoin(judged, judged.c.url_id == pages.c.url_id)
+            .where(judged.c.url_id.is_(None))
+            .order_by(pages.c.fetched_at.desc(), pages.c.url_id.desc())
+            .limit(most)
+        )
+        with self._database.read() as connection:
+            return [_pending_of(row) for row in connection.execute(query)][::-1]
+
+    def record(self, given: Sequence[tuple[int, Guidance]]) -> None:
+        """Keep what was thought of pages of the archive: (url_id, guidance) of each, in order."""
+        at = self._clock()
+        with self._database.write() as connection:
+            write_guidance(self._database, connection, [(url_id, one, at) for url_id, one in given])
+
+    def find(self, url: str) -> Judged | None:
+        """The judgement of an address."""
+        with self._database.read() as connection:
+            row = connection.execute(_JUDGED.where(urls.c.url == url)).first()
+        return _judged_of(row) if row else None
+
+    def left_out(self, url: str) -> tuple[LeftOut, str] | None:
+        """Why a link was not followed, and the address of the page that it was last seen on."""
+        query = (
+            select(left_out, urls.c.url.label("parent"))
+            .outerjoin(urls, urls.c.url_id == left_out.c.parent_id)
+            .where(left_out.c.url == url)
+        )
+        with self._database.read() as connection:
+            row = connection.execute(query).first()
+        return (LeftOut(row.url, row.anchor, row.reason), row.parent or "") if row else None
+
+    def harvest(self) -> list[Harvest]:
+        """What each strategy kept of each host's pages, the hosts with most pages first."""
+        query = (
+            select(urls.c.host, judged.c.strategy, func.count(), func.sum(judged.c.kept))
+            .join(urls, urls.c.url_id == judged.c.url_id)
+            .group_by(urls.c.host, judged.c.strategy)
+            .order_by(func.count().desc(), urls.c.host, judged.c.strategy)
+        )
+        with self._database.read() as connection:
+            return [Harvest(host, name, count, int(kept)) for host, name, count, kept in connection.execute(query)]
+
+    def reprioritise(self, priorities: Mapping[str, float]) -> None:
+        """Set the priorities of addresses that were not fetched yet."""
+        if priorities:
+            with self._database.write() as connection:
+                _write_priorities(connection, priorities)
+
+
+def write_guidance(database: Database, connection: Connection, given: Sequence[tuple[int, Guidance, float]]) -> None:
+    """Keep what was thought of pages: (url_id, guidance, time) of each, in order. Their links are in the table."""
+    database.upsert(connection, judged, [_judged_row(url_id, one) for url_id, one, _ in given], update=_RENEWED)
+    priorities: dict[str, float] = {}
+    for _, one, _ in given:
+        priorities.update(one.priorities)
+    _write_priorities(connection, priorities)
+    rows = {link.url: _left_out_row(link, url_id, at) for url_id, one, at in given for link in one.left_out}
+    database.upsert(connection, left_out, list(rows.values()), update=("parent_id", "anchor", "reason", "at"))
+
+
+def _write_priorities(connection: Connection, priorities: Mapping[str, float]) -> None:
+    if priorities:
+        connection.execute(_PRIORITY, [{"address": url, "new": value} for url, value in priorities.items()])
+
+
+def _judged_row(url_id: int, one: Guidance) -> dict[str, Any]:
+    return {
+        "url_id": url_id,
+        "seq": one.seq,
+        "strategy": one.strategy,
+        "topic": one.topic,
+        "score": one.score,
+        "kept": int(one.kept),
+        "words": one.words,
+    }
+
+
+def _left_out_row(link: LeftOut, parent_id: int, at: float) -> dict[str, Any]:
+    return {
+        "url": link.url,
+        "parent_id": parent_id,
+        "anchor": storable(link.anchor)[:300],
+        "reason": storable(link.reason)[:300],
+        "at": at,
+    }
+
+
+def _pending_of(row: Any) -> PendingPage:
+    pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
+    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
+
+
+def _judged_of(row: Any) -> Judged:
+    return Judged(row.url, row.seq, row.strategy, row.topic, row.score, bool(row.kept), row.words)
+
+
+_RENEWED = ("strategy", "topic", "score", "kept", "words")  # a page that is read again keeps its place in the order
+_JUDGED = select(judged, urls.c.url).join(urls, urls.c.url_id == judged.c.url_id)
+_PRIORITY = (
+    update(urls)
+    .where(urls.c.url == bindparam("address"), urls.c.visited_at.is_(None))
+    .values(priority=bindparam("new"))
+)

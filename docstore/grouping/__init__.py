@@ -1,0 +1,1 @@
+"""Which pages are one article, and which articles are copies of another. `resolve.py` first."""

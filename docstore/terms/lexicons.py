@@ -1,0 +1,199 @@
+"""Candidate terms with the administrator's decisions, and the published versions of the lexicon."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from docstore.articles.records import MINED_VERSION, TEXT_VERSION, Op, number, storable, write_changes, write_number
+from docstore.batches import batched
+from docstore.database import Database
+from docstore.errors import LexiconError
+from docstore.model import Lexicon, Term, TermStatus
+from docstore.tables import changes, lexicon_entries, lexicons, terms
+from docstore.terms.history import LONGEST_SYNONYM, MOST_SYNONYMS, ActKind, TermActs, TermEdit
+from docstore.terms.queue import NEVER, RANKED_MINED
+from docstore.terms.rows import entry_of, entry_row, lexicon_of, term_of, term_row
+
+BATCH = 500
+EVIDENCE = ("score", "frequency", "documents", "tags", "contexts", "parts", "place", "mined_at")
+MORE_EVIDENCE = 2  # times as often as when it was rejected: then a term is worth another look
+
+
+class LexiconTable:
+    """`store.lexicon`. Versions are numbered from 1, never changed once published; version 0 is the empty one."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+        self._acts = TermActs(database, clock)
+
+    def is_outdated(self) -> bool:
+        """Has any article come or changed since the candidates were mined?"""
+        with self._database.read() as connection:
+            return number(connection, TEXT_VERSION) != number(connection, MINED_VERSION)
+
+    def replace_candidates(self, mined: Sequence[Term], text_version: int = 0) -> int:
+        """Keep the newest evidence. Returns how many terms are new.
+
+        Decisions stay, but that a rejected term whose evidence has doubled is a candidate again; undecided terms that
+        are no longer mined go. `text_version` is that of the articles before they were read
+        (`ArticleTable.text_version`).
+        """
+        now = self._clock()
+        with self._database.write() as connection:
+            before = connection.scalar(select(func.count()).select_from(terms)) or 0
+            for batch in batched(mined, BATCH):
+                rows = [term_row(term, now, now) for term in batch]
+                self._database.upsert(connection, terms, rows, update=EVIDENCE)
+            between = connection.scalar(select(func.count()).select_from(terms)) or 0
+            stale = terms.c.mined_at != now  # not only earlier: the clock may have been set back
+            connection.execute(delete(terms).where(terms.c.status == TermStatus.CANDIDATE, stale))
+            doubled = terms.c.frequency >= MORE_EVIDENCE * func.coalesce(func.nullif(terms.c.decided_on, 0), 1)
+            again = select(terms.c.text).where(terms.c.status == TermStatus.REJECTED, terms.c.mined_at == now, doubled)
+            self._acts.returned(connection, connection.scalars(again).all())
+            write_number(self._database, connection, MINED_VERSION, text_version)
+            write_number(self._database, connection, RANKED_MINED, NEVER)
+        return between - before
+
+    def terms(
+        self, status: TermStatus | None = None, text: str = "", offset: int = 0, limit: int = 50
+    ) -> tuple[int, list[Term]]:
+        """How many terms match, and one page of them, best score first. `text` matches anywhere in the term."""
+        query = select(terms)
+        if status is not None:
+            query = query.where(terms.c.status == status)
+        if text:
+            query = query.where(terms.c.text.contains(storable(text), autoescape=True))
+        with self._database.read() as connection:
+            total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
+            page = query.order_by(terms.c.score.desc(), terms.c.text).offset(offset).limit(limit)
+            return total, [term_of(row) for row in connection.execute(page)]
+
+    def counts(self) -> dict[TermStatus, int]:
+        """How many terms have each status."""
+        query = select(terms.c.status, func.count()).group_by(terms.c.status)
+        with self._database.read() as connection:
+            found = {TermStatus(status): count for status, count in connection.execute(query)}
+        return {status: found.get(status, 0) for status in TermStatus}
+
+    def decide(self, texts: Sequence[str], status: TermStatus, by: str = "") -> None:
+        """Keep a decision on terms that are known. LexiconError names the ones that are not; nothing is kept then."""
+        self._acts.do(ActKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], by)
+
+    def set_synonyms(self, text: str, synonyms: Sequence[str], by: str = "") -> None:
+        """Keep other words for a known term, instead of those it had; the next version has them if it has the term.
+
+        Blanks around a word, empty words and the term itself are left out. Raises LexiconError for an unknown term,
+        for more than `MOST_SYNONYMS` and for one of more than `LONGEST_SYNONYM` characters; nothing is kept then.
+        """
+        self._acts.do(ActKind.SYNONYMS, [TermEdit(text, synonyms=tuple(synonyms))], by)
+
+    def add(self, texts: Sequence[str], by: str = "") -> None:
+        """Accept terms that people bring, mined or not. Their form was checked by the caller."""
+        edits = [TermEdit(text, TermStatus.ACCEPTED, adds=True) for text in dict.fromkeys(texts)]
+        self._acts.do(ActKind.ADD, edits, by)
+
+    def propose(self, text: str, by: str = "") -> None:
+        """Make a candidate of a word that people bring; a known term stays as it is. Its form was checked before."""
+        self._acts.do(ActKind.PROPOSE, [TermEdit(text, adds=True, keeps=True)], by)
+
+    def accepted(self) -> list[Term]:
+        """Every accepted term, in the order of their text."""
+        query = select(terms).where(terms.c.status == TermStatus.ACCEPTED).order_by(terms.c.text)
+        with self._database.read() as connection:
+            return [term_of(row) for row in connection.execute(query)]
+
+    def publish(self, lexicon: Lexicon) -> Lexicon:
+        """Keep a new version. LexiconError if someone else published that number meanwhile."""
+        published = replace(lexicon, published_at=self._clock(), applied_at=None)
+        with self._database.write() as connection:
+            latest = connection.scalar(select(func.max(lexicons.c.version))) or 0
+            if published.version != latest + 1:
+                raise LexiconError(f"version {latest} was published meanwhile: look at the changes, then publish again")
+            row = {
+                "version": published.version,
+                "published_at": published.published_at,
+                "note": published.note,
+                "by_whom": published.by,
+            }
+            connection.execute(lexicons.insert(), [row])
+            rows = [entry_row(published.version, e) for e in published.entries]
+            if rows:
+                connection.execute(lexicon_entries.insert(), rows)
+        return published
+
+    def latest(self) -> Lexicon:
+        """The newest published version (version 0, empty, if none was)."""
+        with self._database.read() as connection:
+            return self._load(connection, select(func.max(lexicons.c.version)))
+
+    def applied(self) -> Lexicon:
+        """The newest version that documents are segmented with."""
+        newest = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
+        with self._database.read() as connection:
+            return self._load(connection, newest)
+
+    def applied_version(self) -> int:
+        """The number of the version that documents are segmented with (cheap to ask)."""
+        newest = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
+        with self._database.read() as connection:
+            return connection.scalar(newest) or 0
+
+    def versions_in_index(self) -> list[int]:
+        """The versions by which documents in the index may be cut, newest first: more than one while a newly applied
+        version still has documents in the change log.
+
+        A version is left behind when nothing is pending from the time in which it was followed by the next.
+        """
+        times = select(lexicons.c.version, lexicons.c.applied_at).where(lexicons.c.applied_at.is_not(None))
+        with self._database.read() as connection:
+            pending = connection.scalar(select(changes.c.at).order_by(changes.c.seq).limit(1))
+            applied = connection.execute(times.order_by(lexicons.c.version.desc())).all()
+        following = [row.applied_at for row in applied]  # when the version after each came; version 0 is the last
+        versions = [*(row.version for row in applied), 0]
+        held = [v for v, at in zip(versions[1:], following, strict=True) if pending is not None and pending <= at]
+        return [versions[0], *held]
+
+    def version(self, number: int) -> Lexicon:
+        """One published version; the empty one if there is none of this number."""
+        with self._database.read() as connection:
+            return self._load(connection, select(lexicons.c.version).where(lexicons.c.version == number))
+
+    def latest_version(self) -> int:
+        """The number of the newest published version (cheap to ask)."""
+        with self._database.read() as connection:
+            return connection.scalar(select(func.max(lexicons.c.version))) or 0
+
+    def versions(self) -> list[tuple[Lexicon, int]]:
+        """Every version without its entries, newest first, with how many entries it has."""
+        count = (
+            select(lexicon_entries.c.version, func.count().label("size")).group_by(lexicon_entries.c.version).subquery()
+        )
+        query = (
+            select(lexicons, count.c.size)
+            .outerjoin(count, count.c.version == lexicons.c.version)
+            .order_by(lexicons.c.version.desc())
+        )
+        with self._database.read() as connection:
+            return [(lexicon_of(row, ()), row.size or 0) for row in connection.execute(query)]
+
+    def mark_applied(self, version: int, url_ids: Collection[int]) -> None:
+        """From now on documents are segmented with `version`; `url_ids` are those that have to be done again."""
+        now = self._clock()
+        with self._database.write() as connection:
+            write_changes(connection, Op.RESEGMENT, url_ids, now)
+            connection.execute(update(lexicons).where(lexicons.c.version == version).values(applied_at=now))
+
+    def _load(self, connection: Connection, number: Any) -> Lexicon:
+        row = connection.execute(select(lexicons).where(lexicons.c.version == number.scalar_subquery())).first()
+        if row is None:
+            return Lexicon()
+        query = select(lexicon_entries).where(lexicon_entries.c.version == row.version).order_by(lexicon_entries.c.text)
+        entries = tuple(entry_of(e) for e in connection.execute(query))
+        return lexicon_of(row, entries)
+
+
+__all__ = ["LONGEST_SYNONYM", "MOST_SYNONYMS", "LexiconTable"]

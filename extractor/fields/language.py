@@ -1,0 +1,100 @@
+"""The language of a text: by its script where that tells, by its commonest words among those in Latin letters."""
+
+import re
+from collections import Counter
+
+from text.scripts import HAN
+
+SAMPLE = 1_000
+LEAST_WORDS = 2  # of a language's common words that must be there for it to be told, and their share of all words
+LEAST_SHARE = 0.04
+FEW_WORDS = 30
+CHINESE = re.compile(f"[{HAN}]+")
+LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
+OTHER_LETTERS = re.compile(f"[\u0370-\u1fff\u3040-\ufaff{HAN}]+")
+CHINESE_SHARE = 0.1  # of Han in all letters; a Chinese character says as much as several Latin letters
+OTHER_SHARE = 0.1  # the same for kana and Hangul, of which Chinese text has none
+# Scripts of one language, or nearly; the letters that set a language apart come before its script's commonest.
+SCRIPTS = (
+    ("ja", re.compile("[\u3040-\u30ff]+"), OTHER_SHARE),
+    ("ko", re.compile("[\uac00-\ud7af]+"), OTHER_SHARE),
+    ("th", re.compile("[\u0e00-\u0e7f]+"), 0.3),
+    ("el", re.compile("[\u0370-\u03ff]+"), 0.3),
+    ("he", re.compile("[\u0590-\u05ff]+"), 0.3),
+    ("hi", re.compile("[\u0900-\u097f]+"), 0.3),
+    ("fa", re.compile("[پچژگ]+"), 0.01),
+    ("ar", re.compile("[\u0600-\u06ff]+"), 0.3),
+    ("uk", re.compile("[іїєґІЇЄҐ]+"), 0.02),
+    ("ru", re.compile("[\u0400-\u04ff]+"), 0.3),
+)
+# The commonest short words that few neighbours share.
+COMMON = {
+    "en": "the and of to in is that for with was are this have from",
+    "de": "der die und das ist nicht ein den mit auf für dem sich von",
+    "fr": "le les des est et une dans pour que qui sur pas du au",
+    "es": "el los las que del una por con para es en se como más",
+    "it": "il che di della per una non gli sono con del nel è anche",
+    "pt": "os que não uma para com do da dos das em por mais foi",
+    "nl": "het een van en dat niet zijn voor met op te aan ook de",
+    "sv": "och att det som på är för inte av till ett den med",
+    "da": "og at det er på af til ikke der med som en har",
+    "no": "og det er på av til ikke som med å har ble fra",
+    "fi": "ja on ei että se oli mutta kun ovat myös joka hän",
+    "pl": "się nie na jest że do to jak przez oraz dla od w z",
+    "cs": "se je na že v to s jako ale pro také podle jsou by",
+    "hu": "az és hogy nem egy is volt meg de csak már ezt",
+    "ro": "și în care pentru este din că nu la cu mai au sunt",
+    "tr": "ve bir bu için ile olarak da de olan çok daha gibi",
+    "hr": "je da se na su za i od koji kao što ali nije",
+    "id": "yang dan di dengan untuk dari ini itu pada tidak dalam akan",
+    "vi": "và của là có cho không được với các người trong những",
+}
+WORDS: dict[str, list[str]] = {}
+for _language, _words in COMMON.items():
+    for _word in _words.split():
+        WORDS.setdefault(_word, []).append(_language)
+CYRILLIC = frozenset(("uk", "ru", "bg", "sr", "mk", "be", "kk"))
+ARABIC = frozenset(("ar", "fa", "ur", "ckb", "ps"))
+
+
+def language_of(text: str, hint: str = "") -> str:
+    """The language of a text as a code of ISO 639-1 (`zh`, `en`, `de` ...), "" where it cannot be told.
+
+    `zh` is any Chinese, simplified or traditional. `hint` is what the page says of itself (`<html lang>`); it decides
+    between languages of one script, and never against the script.
+    """
+    sample = text[:SAMPLE]
+    stated = hint.strip().lower().replace("_", "-").partition("-")[0][:3]
+    other = count(OTHER_LETTERS, sample)
+    if other * 20 <= len(sample):
+        return by_words(sample.lower().split(), stated) if LATIN.search(sample) else ""
+    letters = other + count(LATIN, sample)
+    for language, script, share in SCRIPTS:
+        if count(script, sample) > share * letters:
+            return of_script(language, stated)
+    return "zh" if count(CHINESE, sample) > CHINESE_SHARE * letters else by_words(sample.lower().split(), stated)
+
+
+def count(letters: re.Pattern[str], sample: str) -> int:
+    """How many letters of a sample are these; the pattern matches runs."""
+    return sum(map(len, letters.findall(sample)))
+
+
+def of_script(language: str, stated: str) -> str:
+    """The language of a script, or the one that the page states if it is written so."""
+    for script in (CYRILLIC, ARABIC):
+        if language in script and stated in script:
+            return stated
+    return language
+
+
+def by_words(words: list[str], stated: str) -> str:
+    """The language in Latin letters whose common words are the most; the page's own word breaks ties.
+
+    With too few common words to tell it is what the page states, and English for a handful of words.
+    """
+    counts = Counter(language for word in words if word in WORDS for language in WORDS[word])
+    best = max(counts.values(), default=0)
+    if best < max(LEAST_WORDS, len(words) * LEAST_SHARE):
+        return stated or ("en" if len(words) < FEW_WORDS else "")
+    return stated if counts[stated] == best else max(counts, key=lambda language: counts[language])

@@ -1,0 +1,88 @@
+"""What is left out of a page's layout: menus, footers and lists of links, looked through once and counted.
+
+A token of markup is a tag, its attributes, and the text behind it: `("a", 'href="/"', "首页")`, `("/a", "", "")`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from extractor.page.layout import LeftOut, size_of
+from extractor.page.markup_hints import Facts, Hint
+
+# It holds no text outside links that is longer than a label, in Chinese characters, nor a year ...
+LONGEST_LABEL = 12.0
+YEAR = re.compile(r"(?:19|20)\d\d")
+# ... and none of these elements.
+TELLING = frozenset(("h1", "main", "article", "time"))
+LISTS = ("ul", "ol")
+Token = tuple[str, str, str]
+SHORTEST_LIST = 3  # links that make a list of links
+LONGEST_LOSS = 20.0  # of one link's text
+HEADLINE = 6.0  # shortest link that may be a headline
+
+
+@dataclass(slots=True)
+class Scan(LeftOut):
+    """An element looked through: what it holds, the token of its end tag (0: it must be read), and tokens looked at."""
+
+    end: int = 0
+    tokens: int = 0
+    elements: int = 0
+    links: int = 0
+    loss: float = 0.0
+
+
+def may_be_left_out(facts: Facts) -> bool:
+    """It is called no part of the article, or is a list."""
+    return facts.apart or facts.tag in LISTS
+
+
+def is_left_out(facts: Facts, found: Scan) -> bool:
+    """Nothing in it must be read; and a list is one of links."""
+    return found.end > 0 and (facts.apart or found.links >= max(SHORTEST_LIST, found.rows))
+
+
+def scan(tokens: Sequence[Token], at: int, facts: Facts, most: int) -> Scan:
+    """Look through the element whose first token is `at`, at most `most` tokens far.
+
+    Years are let pass in what is called comments or footer.
+    """
+    tag, close, dated = facts.tag, "/" + facts.tag, facts.hint is not Hint.AFTER
+    found, depth, in_link, place = Scan(), 1, False, at - 1
+    for place in range(at, min(len(tokens), at + most)):
+        name, attributes, text = tokens[place]
+        if name == close:
+            depth -= 1
+            if depth == 0:
+                found.end = place
+                break
+        elif name == "/a":
+            in_link = False
+        elif name[0] != "/":
+            found.elements += 1
+            if name == tag:
+                depth += attributes[-1:] != "/"
+            elif name == "a":
+                in_link = attributes != ""
+            elif name in TELLING:
+                break
+        if text and not text.isspace():
+            size = count(found, text, in_link)
+            if not in_link and (size >= LONGEST_LABEL or (dated and YEAR.search(text))):
+                break
+    found.tokens = place - at + 1
+    return found
+
+
+def count(found: Scan, text: str, in_link: bool) -> float:
+    """Count one run of text; returns its size."""
+    size = size_of(text)
+    found.size += size
+    found.rows += 1
+    if in_link:
+        found.link_size += size
+        found.links += 1
+        found.headlines += size >= HEADLINE
+        found.loss += min(size, LONGEST_LOSS)
+    return size

@@ -1,0 +1,205 @@
+"""What `fused` remembers of a crawl, as arrays: words of pages, and every link seen with the words in and around it.
+
+node   an address, fetched or not        page   a node that was fetched, numbered in order of fetching
+link   page -> node, with the numbers of its anchor's and its context's words
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count, islice, repeat
+from typing import Generic, TypeVar
+from urllib.parse import urlsplit
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from crawler.guide import LinkWords, PageWords
+from text.general_language import of_pages
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SLUG = "/"  # marks the words of an address
+_PARTS = re.compile(r"[-_+%]+")
+MOST_WORDS = 400_000  # of the vocabulary: words first met later are not told apart
+MOST_LINK_WORDS = 40  # of a link's context
+
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+class Column(Generic[Number]):
+    """An array that grows at its end."""
+
+    def __init__(self, kind: type[Number], width: tuple[int, ...] = ()) -> None:
+        self._room: NDArray[Number] = np.zeros((1024, *width), dtype=kind)
+        self._count = 0
+
+    @property
+    def values(self) -> NDArray[Number]:
+        """What was added, as a view: good until the next addition, and what is written to it stays."""
+        return self._room[: self._count]
+
+    def add(self, values: NDArray[Number] | Sequence[int] | Sequence[float]) -> None:
+        """Put at the end."""
+        end = self._count + len(values)
+        while end > len(self._room):
+            self._room = np.concatenate((self._room, np.zeros_like(self._room)))
+        self._room[self._count : end] = values
+        self._count = end
+
+
+class WordRows:
+    """The distinct words of each link, as numbers."""
+
+    def __init__(self) -> None:
+        self._ids = Column(np.int64)
+        self._ends = Column(np.int64)
+        self._ends.add([0])
+
+    def add(self, ids: Ints, sizes: Sequence[int]) -> None:
+        """Those of the next links one after another, and how many each has; -1 is no word."""
+        ends = np.cumsum(np.array([self._ends.values[-1], *sizes], dtype=np.int64))[1:]
+        self._ids.add(ids)
+        self._ends.add(ends)
+
+    def matrix(self, links: slice, width: int) -> sp.csr_matrix:
+        """A 0/1 matrix of these links, links x words; words numbered `width` or higher are left out."""
+        ends = self._ends.values[links.start : links.stop + 1]
+        ids = self._ids.values[ends[0] : ends[-1]]
+        known = (ids >= 0) & (ids < width)
+        places = np.concatenate(([0], np.cumsum(known)))[ends - ends[0]]
+        return sp.csr_matrix((np.ones(int(places[-1])), ids[known], places), shape=(len(ends) - 1, width))
+
+
+@dataclass
+class Memory:
+    """Grows with every page; nothing is forgotten but the order of a page's words."""
+
+    words: dict[str, int] = field(default_factory=lambda: defaultdict(count().__next__))  # a new one: the next number
+    nodes: dict[str, int] = field(default_factory=dict)
+    urls: list[str] = field(default_factory=list)  # of the nodes
+    slugs: list[Sequence[str]] = field(default_factory=list)  # of the nodes: words of the address
+    paths: dict[str, int] = field(default_factory=dict)  # host and directory -> number
+    path: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: number in `paths`
+    depth: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: steps from a seed
+    page_of: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: page, -1 for none
+    into: list[list[int]] = field(default_factory=list)  # of the nodes: links that lead there
+    pages: list[int] = field(default_factory=list)  # page -> node
+    titles: list[Ints] = field(default_factory=list)  # of the pages: distinct words
+    page_words: list[tuple[Ints, Floats]] = field(default_factory=list)  # word numbers, 1 + ln of their counts
+    links_of: list[tuple[int, int]] = field(default_factory=list)  # of the pages: first link, one after the last
+    degree: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the pages: how many links
+    source: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the links: page
+    target: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the links: node
+    anchors: WordRows = field(default_factory=WordRows)
+    contexts: WordRows = field(default_factory=WordRows)
+    _general: Column[np.float64] = field(default_factory=partial(Column, np.float64))  # of the words
+
+    def bag(self, page: PageWords) -> tuple[Ints, Floats]:
+        """The numbers of a page's own words, its address' among them, and 1 + ln of their counts."""
+        own = page.own_counts
+        slug = [word for word in path_and_slug(page.url)[1] if word not in own]
+        ids = self.numbers([*own, *slug])
+        counts = np.ones(len(ids))
+        counts[: len(own)] += np.log(np.fromiter(own.values(), np.float64, len(own)))
+        known = ids >= 0
+        return ids[known], counts[known]
+
+    def add_page(self, page: PageWords, bag: tuple[Ints, Floats]) -> int:
+        """Take a fetched page with its words; its number."""
+        [node], number = self.nodes_of([page.url], 0), len(self.pages)
+        self.page_of.values[node] = number
+        self.pages.append(node)
+        self.page_words.append(bag)
+        self.titles.append(self.distinct(page.title))
+        return number
+
+    def add_links(self, page: int, links: Sequence[LinkWords]) -> slice:
+        """Take the links of a page, which is the last that was added; their numbers."""
+        first, depth = len(self.source.values), int(self.depth.values[self.pages[page]]) + 1
+        nodes = self.nodes_of([link.url for link in links], depth)
+        for number, node in enumerate(nodes, first):
+            self.into[node].append(number)
+        anchors = [(*link.anchor, *self.slugs[node]) for link, node in zip(links, nodes, strict=True)]
+        self._add_words(self.anchors, anchors)
+        self._add_words(self.contexts, [link.context[:MOST_LINK_WORDS] for link in links])
+        self.source.add([page] * len(links))
+        self.target.add(nodes)
+        self.links_of.append((first, first + len(links)))
+        self.degree.add([len(links)])
+        return slice(first, first + len(links))
+
+    def _add_words(self, rows: WordRows, texts: Sequence[Sequence[str]]) -> None:
+        distinct = [dict.fromkeys(text) for text in texts]
+        rows.add(self.numbers([word for words in distinct for word in words]), [len(words) for words in distinct])
+
+    def nodes_of(self, urls: Sequence[str], depth: int) -> list[int]:
+        """The numbers of addresses that were met so many steps from a seed; 0 where that is not known."""
+        known = self.nodes
+        new = [url for url in dict.fromkeys(urls) if url not in known]
+        known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
+        parts = [path_and_slug(url) for url in new]
+        self.urls += new
+        self.slugs += [slug for _, slug in parts]
+        self.path.add([self.paths.setdefault(path, len(self.paths)) for path, _ in parts])
+        self.into += [[] for _ in new]
+        self.depth.add([depth] * len(new))
+        self.page_of.add([-1] * len(new))
+        nodes = [known[url] for url in urls]
+        if depth:
+            self.depth.values[nodes] = np.minimum(self.depth.values[nodes], depth)
+        return nodes
+
+    def numbers(self, words: Sequence[str]) -> Ints:
+        """The numbers of words, new ones taken in; -1 for those that the vocabulary has no room for."""
+        known = self.words
+        if len(known) + len(words) <= MOST_WORDS:
+            return np.fromiter(map(known.__getitem__, words), np.int64, len(words))
+        found = np.fromiter(map(known.get, words, repeat(-1)), np.int64, len(words))
+        for place in np.flatnonzero(found < 0).tolist() if len(known) < MOST_WORDS else ():
+            found[place] = known[words[place]] if len(known) < MOST_WORDS else known.get(words[place], -1)
+        return found
+
+    def distinct(self, words: Sequence[str]) -> Ints:
+        """The numbers of the different words among some."""
+        ids = self.numbers(list(dict.fromkeys(words)))
+        return ids[ids >= 0]
+
+    def frontier(self) -> list[int]:
+        """The nodes that were not fetched."""
+        found: list[int] = np.flatnonzero(self.page_of.values < 0).tolist()
+        return found
+
+    def general_pages(self) -> Floats:
+        """What share of pages of general language hold each word."""
+        new = islice(self.words, len(self._general.values), None)
+        self._general.add([of_pages(word.removeprefix(SLUG)) for word in new])
+        return self._general.values
+
+    def held(self) -> tuple[Ints, Ints, Floats]:
+        """Every word that a page holds: the page, the word, 1 + ln of its count there."""
+        sizes = [len(ids) for ids, _ in self.page_words]
+        return (
+            np.repeat(np.arange(len(sizes)), sizes),
+            np.concatenate([ids for ids, _ in self.page_words]),
+            np.concatenate([counts for _, counts in self.page_words]),
+        )
+
+
+def summed(owner: Ints, values: Floats, count: int) -> Floats:
+    """The sum of the values of each of `count` owners."""
+    return np.bincount(owner, weights=values, minlength=count).astype(np.float64)
+
+
+def path_and_slug(url: str) -> tuple[str, list[str]]:
+    """Host and directory of an address; the words of its last part, marked as such: `/a/back-up_2.html` -> `/back`,
+    `/up`."""
+    parts = urlsplit(url)
+    name = parts.path.rstrip("/").rpartition("/")[2].partition(".")[0]
+    words = [f"{SLUG}{word}" for word in _PARTS.split(name.lower()) if len(word) > 1 and not word.isdigit()]
+    return parts.netloc + parts.path.rpartition("/")[0], words

@@ -1,0 +1,83 @@
+"""How the candidates of the paper's rules are scored: the `TermScorer` contract, the name table, and C-value."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from docstore.errors import SettingsError
+from lexicon.c_value.candidates import Candidate
+from lexicon.settings import LexiconSettings
+from text.folding import ALPHABETIC
+
+
+class TermScorer(Protocol):
+    """Scores candidates against each other. Deterministic, whatever the order of the mapping."""
+
+    def scores(self, candidates: Mapping[str, Candidate]) -> dict[str, float]:
+        """A finite score for each candidate, by the same keys; higher is more of a term."""
+
+
+@dataclass(frozen=True)
+class CValue:
+    """C-value (Wang Du 2019, WD-F4, rebuilt after Frantzi): how often a candidate stands on its own, by its length.
+
+        C(a) = log2|a| * f(a)                                       a in no longer candidate
+        C(a) = log2|a| * (f(a) - SUM_{b in Ta} f(b) / |Ta|)         Ta: the longer candidates that contain a
+
+    |a| is in characters without white space (the paper's 字数), or in words with `by_words`.
+    """
+
+    by_words: bool = False
+
+    def scores(self, candidates: Mapping[str, Candidate]) -> dict[str, float]:
+        """See `TermScorer`."""
+        containers = dict.fromkeys(candidates, 0)
+        inside = dict.fromkeys(candidates, 0)
+        for key, container in candidates.items():
+            for part in nested(key, candidates):
+                containers[part] += 1
+                inside[part] += container.frequency
+        return {
+            key: self._weight(key, a) * (a.frequency - (inside[key] / containers[key] if containers[key] else 0))
+            for key, a in candidates.items()
+        }
+
+    def _weight(self, key: str, candidate: Candidate) -> float:
+        return math.log2(candidate.words if self.by_words else len(key.replace(" ", "")))
+
+
+_INSIDE_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
+
+
+def nested(key: str, candidates: Mapping[str, Candidate]) -> set[str]:
+    """The candidates inside `key` and shorter than it; each counts once, and no Latin word is cut (gas in gasoline).
+
+    Looks each part of `key` up, which takes time in the square of its length but not in the number of candidates.
+    """
+    inside_words = {match.start() for match in _INSIDE_WORD.finditer(key)}
+    edges = [at for at in range(len(key) + 1) if at not in inside_words]
+    return {part for part in _parts(key, edges) if part in candidates}
+
+
+def _parts(key: str, edges: list[int]) -> Iterator[str]:
+    for first, start in enumerate(edges):
+        for end in edges[first + 1 :]:
+            if end - start < len(key):
+                yield key[start:end]
+
+
+LENGTH_UNITS: dict[str, bool] = {"char": False, "token": True}
+SCORERS: dict[str, Callable[[LexiconSettings], TermScorer]] = {
+    "c_value": lambda settings: CValue(by_words=LENGTH_UNITS[settings.length_unit]),
+}
+
+
+def make_scorer(settings: LexiconSettings) -> TermScorer:
+    """The scorer that the settings name. SettingsError for an unknown name or length unit."""
+    if settings.length_unit not in LENGTH_UNITS:
+        raise SettingsError(f"lexicon.length_unit: {settings.length_unit!r} is not {' or '.join(LENGTH_UNITS)}")
+    if settings.scorer not in SCORERS:
+        raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not one of {', '.join(SCORERS)}")
+    return SCORERS[settings.scorer](settings)

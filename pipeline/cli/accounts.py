@@ -1,0 +1,102 @@
+"""The `plumb account` commands: who may sign in to the search site, and for what.
+
+A password is asked for on a terminal, or read from the first line of standard input; it is never an argument, where
+every program on the machine could read it.
+"""
+
+import sys
+
+import click
+
+from docstore.accounts import Role, checked_name, folded_name
+from docstore.errors import AccountError
+from pipeline.cli import report
+from pipeline.cli.grammar import Verbs
+from pipeline.cli.shared import json_option, opened, out, say_table, settings_of
+from search_ui.passwords import LEAST, hash_password
+
+ROLES = click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    required=True,
+    type=click.Choice([role.value for role in Role]),
+    help="What the account is for; may be given several times.",
+)
+
+
+@click.group(cls=Verbs)
+def account() -> None:
+    """Who may sign in to the search site."""
+
+
+@account.command("add")
+@click.argument("name")
+@ROLES
+@click.pass_context
+def add_command(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
+    """Make an account; asks for its password."""
+    with opened(settings_of(context)) as engine:
+        checked_name(name)
+        if engine.store.accounts.find(name):
+            raise AccountError(f"there is an account {folded_name(name)} already: choose another name")
+        made = engine.store.accounts.add(name, hash_password(asked_password()), map(Role, roles))
+        say(f"account {made.name} may sign in now")
+
+
+@account.command("password")
+@click.argument("name")
+@click.pass_context
+def password_command(context: click.Context, name: str) -> None:
+    """Give an account another password, which ends its sessions; a disabled one may sign in again."""
+    with opened(settings_of(context)) as engine:
+        if engine.store.accounts.find(name) is None:
+            raise AccountError(f"there is no account {name!r}: `plumb account list` shows those in use")
+        engine.store.accounts.reset(name, hash_password(asked_password()))
+        say(f"account {folded_name(name)} has the new password; its sessions have ended")
+
+
+@account.command("role")
+@click.argument("name")
+@ROLES
+@click.pass_context
+def role_command(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
+    """Change what an account is for, which ends its sessions."""
+    with opened(settings_of(context)) as engine:
+        engine.store.accounts.set_roles(name, map(Role, roles))
+        say(f"account {folded_name(name)} is now {' and '.join(sorted(set(roles)))}; its sessions have ended")
+
+
+@account.command("disable")
+@click.argument("name")
+@click.pass_context
+def disable_command(context: click.Context, name: str) -> None:
+    """Let nobody use an account, and end its sessions; `password` lets it be used again."""
+    with opened(settings_of(context)) as engine:
+        engine.store.accounts.disable(name)
+        say(f"account {folded_name(name)} is disabled; its sessions have ended")
+
+
+@account.command("list")
+@json_option
+@click.pass_context
+def list_command(context: click.Context, as_json: bool) -> None:
+    """Show every account with what it is for."""
+    with opened(settings_of(context)) as engine:
+        accounts = engine.store.accounts.all()
+        say_table(report.account_rows(accounts), lambda: report.account_table(accounts), as_json)
+
+
+def asked_password() -> str:
+    """The password that a person types twice, or that another program writes."""
+    if sys.stdin.isatty():
+        return str(click.prompt(f"Password (at least {LEAST} characters)", hide_input=True, confirmation_prompt=True))
+    line = sys.stdin.readline()
+    if not line:
+        raise AccountError("there is no password: type it when asked, or write it to standard input")
+    return line.rstrip("\r\n")
+
+
+def say(text: str) -> None:
+    """One line, with nothing in it read as markup."""
+    out.print(text, markup=False, highlight=False)

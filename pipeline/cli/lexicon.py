@@ -1,0 +1,212 @@
+"""The `plumb lexicon` commands: mine, bring, publish the domain's words. Their review is in lexicon_review.py."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from docstore.errors import DictionaryError, LexiconError
+from docstore.model import LexiconEntry, TermStatus
+from docstore.terms.history import ActKind
+from docstore.terms.queue import Order, TermQuery
+from lexicon.c_value.derive import derive_rules, format_rules
+from lexicon.dictionary import NAMED, decode_dictionary
+from lexicon.interchange import READERS, WRITERS, fit_lines, form_of, parse_list
+from lexicon.review import NothingToPublishError, check_acceptable
+from pipeline import stages
+from pipeline.cli import report
+from pipeline.cli.grammar import Verbs
+from pipeline.cli.lexicon_review import REVIEW_COMMANDS
+from pipeline.cli.shared import (
+    err,
+    json_option,
+    opened,
+    out,
+    read_bytes,
+    say_reports,
+    say_table,
+    settings_of,
+    terminal_name,
+)
+from pipeline.engine import Engine
+from pipeline.search_site.actions import decide
+from pipeline.search_site.review_service import edit_of, learn_order
+from pipeline.search_site.serve import is_behind
+from text.scripts import LANGUAGES
+from text.segment import base_segmenter
+
+
+@click.group(cls=Verbs)
+def lexicon() -> None:
+    """The domain's words: mine, review, publish."""
+
+
+@lexicon.command()
+@click.pass_context
+@click.option("--probability", "lexicon__probability", type=float, help="learned: terms must be this likely.")
+@click.option("--threshold", "lexicon__threshold", type=float, help="c_value: terms must score above this.")
+def build(context: click.Context, /, **flags: Any) -> None:
+    """Mine the articles for candidate terms."""
+    with opened(settings_of(context, **flags)) as engine:
+        say_reports([stages.mine(engine)])
+        learn_order(engine.store)
+
+
+@lexicon.command()
+@click.option("--status", type=click.Choice([status.value for status in TermStatus]), help="Only terms of this status.")
+@click.option("--text", default="", help="Only terms that contain this.")
+@click.option("--language", type=click.Choice(list(LANGUAGES)), help="Only Chinese terms (zh), or all others (en).")
+@click.option("--least", default=0, help="Only terms in so many documents.")
+@click.option("--order", type=click.Choice([order.value for order in Order]), default=Order.SCORE.value)
+@click.option("--limit", default=50, show_default=True, help="How many terms.")
+@json_option
+@click.pass_context
+def show(
+    context: click.Context,
+    status: str | None,
+    text: str,
+    language: str | None,
+    least: int,
+    order: str,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Show terms, by score or in the order of review."""
+    wanted = TermQuery(
+        TermStatus(status) if status else None,
+        text,
+        least_documents=least,
+        pattern=LANGUAGES.get(language or "", ""),
+        order=Order(order),
+        limit=limit,
+    )
+    with opened(settings_of(context)) as engine:
+        total, terms = engine.store.queue.page(wanted)
+        say_table(terms, lambda: report.term_table(terms, total), as_json)
+
+
+@lexicon.command()
+@click.argument("terms", nargs=-1)
+@click.option("--top", type=int, help="Accept the so many first candidates.")
+@click.option("--language", type=click.Choice(list(LANGUAGES)), help="With --top: of Chinese (zh) or all others (en).")
+@click.pass_context
+def accept(context: click.Context, terms: tuple[str, ...], top: int | None, language: str | None) -> None:
+    """Accept candidate terms (they count from the next publish on)."""
+    with opened(settings_of(context)) as engine:
+        chosen = list(terms) + top_candidates(engine, top or 0, language or "")
+        need(chosen, "name terms, or give --top N")
+        decide(engine, chosen, TermStatus.ACCEPTED, terminal_name())
+        out.print(f"accepted {len(chosen)}: `plumb lexicon publish` makes them count", highlight=False)
+
+
+@lexicon.command()
+@click.argument("terms", nargs=-1, required=True)
+@click.pass_context
+def reject(context: click.Context, terms: tuple[str, ...]) -> None:
+    """Reject terms: they leave the next version, and are offered again only if their evidence doubles."""
+    with opened(settings_of(context)) as engine:
+        decide(engine, list(terms), TermStatus.REJECTED, terminal_name())
+        out.print(f"rejected {len(terms)}", highlight=False)
+
+
+@lexicon.command()
+@click.argument("terms", nargs=-1, required=True)
+@click.pass_context
+def add(context: click.Context, terms: tuple[str, ...]) -> None:
+    """Add and accept terms of your own; whole lists come by `plumb lexicon import`."""
+    with opened(settings_of(context)) as engine:
+        check_acceptable(terms)
+        engine.store.lexicon.add(terms, terminal_name())
+        out.print(f"added {len(terms)}: `plumb lexicon publish` makes them count", highlight=False)
+
+
+@lexicon.command("import")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--form", type=click.Choice(list(READERS)), help="How it is written [as it looks].")
+@click.option("--leave-out-bad", is_flag=True, help="Take the good lines even where others are bad.")
+@click.pass_context
+def import_list(context: click.Context, file: Path, form: str | None, leave_out_bad: bool) -> None:
+    """Accept the words of a list: a jieba dictionary, a THUOCL list, a word a line, or a CSV. All lines or none."""
+    text = decode_dictionary(read_bytes(file))
+    entries = entries_of(text, form or form_of(file.name, text), leave_out_bad)
+    with opened(settings_of(context)) as engine:
+        engine.store.acts.do(ActKind.ADD, [edit_of(entry) for entry in entries], terminal_name())
+        out.print(f"added {len(entries)}: `plumb lexicon publish` makes them count", highlight=False)
+
+
+def entries_of(text: str, form: str, leave_out_bad: bool) -> list[LexiconEntry]:
+    """The entries of a list; every bad line is said. LexiconError if there is one and it may not be left out."""
+    if leave_out_bad:
+        entries, faults = fit_lines(text, form)
+        say_faults(faults)
+        return entries
+    try:
+        return parse_list(text, form)
+    except DictionaryError as error:
+        if len(error.faults) <= NAMED:
+            raise
+        say_faults(error.faults)
+        raise LexiconError(f"dictionary not applied: {len(error.faults)} bad lines, named above") from error
+
+
+def say_faults(faults: tuple[tuple[int, str], ...]) -> None:
+    """Each bad line with its number and the reason."""
+    for number, fault in faults:
+        err.print(f"line {number}: {fault}", markup=False, highlight=False)
+
+
+@lexicon.command()
+@click.argument("form", type=click.Choice(list(WRITERS)), default="jieba")
+@click.option("--version", type=int, help="An older version than the newest.")
+@click.pass_context
+def export(context: click.Context, form: str, version: int | None) -> None:
+    """Print the published lexicon: a jieba dictionary, CSV, synonyms for Solr, or SKOS (Turtle)."""
+    with opened(settings_of(context)) as engine:
+        table = engine.store.lexicon
+        found = table.latest() if version is None else table.version(version)
+        click.echo(WRITERS[form](found.entries), nl=False)
+
+
+@lexicon.command(cls=click.Command)
+@click.argument("lists", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+def rules(lists: tuple[Path, ...]) -> None:
+    """Derive the tag sequences of a term from word lists (one word a line), as a file for lexicon.rules."""
+    lines = (line for path in lists for line in decode_dictionary(read_bytes(path)).splitlines())
+    click.echo(format_rules(derive_rules(lines, base_segmenter())), nl=False)
+
+
+@lexicon.command("publish")
+@click.pass_context
+def publish_command(context: click.Context) -> None:
+    """Publish the accepted terms as a new version and re-segment the documents that contain them."""
+    with opened(settings_of(context)) as engine:
+        out.print(publish_or_go_on(engine), highlight=False)
+        say_reports([stages.index(engine)])
+
+
+def publish_or_go_on(engine: Engine) -> str:
+    """Publish; where an earlier call was stopped between publishing and indexing, say that this one goes on with it."""
+    try:
+        version = stages.publish(engine, terminal_name())
+    except NothingToPublishError:
+        latest = engine.store.lexicon.latest_version()
+        if not (latest and is_behind(engine)):
+            raise
+        return f"version {latest} is published already, but not wholly in the index: going on"
+    return f"published version {version.version} with {len(version.entries)} terms"
+
+
+def top_candidates(engine: Engine, count: int, language: str = "") -> list[str]:
+    """The first undecided terms, in the order of review; of one language or of all."""
+    wanted = TermQuery(pattern=LANGUAGES.get(language, ""), limit=count)
+    return [term.text for term in engine.store.queue.page(wanted)[1]] if count else []
+
+
+def need(chosen: list[str], otherwise: str) -> None:
+    """Refuse an empty choice."""
+    if not chosen:
+        raise click.UsageError(otherwise)
+
+
+for command in REVIEW_COMMANDS:
+    lexicon.add_command(command)

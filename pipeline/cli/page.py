@@ -1,0 +1,209 @@
+"""The commands about one page: `plumb extract --file` or `--url` prints its article, `plumb explain` says why.
+
+Without a page `plumb extract` is the stage.
+"""
+
+import json
+import tempfile
+import webbrowser
+from collections.abc import Callable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import click
+
+from docstore.errors import PlumblineError
+from docstore.model import Article, Block, BlockKind
+from extractor import ArticleExtractor
+from extractor.page.rendering import to_html, to_json, to_markdown
+from extractor.settings import ExtractSettings
+from pipeline import stages
+from pipeline.cli import report
+from pipeline.cli.grammar import Verb
+from pipeline.cli.shared import (
+    opened,
+    out,
+    say_or_json,
+    say_reports,
+    settings_of,
+    settings_or_defaults,
+)
+from pipeline.explain.extraction import Explained, as_json, candidate_table, explain_page, line_table
+from pipeline.explain.page import draw
+from pipeline.explain.sentences import sentences
+from pipeline.page_source import SourcePage, address_of, apart, fetch_page, no_page, page_in_file, page_in_store
+
+FILE = click.Path(path_type=Path, allow_dash=True)
+
+
+# -- extract
+
+
+@click.command(cls=Verb)
+@click.pass_context
+@click.option("--method", "extract__method", help="Body method.")
+@click.option("--again", is_flag=True, help="Extract every kept page once more.")
+@click.option("--file", type=FILE, help="Print the article of a page on disk; - for standard input.")
+@click.option("--base-url", help="The address of the page in --file: its links are relative to it.")
+@click.option("--url", help="Print the article of a page that is fetched now, as politely as in the crawl.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "markdown", "html", "json"]), help="How to print it [text]."
+)
+def extract(
+    context: click.Context,
+    /,
+    again: bool,
+    file: Path | None,
+    base_url: str | None,
+    url: str | None,
+    form: str | None,
+    **flags: Any,
+) -> None:
+    """Make articles of the pages that were fetched; with --file or --url, print the article of one page."""
+    check_options(again, file, base_url, url, form)
+    if file is None and url is None:
+        extract_stage(context, again, **flags)
+        return
+    settings = settings_or_defaults(context, **flags)
+    if file is not None:
+        page = page_in_file(file, address_of(base_url) if base_url else "")
+    else:
+        page = fetch_page(url or "", settings.crawl)
+    click.echo(FORMATS[form or "text"](article_of(page, settings.extract)).rstrip("\n"))
+
+
+def check_options(again: bool, file: Path | None, base_url: str | None, url: str | None, form: str | None) -> None:
+    """Refuse what does not go together."""
+    if file is not None and url is not None:
+        raise click.UsageError("--file and --url name two pages: give one of them")
+    if again and (file is not None or url is not None):
+        raise click.UsageError("--again is about all kept pages, --file and --url about one")
+    if base_url is not None and file is None:
+        raise click.UsageError("--base-url needs --file")
+    if form is not None and file is None and url is None:
+        raise click.UsageError("--format needs --file or --url")
+
+
+def extract_stage(context: click.Context, again: bool, **flags: Any) -> None:
+    """The stage."""
+    with opened(settings_of(context, **flags)) as engine:
+        if again:
+            engine.store.articles.again()
+        say_reports([stages.extract(engine)])
+
+
+def article_of(page: SourcePage, settings: ExtractSettings) -> Article:
+    """The article of a page. PlumblineError with the reason where it has none."""
+    extract = ArticleExtractor(settings).extract
+    found = apart(page, extract, page.html, page.url, page.content_type, page.fetched_at)
+    if isinstance(found, Article):
+        return found
+    raise no_page(page.name, found)
+
+
+def as_text(article: Article) -> str:
+    """Title, a line with date, author and source, body."""
+    head = [part for part in (article.title, byline(article)) if part]
+    return "\n".join([*head, "", article.body] if head else [article.body])
+
+
+def as_markdown(article: Article) -> str:
+    """The same in Markdown."""
+    return to_markdown(whole(article))
+
+
+def as_html(article: Article) -> str:
+    """The same as a page."""
+    title = f"<title>{escape(article.title)}</title>"
+    head = f'<!doctype html>\n<html lang="{escape(article.language)}">\n<meta charset="utf-8">\n{title}'
+    return f"{head}\n<article>\n{to_html(whole(article))}\n</article>"
+
+
+def whole(article: Article) -> list[Block]:
+    """The blocks of an article below its title and line."""
+    head = (Block(BlockKind.HEADING, article.title, 1), Block(BlockKind.PARAGRAPH, byline(article)))
+    return [*(block for block in head if block.text), *article.blocks]
+
+
+def byline(article: Article) -> str:
+    """When, by whom, from where; "" where nothing is known."""
+    parts = (article.published_at or article.published, article.author, article.source)
+    return " · ".join(part for part in parts if part)
+
+
+FORMATS: Mapping[str, Callable[[Article], str]] = {
+    "text": as_text,
+    "markdown": as_markdown,
+    "html": as_html,
+    "json": to_json,
+}
+
+
+# -- explain
+
+
+@click.command(cls=Verb)
+@click.argument("url", required=False)
+@click.option("--json", "json_wanted", is_flag=True, help="As JSON.")
+@click.option(
+    "--blocks", is_flag=True, help="Why the extractor kept or dropped each line of the page, and what it chose."
+)
+@click.option("--page", "drawing", type=click.Path(path_type=Path), help="The same as a coloured page, into this file.")
+@click.option("--open", "open_it", is_flag=True, help="The same, shown in the browser.")
+@click.option("--file", type=FILE, help="Of a page on disk (URL: its address); - for standard input.")
+@click.pass_context
+def explain(
+    context: click.Context,
+    url: str | None,
+    json_wanted: bool,
+    blocks: bool,
+    drawing: Path | None,
+    open_it: bool,
+    file: Path | None,
+) -> None:
+    """One document's path in sentences: how it was found, fetched, extracted and indexed, when, and why."""
+    if url is None and file is None:
+        raise click.UsageError("name a URL, or give --file")
+    if file is None and not (blocks or drawing or open_it):
+        with opened(settings_of(context)) as engine:
+            say_or_json(report.explain(engine, url or ""), sentences, json_wanted)
+        return
+    explained = explained_page(context, url, file)
+    if drawing or open_it:
+        show(explained, drawing, open_it)
+    if blocks or not (drawing or open_it):
+        say_explained(explained, json_wanted)
+
+
+def explained_page(context: click.Context, url: str | None, file: Path | None) -> Explained:
+    """The page on disk, or the one that the vertical keeps."""
+    if file is not None:
+        page = page_in_file(file, address_of(url) if url else "")
+        return apart(page, explain_page, page, settings_or_defaults(context).extract)
+    settings = settings_of(context)
+    with opened(settings) as engine:
+        page = page_in_store(engine, url or "")
+    return apart(page, explain_page, page, settings.extract)
+
+
+def say_explained(explained: Explained, json_wanted: bool) -> None:
+    """The tables on standard output."""
+    if json_wanted:
+        click.echo(json.dumps(as_json(explained), ensure_ascii=False, indent=1))
+        return
+    out.print(explained.summary, markup=False, highlight=False)
+    out.print(candidate_table(explained))
+    out.print(line_table(explained))
+
+
+def show(explained: Explained, drawing: Path | None, open_it: bool) -> None:
+    """Write the coloured page, and open it."""
+    path = drawing or Path(tempfile.mkdtemp(prefix="plumb-")) / "explain.html"
+    try:
+        path.write_text(draw(explained), encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
+    out.print(f"wrote {path}", markup=False, highlight=False)
+    if open_it and not webbrowser.open(path.resolve().as_uri()):
+        raise PlumblineError(f"no browser could be opened: open {path} yourself")

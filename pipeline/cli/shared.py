@@ -1,0 +1,113 @@
+"""What all commands share: the settings of a call, the open engine, and how answers are said."""
+
+import getpass
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from docstore.errors import PlumblineError, SettingsError
+from docstore.model import StageReport
+from pipeline.cli import report
+from pipeline.cli.grammar import CONFIG
+from pipeline.engine import Engine, make_folder
+from pipeline.logs import log_to
+from pipeline.progress import Terminal
+from pipeline.settings import Settings, load_settings
+
+A = TypeVar("A")
+PIPED_WIDTH = 4000  # columns where nobody's window bounds them: no table is cut for another program
+
+out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else PIPED_WIDTH)
+err = Console(stderr=True, soft_wrap=True)
+json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
+
+
+def settings_of(context: click.Context, **flags: Any) -> Settings:
+    """The settings of this call; a flag is named as its setting, with `_` between section and key."""
+    named = context.obj["config"]
+    if named is None and not Path(CONFIG).exists():
+        raise SettingsError(
+            f"no vertical is named and there is no {CONFIG} here: name its file, as `plumb -c my.toml "
+            f"{context.command_path.partition(' ')[2]} ...` (`plumb init my.toml` makes one)"
+        )
+    return loaded(context, named or Path(CONFIG), flags)
+
+
+def settings_or_defaults(context: click.Context, **flags: Any) -> Settings:
+    """As `settings_of`, for commands that need no vertical: where no file is named and none lies here, the defaults."""
+    if context.obj["config"] is None and not Path(CONFIG).exists():
+        return loaded(context, Path(os.devnull), flags)
+    return settings_of(context, **flags)
+
+
+def loaded(context: click.Context, path: Path, flags: Mapping[str, Any]) -> Settings:
+    """The settings in a file, overridden by --set and by the flags that were given."""
+    given = dict(context.obj["flags"])
+    given.update({name.replace("__", "."): str(value) for name, value in flags.items() if value is not None})
+    return load_settings(path, given)
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Engine]:
+    """The engine of a vertical, its log file open."""
+    make_folder(settings.data_dir / "logs")
+    log_to(settings.data_dir / "logs" / "plumb.log")
+    with Engine(settings, Terminal(err)) as engine:
+        yield engine
+
+
+def say_reports(reports: list[StageReport]) -> None:
+    """The reports of a run, one line a stage."""
+    say(report.report_lines(reports))
+
+
+def say(lines: Iterable[str]) -> None:
+    """Lines on standard output, with nothing in them read as markup."""
+    for line in lines:
+        out.print(line, markup=False, highlight=False)
+
+
+def say_or_json(answer: A, lines: Callable[[A], Iterable[str]], as_json: bool) -> None:
+    """An answer for a program or for a person."""
+    if as_json:
+        say_json(answer)
+    else:
+        say(lines(answer))
+
+
+def say_table(rows: Sequence[Any], table: Callable[[], Table], as_json: bool) -> None:
+    """A list: for a program its rows (dataclasses, or what JSON can hold), for a person a table."""
+    if as_json:
+        say_json([asdict(row) if is_dataclass(row) and not isinstance(row, type) else row for row in rows])
+    else:
+        out.print(table())
+
+
+def say_json(answer: Any) -> None:
+    """An answer for a program."""
+    click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+
+
+def terminal_name() -> str:
+    """Who works at the terminal, for the history of the lexicon: there are no accounts here."""
+    try:
+        return f"{getpass.getuser()} (terminal)"
+    except (KeyError, OSError):  # a user without a name
+        return "terminal"
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PlumblineError(f"cannot read {path}: {error.strerror}") from error

@@ -1,0 +1,258 @@
+"""The `plumb topic` commands: say what a crawl shall look for, and judge what is proposed for it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from docstore.errors import PlumblineError
+from docstore.topics import TermClass, Topic, TopicSeed, TopicState, TopicTerm
+from focused.topic.confirmation import add, decide
+from focused.topic.file import TopicFiles, as_json
+from pipeline.cli.grammar import Verbs
+from pipeline.cli.shared import json_option, opened, say, say_or_json, say_table, settings_of
+
+KINDS = click.Choice([kind.value for kind in TermClass])
+STATES = click.Choice([state.value for state in TopicState])
+LEAST_ONE = click.IntRange(1, 1000)
+
+
+@click.group(cls=Verbs)
+def topic() -> None:
+    """What a crawl looks for: a name, terms, example pages, seeds. See docs/topics.md."""
+
+
+@topic.command("init")
+@click.argument("name")
+@click.argument("more", nargs=-1, metavar="[URL]...")
+@click.option("--terms", default="", help="Terms of the topic, with commas between: they count at once.")
+@click.option("--examples", multiple=True, metavar="URL", help="A page that is of the topic; further ones may follow.")
+@click.option("--words", default="", help="Words that describe the topic, with commas between [its name].")
+@click.option("--tree", type=click.Path(path_type=Path), help="Your own tree of terms, one a line, indented.")
+@click.option("--search", "template", default="", help="A search site's address with {query} in it [own index].")
+@click.option("--results", default=10, show_default=True, type=LEAST_ONE, help="Pages of each search that are read.")
+@click.option("--top", default=10, show_default=True, type=LEAST_ONE, help="Terms proposed for each of yours.")
+@click.option("--automatic", is_flag=True, help="Let terms that come up during the crawl count unconfirmed.")
+@click.pass_context
+def init(
+    context: click.Context,
+    /,
+    name: str,
+    more: tuple[str, ...],
+    terms: str,
+    examples: tuple[str, ...],
+    words: str,
+    tree: Path | None,
+    automatic: bool,
+    **options: Any,
+) -> None:
+    """Define a topic; terms and seeds are proposed for you to confirm."""
+    from pipeline.topic.service import Wanted, define
+
+    wanted = Wanted(
+        name=name,
+        terms=parts(terms),
+        words=parts(words),
+        examples=(*(url for some in examples for url in parts(some)), *more),
+        tree=tree_lines(tree) if tree else (),
+        automatic=automatic,
+        **options,
+    )
+    if not wanted.terms and not wanted.examples:
+        raise click.UsageError("give --terms, --examples, or both: a name alone says too little")
+    with opened(settings_of(context)) as engine:
+        made = define(engine, wanted)
+    say(summary(made))
+    say(next_steps(made))
+
+
+@topic.command("list")
+@json_option
+@click.pass_context
+def list_command(context: click.Context, as_json: bool) -> None:
+    """Print the names of all topics, with what waits for a decision."""
+    settings = settings_of(context)
+    files = TopicFiles(settings.data_dir)
+    found = [
+        {"name": name, "is_crawled": name == settings.crawl.topic, "counts": counts(files.read(name))}
+        for name in files.names()
+    ]
+    say_or_json(found, topic_lines, as_json)
+
+
+def topic_lines(found: list[dict[str, Any]]) -> Iterator[str]:
+    """One line a topic; a mark says which one the crawl looks for."""
+    for one in found:
+        yield f"{'*' if one['is_crawled'] else ' '} {one['name']}: {one['counts']}"
+
+
+@topic.command("show")
+@click.argument("name")
+@click.option("--json", "wanted", is_flag=True, help="As JSON.")
+@click.pass_context
+def show(context: click.Context, name: str, wanted: bool) -> None:
+    """Print all that a topic is made of."""
+    found = TopicFiles(settings_of(context).data_dir).read(name)
+    say_or_json(as_json(found), lambda _: summary(found), wanted)
+
+
+@topic.command("terms")
+@click.argument("name")
+@click.option("--state", type=STATES, help="Only those of this state.")
+@click.option("--class", "kind", type=KINDS, help="Only those of this class.")
+@json_option
+@click.pass_context
+def terms_command(context: click.Context, name: str, state: str | None, kind: str | None, as_json: bool) -> None:
+    """List terms with their evidence, those that wait first."""
+    found = TopicFiles(settings_of(context).data_dir).read(name)
+    chosen = [term for term in found.terms if state in (None, term.state) and kind in (None, term.kind)]
+    say_table(by_state(chosen), lambda: term_table(chosen), as_json)
+
+
+@topic.command("seeds")
+@click.argument("name")
+@click.option("--state", type=STATES, help="Only those of this state.")
+@json_option
+@click.pass_context
+def seeds_command(context: click.Context, name: str, state: str | None, as_json: bool) -> None:
+    """List seeds with their evidence. Confirm and refuse take their addresses."""
+    found = TopicFiles(settings_of(context).data_dir).read(name)
+    chosen = [seed for seed in found.seeds if state in (None, seed.state)]
+    say_table(chosen, lambda: seed_table(chosen), as_json)
+
+
+@topic.command("add")
+@click.argument("name")
+@click.argument("terms", nargs=-1, required=True)
+@click.option("--class", "kind", type=KINDS, default=TermClass.PROFESSIONAL.value, show_default=True)
+@click.pass_context
+def add_command(context: click.Context, name: str, terms: tuple[str, ...], kind: str) -> None:
+    """Add terms of your own; they count from the next crawl on."""
+    say([counts(add(TopicFiles(settings_of(context).data_dir), name, terms, TermClass(kind)))])
+
+
+@topic.command("confirm")
+@click.argument("name")
+@click.argument("items", nargs=-1)
+@click.option("--class", "kind", type=KINDS, help="Put the terms into this class.")
+@click.option("--top", type=LEAST_ONE, help="The so many best proposed terms.")
+@click.pass_context
+def confirm(context: click.Context, name: str, items: tuple[str, ...], kind: str | None, top: int | None) -> None:
+    """Confirm terms or seeds: they count from the next crawl on."""
+    decide_and_say(context, name, items, TopicState.CONFIRMED, TermClass(kind) if kind else None, top or 0)
+
+
+@topic.command("refuse")
+@click.argument("name")
+@click.argument("items", nargs=-1, required=True)
+@click.pass_context
+def refuse(context: click.Context, name: str, items: tuple[str, ...]) -> None:
+    """Refuse terms or seeds: they are not proposed again."""
+    decide_and_say(context, name, items, TopicState.REFUSED, None, 0)
+
+
+@topic.command("propose")
+@click.argument("name")
+@click.option("--search", "template", default="", help="A search site's address with {query} in it [own index].")
+@click.option("--results", default=10, show_default=True, type=LEAST_ONE, help="Pages of each search that are read.")
+@click.option("--top", default=10, show_default=True, type=LEAST_ONE, help="Terms proposed for each term.")
+@click.pass_context
+def propose_command(context: click.Context, name: str, template: str, results: int, top: int) -> None:
+    """Look for more terms and seeds, from the terms that are confirmed by now."""
+    from pipeline.topic.service import propose
+
+    with opened(settings_of(context)) as engine:
+        found, new = propose(engine, name, template, results, top)
+    say([f"{new} new proposals", counts(found)])
+
+
+@topic.command("automatic")
+@click.argument("name")
+@click.argument("choice", type=click.Choice(["on", "off"]))
+@click.pass_context
+def automatic_command(context: click.Context, name: str, choice: str) -> None:
+    """Let terms that come up during the crawl count unconfirmed, or have them wait."""
+    files = TopicFiles(settings_of(context).data_dir)
+    files.change(name, lambda found: replace(found, automatic=choice == "on"))
+    say([f"automatic mode of {name} is {choice}"])
+
+
+def decide_and_say(
+    context: click.Context, name: str, items: tuple[str, ...], state: TopicState, kind: TermClass | None, top: int
+) -> None:
+    """Keep a decision, and say how the topic is now."""
+    files = TopicFiles(settings_of(context).data_dir)
+    best = [term.text for term in by_state(files.read(name).terms) if term.state is TopicState.PROPOSED][:top]
+    chosen = (*items, *best)
+    if not chosen:
+        raise click.UsageError("name terms or addresses, or give --top N")
+    say([counts(decide(files, name, chosen, state, kind))])
+
+
+def parts(text: str) -> tuple[str, ...]:
+    """What stands between commas, of either width."""
+    return tuple(part.strip() for part in re.split("[,，、]", text) if part.strip())
+
+
+def tree_lines(path: Path) -> tuple[str, ...]:
+    """The lines of a tree."""
+    try:
+        return tuple(line.rstrip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip())
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlumblineError(f"cannot read {path}: {error}") from error
+
+
+def counts(found: Topic) -> str:
+    """How many terms and seeds there are of each state."""
+    terms = [term.state for term in found.terms]
+    seeds = [seed.state for seed in found.seeds]
+    said = [f"{terms.count(state)} terms {state}" for state in TopicState if state in terms]
+    said += [f"{seeds.count(state)} seeds {state}" for state in TopicState if state in seeds]
+    return ", ".join([*said, f"{len(found.examples)} examples"])
+
+
+def summary(found: Topic) -> list[str]:
+    """A topic in some lines."""
+    lines = [f"topic {found.name}: {counts(found)}"]
+    lines += [f"  {kind}: {' '.join(found.confirmed(kind)) or 'none'}" for kind in TermClass]
+    lines += [f"  example {page.url} {page.title}" for page in found.examples]
+    lines += [f"  tree of {len(found.tree)} lines"] if found.tree else []
+    return [*lines, "  automatic: terms that come up count unconfirmed"] if found.automatic else lines
+
+
+def next_steps(found: Topic) -> list[str]:
+    """What to do now."""
+    name = found.name if found.name.isidentifier() else f"'{found.name}'"
+    judge = [f"judge them: plumb topic terms {name}, or /admin/topics on the search site"] if found.waiting() else []
+    return [*judge, f"look for it: plumb crawl --topic {name}, or crawl.topic in the settings"]
+
+
+def by_state(terms: tuple[TopicTerm, ...] | list[TopicTerm]) -> list[TopicTerm]:
+    """Those that wait first, the best of them first."""
+    order = list(TopicState)
+    return sorted(terms, key=lambda term: (order.index(term.state), -term.score))
+
+
+def term_table(terms: list[TopicTerm]) -> Table:
+    """One row a term."""
+    table = Table("term", "class", "state", "from", "score", "evidence")
+    for term in by_state(terms):
+        table.add_row(*map(plain, (term.text, term.kind, term.state, term.origin, f"{term.score:.3f}", term.evidence)))
+    return table
+
+
+def seed_table(seeds: list[TopicSeed]) -> Table:
+    """One row a seed."""
+    table = Table("seed", "state", "from", "score", "evidence")
+    for seed in sorted(seeds, key=lambda seed: (list(TopicState).index(seed.state), -seed.score)):
+        table.add_row(*map(plain, (seed.url, seed.state, seed.origin, f"{seed.score:.3f}", seed.evidence)))
+    return table
+
+
+def plain(text: str) -> str:
+    """A cell with nothing in it read as markup."""
+    return text.replace("[", "\\[")

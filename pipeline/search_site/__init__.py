@@ -1,0 +1,1 @@
+"""What the search site may do with the store, and the server that runs it."""

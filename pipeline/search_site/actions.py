@@ -1,0 +1,123 @@
+"""What the search site may do: the implementation of `search_ui.actions.SiteActions` on the store."""
+
+import time
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from crawler.robots.cache import product_token, rules_of
+from docstore.model import Lexicon, Term, TermStatus
+from docstore.searches import SearchReport
+from docstore.status import SiteHealth
+from lexicon.review import check_acceptable
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.run_states import nights
+from pipeline.search_site.review_service import StoreDesk
+from search_ui.actions import CrawledSite, Nights, Overview
+from text.segment import Segmenter, base_segmenter
+
+RUNS_SHOWN = 8
+
+
+class StoreActions:
+    """Decisions go to the store at once; publishing leaves the re-segmenting to the follower (serve.py)."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lexicon = engine.store.lexicon
+        self._review = StoreDesk(engine.store)
+
+    @property
+    def review(self) -> StoreDesk:
+        """What the review pages work with."""
+        return self._review
+
+    def lexicon(self) -> Lexicon:
+        """The version that the documents in the index were built with."""
+        return self._engine.analysis().lexicon
+
+    def segmenter(self) -> Segmenter:
+        """Cuts by `lexicon()`."""
+        return self._engine.analysis().domain
+
+    def segmenters(self) -> Sequence[Segmenter]:
+        """`segmenter()`, and those of older versions by which some documents are cut until a publish is through."""
+        return self._engine.segmenters()
+
+    def base_segmenter(self) -> Segmenter:
+        """Cuts by the base dictionary alone."""
+        return base_segmenter()
+
+    def terms(self, status: TermStatus | None, text: str, offset: int, limit: int) -> tuple[int, list[Term]]:
+        """How many terms match, and a page of them, best score first."""
+        return self._lexicon.terms(status, text, offset, limit)
+
+    def term_counts(self) -> dict[TermStatus, int]:
+        """Terms by status."""
+        return self._lexicon.counts()
+
+    def decide(self, text: str, status: TermStatus) -> None:
+        """Keep a decision. LexiconError for a term that is not known or that no dictionary can hold."""
+        decide(self._engine, [text], status)
+
+    def set_synonyms(self, text: str, synonyms: Sequence[str]) -> None:
+        """Keep other words for a term. LexiconError for a term that is not known, and for words no lexicon takes."""
+        check_acceptable(other for other in synonyms if other.strip())
+        self._lexicon.set_synonyms(text, synonyms)
+
+    def propose(self, text: str) -> None:
+        """Make a candidate of what was searched for. LexiconError for what no dictionary can hold."""
+        check_acceptable([text])
+        self._lexicon.propose(text)
+
+    def publish(self) -> Lexicon:
+        """Publish the accepted terms; documents follow within seconds."""
+        return stages.publish(self._engine)
+
+    def index_lag(self) -> int:
+        """Documents that are still to be indexed."""
+        return self._engine.store.changes.count()
+
+    def may_have_picture(self, article_url: str, picture_url: str) -> bool:
+        """Is it one that would be fetched, and was it not in vain lately?"""
+        return self._engine.pictures.may_be(article_url, picture_url)
+
+    def picture(self, article_url: str, picture_url: str) -> bytes | None:
+        """A small picture, fetched where the crawl may fetch; see `pipeline.search_site.pictures`."""
+        return self._engine.pictures.of(article_url, picture_url)
+
+    def popular_queries(self, limit: int) -> list[str]:
+        """What was found often, on several days; see `docstore.searches.SearchTable.popular`."""
+        return self._engine.store.searches.popular(limit)
+
+    def overview(self) -> Overview:
+        """Index, lexicon and the last runs."""
+        store = self._engine.store
+        versions = self._lexicon.latest_version(), self._lexicon.applied_version()
+        return Overview(store.status.freshness(), *versions, self.nights())
+
+    def nights(self) -> Nights:
+        """The last runs."""
+        return nights(self._engine, RUNS_SHOWN)
+
+    def sites(self) -> Sequence[CrawledSite]:
+        """The sites with the most addresses."""
+        return [CrawledSite(health, self._delay(health)) for health in self._engine.store.status.sites()]
+
+    def _delay(self, health: SiteHealth) -> float:
+        """Seconds between requests to a site: as set, or more where its robots.txt asks for more."""
+        settings = self._engine.settings.crawl
+        stored = self._engine.store.frontier.robots(f"{urlsplit(health.example).scheme}://{health.host}")
+        stated = rules_of(stored, product_token(settings.user_agent)).delay if stored else 0.0
+        return max(settings.delay, stated)
+
+    def searches(self, days: int) -> SearchReport:
+        """The search log of the last days, as the clock on the wall counts them."""
+        return self._engine.store.searches.report(days, time.localtime().tm_gmtoff // 60)
+
+
+def decide(engine: Engine, texts: list[str], status: TermStatus, by: str = "") -> None:
+    """Keep a decision on terms; only what a dictionary can hold is accepted, and all of them or none."""
+    if status is TermStatus.ACCEPTED:
+        check_acceptable(texts)
+    engine.store.lexicon.decide(texts, status, by)

@@ -1,0 +1,267 @@
+"""The search site: gunicorn in a process of its own, and a follower that keeps the index in step while it runs."""
+
+import logging
+import os
+import pickle
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+import requests
+from flask import Flask
+
+from docstore.errors import (
+    BusyError,
+    PlumblineError,
+    PortInUseError,
+    SolrStartingError,
+    SolrUnavailableError,
+    StoreError,
+)
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.search_site.actions import StoreActions
+from pipeline.search_site.review_service import learn_order
+from pipeline.topic.actions import StoreTopics
+from search_ui.app import create_app
+from search_ui.query.clauses import Params
+from search_ui.query.solr_client import Answer, SearchClient
+from search_ui.search_log import SearchLog
+
+log = logging.getLogger(__name__)
+
+FOLLOW_SECONDS = 0.3
+BUSY_SECONDS = 2.0  # while another process indexes
+REST_SECONDS = 10.0  # after an error
+START_SECONDS = 120.0
+STOP_SECONDS = 20.0  # for requests under way; whatever still runs then is killed
+BACKLOG = 1024  # connections that wait while a worker starts
+
+
+class EngineSearch:
+    """The search side of whichever Solr the engine has: one that was killed comes back at another address.
+
+    With `waits` a search opens Solr where nothing has yet; without, it fails at once until something else has.
+    """
+
+    def __init__(self, engine: Engine, waits: bool = True) -> None:
+        self._engine = engine
+        self._waits = waits
+        self._client: SearchClient | None = None
+        self._url = ""
+
+    def select(self, params: Params) -> Answer:
+        """See `search_ui.query.solr_client.Search`."""
+        if not (self._waits or self._engine.has_index):
+            if fault := self._engine.index_fault:
+                raise SolrUnavailableError(fault)
+            raise SolrStartingError("Solr has not answered yet since the site was started")
+        url = self._engine.index.base_url
+        if self._client is None or url != self._url:
+            self._client, self._url = search_client(self._engine), url
+        return self._client.select(params)
+
+
+def search_client(engine: Engine) -> SearchClient:
+    """The search side of the engine's Solr."""
+    asked = engine.settings.search
+    return SearchClient(engine.index.base_url, engine.settings.index.collection, asked.timeout, asked.at_once)
+
+
+def search_app(engine: Engine, log_of_searches: SearchLog | None = None, waits: bool = True) -> Flask:
+    """The search site on this engine. Close the log after the last request; without one nothing is logged."""
+    return create_app(
+        engine.settings.search,
+        EngineSearch(engine, waits),
+        StoreActions(engine),
+        engine.store.accounts,
+        log_of_searches or SearchLog(engine.store.searches.keep, most=0),
+        topics=StoreTopics(engine),
+        secret_key=secret(engine.settings.data_dir / "session.key"),
+    )
+
+
+def secret(path: Path) -> bytes:
+    """The key that signs sessions, made once."""
+    return private_text(path, lambda: secrets.token_hex(32)).encode()
+
+
+def private_text(path: Path, make: Callable[[], str]) -> str:
+    """The text in a file that only its owner may read; made by `make` if there is none."""
+    try:
+        if not path.exists():
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(make() + "\n")
+        return path.read_text().strip()
+    except OSError as error:
+        raise StoreError(f"cannot read or make {path}: {error.strerror}") from error
+
+
+class Following:
+    """One step of keeping the index in step: revive a Solr that was killed, index what is new, and learn the order of
+    review from what was decided. The first step also makes a collection and fills one that has lost documents.
+    """
+
+    def __init__(self) -> None:
+        self._is_begun = False
+
+    def __call__(self, engine: Engine) -> None:
+        engine.revive_solr()
+        if not self._is_begun or is_behind(engine):
+            stages.index(engine, wait=0.0)
+            self._is_begun = True
+        learn_order(engine.store)
+
+
+class Follower:
+    """Does `step` three times a second, by default `Following`: what other processes change in the store is indexed.
+
+    Errors are logged and said, one that lasts once, and it goes on after a while. While another process indexes, it
+    waits. Use with `with`.
+    """
+
+    def __init__(self, engine: Engine, step: Callable[[Engine], object] | None = None) -> None:
+        self._engine = engine
+        self._step = step or Following()
+        self._stop = threading.Event()
+        self._said = ""
+        self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
+
+    def __enter__(self) -> "Follower":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join(STOP_SECONDS * 3 if self._engine.has_index else 0)  # nothing is lost by a Solr that starts
+
+    def _follow(self) -> None:
+        while not self._stop.wait(FOLLOW_SECONDS):
+            try:
+                self._step(self._engine)
+                self._said = ""
+            except BusyError:
+                self._stop.wait(BUSY_SECONDS)
+            except PlumblineError as error:
+                self._say(str(error))
+                self._stop.wait(REST_SECONDS)
+            except Exception:
+                log.exception("the index could not follow")
+                self._stop.wait(REST_SECONDS)
+
+    def _say(self, text: str) -> None:
+        if text != self._said:
+            log.warning("the index could not follow: %s", text)
+            self._engine.progress.note(f"the index could not follow: {text}")
+            self._said = text
+
+
+def is_behind(engine: Engine) -> bool:
+    """Is there anything the index has not been told?"""
+    lexicon = engine.store.lexicon
+    return engine.store.changes.count() > 0 or lexicon.latest_version() != lexicon.applied_version()
+
+
+class SearchSite:
+    """The search site on its port. Use with `with`; `wait` returns when it is stopped.
+
+    It answers at once: from what the index has, or, while Solr is still starting, by saying so.
+
+    This process takes the port and holds the follower; gunicorn (web_server.py) answers in another, since its
+    workers are forked, and nothing that has a store open or threads may be. Raises PortInUseError.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        settings = engine.settings.search
+        self._engine = engine
+        self._follower = Follower(engine)
+        self._socket = listening_socket(settings.host, settings.port)
+        self._server: subprocess.Popen[bytes] | None = None
+        self.url = f"http://{settings.host}:{self._socket.getsockname()[1]}/"
+
+    def __enter__(self) -> "SearchSite":
+        self._server = start_server(self._engine, self._socket)
+        self._socket.close()  # the server has it now; should that die, nobody is left waiting
+        self._follower.__enter__()
+        try:
+            wait_for_answer(self.url)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def wait(self) -> None:
+        """Until Ctrl-C. PlumblineError if the server ends by itself."""
+        while self._server is not None:
+            try:
+                status = self._server.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                continue
+            raise PlumblineError(
+                f"the search site ended by itself (status {status}): see logs/plumb.log, start it anew"
+            )
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            self._server.terminate()  # it lets requests under way end
+        self._follower.__exit__(kind, error, trace)
+        if self._server is not None:
+            end(self._server)
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens there; connections wait in it until somebody accepts them."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except (OSError, ValueError, OverflowError) as error:  # ValueError: a name that cannot be a host's
+        raise PortInUseError(
+            f"cannot listen on {host}:{port} ({error}): stop the program that does, or set search.host and search.port"
+        ) from error
+
+
+def start_server(engine: Engine, listening: socket.socket) -> "subprocess.Popen[bytes]":
+    """gunicorn on this socket. It ends when it is terminated, and when this process dies."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "pipeline.search_site.web_server", str(listening.fileno()), str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        pass_fds=[listening.fileno()],
+        process_group=0,  # a terminal's Ctrl-C is for this process, which then stops the server in good order
+        cwd=Path(__file__).parents[1],
+    )
+    assert server.stdin is not None
+    with suppress(BrokenPipeError), server.stdin as pipe:  # one that has ended already is told by `wait_for_answer`
+        pickle.dump((engine.settings, engine.has_index), pipe)
+    return server
+
+
+def wait_for_answer(url: str) -> None:
+    """Return once the site answers; PlumblineError if its server ends instead, or takes too long."""
+    with requests.Session() as session:
+        session.trust_env = False  # a proxy meant for the crawl is not meant for ourselves
+        try:
+            session.get(f"{url}robots.txt", timeout=START_SECONDS).raise_for_status()
+        except requests.RequestException as error:
+            raise PlumblineError(f"the search site did not start ({error}): see logs/plumb.log") from error
+
+
+def end(server: "subprocess.Popen[bytes]") -> None:
+    """Wait for a terminated server; kill it if it takes too long."""
+    try:
+        server.wait(timeout=STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        log.warning("the search site did not stop in %g s and was killed", STOP_SECONDS)
+        server.kill()
+        server.wait()

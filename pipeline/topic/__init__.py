@@ -1,0 +1,1 @@
+"""A crawl for a topic, put together from store, extractor, lexicon and `focused`."""

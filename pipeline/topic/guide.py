@@ -1,0 +1,184 @@
+"""A crawl that looks for a topic, put together: the topic's file, the strategy by name, pages as words.
+
+At the start the strategy is shown again what the store has of earlier runs; then the priorities of all addresses that
+wait are what it says now. A topic or strategy that has changed thus takes effect on the whole frontier, and pages that
+were not kept and now would be are asked again.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from crawler.crawl_plan import CrawlPlan, plan_of
+from crawler.guide import Focus
+from crawler.guide import Topic as TopicWords
+from crawler.packed_reading import SEED_PRIORITY, Cut
+from crawler.pages.links import links_of
+from crawler.settings import FOCUSED, CrawlSettings, strategy_of
+from crawler.urls.canonical import canonical, refuse
+from docstore.articles.extraction_writer import PendingPage
+from docstore.articles.table import LostPageError
+from docstore.batches import batched
+from docstore.frontier.focused_decisions import Guidance
+from docstore.model import Page, Reason
+from docstore.topics import TermClass, Topic, TopicState, TopicTerm
+from focused.papers.knowledge import Given
+from focused.papers.semantic import Semantic
+from focused.papers.semantic_tree import SemanticTree, Vsm
+from focused.papers.topic_library import LibrarySettings, StaticKeywords, TopicLibrary
+from focused.papers.topic_tree import tree_of
+from focused.strategies import FOCUSES
+from focused.topic.concept_files import concepts_of
+from focused.topic.file import TopicFiles
+from focused.topic.words import cut_by, words_of
+from focused.topic_guide import Means, TopicGuide
+from pipeline.engine import Engine
+from pipeline.topic.pages import example_of, segmenter_of
+from pipeline.topic.vectors import corpus_vectors
+
+BEFORE = "breadth_first"  # what fetched the pages of the archive
+MOST_FROM_ARCHIVE, ARCHIVE_BATCH = 5_000, 100  # pages
+CRAWL = "crawl"  # the origin of terms that came up while crawling
+Make = Callable[[TopicWords, Given], Focus]
+
+# Those that take what the operator has beside the topic.
+INFORMED: Mapping[str, Make] = {
+    "semantic": Semantic,
+    "semantic_tree": SemanticTree,
+    "static_keywords": StaticKeywords,
+    "vsm": Vsm,
+}
+
+
+def settings_for(engine: Engine) -> CrawlSettings:
+    """The crawl's settings with the seeds of its topic: those confirmed, and the example pages that lie in scope."""
+    settings = engine.settings.crawl
+    if strategy_of(settings) not in FOCUSED:
+        return settings
+    topic = TopicFiles(engine.settings.data_dir).read(settings.topic)
+    confirmed = tuple(seed.url for seed in topic.seeds if seed.state is TopicState.CONFIRMED)
+    examples = tuple(page.url for page in topic.examples)
+    seeds = (*settings.seeds, *confirmed) or examples
+    rules = plan_of(replace(settings, seeds=seeds)).rules
+    inside = (url for url in map(canonical, examples) if not isinstance(url, Reason) and refuse(url, rules) is None)
+    hosts = rules_scope(settings, seeds)
+    return replace(settings, seeds=tuple(dict.fromkeys((*seeds, *inside))), scope=hosts)
+
+
+def rules_scope(settings: CrawlSettings, seeds: tuple[str, ...]) -> tuple[str, ...]:
+    """The scope as it is without the example pages."""
+    if settings.scope:
+        return settings.scope
+    plan = plan_of(replace(settings, seeds=seeds))
+    return tuple(dict.fromkeys(seed.split("/")[2] for seed in plan.seeds))
+
+
+def guide_for(engine: Engine, settings: CrawlSettings) -> TopicGuide | None:
+    """The guide of a crawl with these settings, as it was when the last run ended; None where none looks for anything.
+
+    TopicError for a topic that is not there or whose file is not valid.
+    """
+    strategy = strategy_of(settings)
+    if strategy not in FOCUSED:
+        return None
+    engine.progress.note(f"the crawl looks for {settings.topic} by {strategy}")
+    plan = plan_of(settings)
+    guide = TopicGuide(means_of(engine, settings, plan))
+    table = engine.store.judgements
+    with engine.progress.task("topic", table.count()) as advance:
+        wanted = guide.restore(table.all(), advance)
+    teach_archive(engine, guide, plan)
+    table.reprioritise(dict.fromkeys(guide.means.first, SEED_PRIORITY) | guide.priorities)
+    ask_again(engine, wanted)
+    return guide
+
+
+def ask_again(engine: Engine, wanted: Sequence[str]) -> None:
+    """Have pages fetched again that were not kept and would be now; those that the archive has need not be."""
+    lost = [url for url, entry in engine.store.frontier.entries(wanted).items() if not entry.digest]
+    engine.store.frontier.reschedule(dict.fromkeys(lost, 0.0))
+    if lost:
+        engine.progress.note(f"{len(lost)} pages that were off topic are asked again: what is looked for has changed")
+
+
+def teach_archive(engine: Engine, guide: TopicGuide, plan: CrawlPlan) -> None:
+    """Show the strategy what was crawled before there was a topic: the newest pages of the archive, seeds first."""
+    table = engine.store.judgements
+    found = sorted(table.unread(MOST_FROM_ARCHIVE), key=lambda page: page.url not in guide.means.first)
+    with engine.progress.task("archive", len(found)) as advance:
+        for batch in batched(found, ARCHIVE_BATCH):
+            table.record([one for page in batch if (one := from_archive(engine, guide, plan, page)) is not None])
+            advance(len(batch))
+
+
+def from_archive(engine: Engine, guide: TopicGuide, plan: CrawlPlan, page: PendingPage) -> tuple[int, Guidance] | None:
+    """What the guide makes of a page of the archive; None where its bytes are lost."""
+    try:
+        body = engine.store.articles.read_page(page)
+    except LostPageError:
+        return None
+    whole = Page(page.url_id, page.url, page.url, 200, page.content_type, body, page.digest, page.fetched_at)
+    links = [link for link in links_of(whole).links if refuse(link.url, plan.rules) is None]
+    given = guide.judge(guide.read(whole, links), {link.url: link.anchor for link in links})
+    return page.url_id, replace(given, strategy=BEFORE)
+
+
+def means_of(engine: Engine, settings: CrawlSettings, plan: CrawlPlan) -> Means:
+    """What the guide is made of."""
+    files = TopicFiles(engine.settings.data_dir)
+    topic, strategy = files.read(settings.topic), strategy_of(settings)
+    cut = cut_by(segmenter_of(engine.store.lexicon.latest(), (term.text for term in topic.terms)))
+    words = topic_words(topic, cut)
+    given = given_by(engine, topic, cut)
+    return Means(
+        strategy=strategy,
+        topic=topic.name,
+        focus=made(strategy, words, given, topic.automatic),
+        read=lambda page: words_of(example_of(page), cut),
+        cut=cut,
+        first=frozenset(plan.seeds),
+        taught=tuple(page for page in words.examples if page.url not in plan.seeds),
+        known=frozenset((*words.name, *(word for term in topic.terms for word in (term.text, *cut(term.text))))),
+        propose=lambda new: add_proposals(files, topic.name, new),
+    )
+
+
+def made(strategy: str, topic: TopicWords, given: Given, automatic: bool) -> Focus:
+    """The strategy of a name, with all that it can use; `fused` looks at the topic alone."""
+    if strategy == "fused":
+        return FOCUSES[strategy](topic)
+    if strategy == "topic_library":
+        return TopicLibrary(topic, given, LibrarySettings(automatic=automatic))
+    return INFORMED[strategy](topic, given)
+
+
+def topic_words(topic: Topic, cut: Cut) -> TopicWords:
+    """The topic as a strategy knows it: confirmed terms only."""
+
+    def words(texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(word for text in texts for word in cut(text)))
+
+    return TopicWords(
+        name=words(topic.words),
+        examples=tuple(words_of(page, cut) for page in topic.examples if page.title or page.blocks),
+        professional=words(topic.confirmed(TermClass.PROFESSIONAL)),
+        subject=words(topic.confirmed(TermClass.SUBJECT)),
+        judgement=words(topic.confirmed(TermClass.JUDGEMENT)),
+    )
+
+
+def given_by(engine: Engine, topic: Topic, cut: Cut) -> Given:
+    """The vectors of the vertical's articles, where there are enough; the operator's concepts and tree."""
+    files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]
+    tree = tree_of(topic.tree) if topic.tree else None
+    return Given(vectors=corpus_vectors(engine, cut), concepts=concepts_of(files), tree=tree)
+
+
+def add_proposals(files: TopicFiles, name: str, words: Sequence[str]) -> None:
+    """Terms that kept pages share: for the operator to judge, or in automatic mode to count from the next run on."""
+
+    def grown(topic: Topic) -> Topic:
+        state = TopicState.CONFIRMED if topic.automatic else TopicState.PROPOSED
+        evidence = "shared by the pages kept of late"
+        return topic.with_terms(TopicTerm(word, state=state, origin=CRAWL, evidence=evidence) for word in words)
+
+    files.change(name, grown)

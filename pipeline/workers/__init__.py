@@ -1,0 +1,1 @@
+"""Pages are read in processes of their own, which are killed at their deadline."""

@@ -1,0 +1,225 @@
+"""One article as its page shows it: details, the kept text with marks, what is like it, why it was found. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from docstore import fields
+from search_ui.query.clauses import FIXED, Form, Params
+from search_ui.query.explanation import Explanation, explained
+from search_ui.query.request import SearchRequest
+from search_ui.query.results import plain, site_name
+from search_ui.query.solr_client import Answer
+from search_ui.query.solr_params import MARK_OFF, MARK_ON, mark_terms, ranked, without_query
+from search_ui.query.texts import Segment, Segments, link_to, marked_segments, shown
+from search_ui.settings import SearchSettings
+
+MOST_SIMILAR = 5
+MOST_COPIES = 20
+MAX_SERIES = 20
+LONGEST_TEXT = 500_000  # characters: all of a body, as it was indexed
+
+_ID = re.compile(r"[\w.-]{1,64}")
+_NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT)
+_SHOWN = (
+    *_NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SERIES, fields.SECTION,
+    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Details:
+    """An article. `paragraphs` is its text as it was fetched at `fetched` (ISO, UTC, or ""), `length` its characters
+    without blanks. `link` is "" where `url` is nothing a reader may be sent to; what the page did not state is "".
+    """
+
+    doc_id: str
+    title: Segments
+    url: str
+    link: str
+    site: str
+    site_name: str
+    published: str
+    fetched: str
+    author: str
+    source: str
+    section: str
+    language: str
+    cluster: str
+    series: str
+    length: int
+    terms: tuple[str, ...]
+    paragraphs: tuple[Segments, ...]
+
+    @property
+    def plain_title(self) -> str:
+        """The title without marks."""
+        return plain(self.title)
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """Another article, by what identifies it to a reader."""
+
+    doc_id: str
+    title: str
+    link: str
+    site_name: str
+    published: str
+
+
+@dataclass(frozen=True)
+class ArticlePage:
+    """All that the page of an article shows: `series` are versions of it and other issues of its series, which are no
+    copies, `similar` what is like it otherwise. `why` is None where no query leads to it.
+    """
+
+    article: Details
+    similar: tuple[Neighbour, ...]
+    series: tuple[Neighbour, ...]
+    copies: tuple[Neighbour, ...]
+    why: Explanation | None
+
+
+def is_id(text: str) -> bool:
+    """Could this be the id of a document?"""
+    return bool(_ID.fullmatch(text))
+
+
+def article_params(doc_id: str, asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+    """What fetches one article, all of its text with the query's terms marked."""
+    whole = [
+        ("hl.fragsize", "0"), ("hl.snippets", "1"), ("hl.defaultSummary", "true"),
+        ("hl.maxAnalyzedChars", str(LONGEST_TEXT)),
+    ]  # fmt: skip
+    marked = [*without_query(asked, words), *mark_terms(), *whole]
+    return [*_one(doc_id), ("fl", ",".join(_SHOWN)), *(marked if asked.query.text else FIXED)]
+
+
+def _one(doc_id: str) -> Params:
+    return [("q", f"{{!term f={fields.ID} v=$doc}}"), ("doc", doc_id), ("rows", "1")]
+
+
+def explain_params(doc_id: str, asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+    """What asks Solr for the score of one article and all that it consists of."""
+    here = [("fq", f"{{!term f={fields.ID} v=$doc}}"), ("doc", doc_id), ("rows", "1"), ("fl", f"{fields.ID},score")]
+    return [*ranked(asked, words), *here, ("debug", "results"), ("debug.explain.structured", "true")]
+
+
+def similar_params(doc_id: str, cluster: str, series: str) -> Params:
+    """What is like an article, without its copies and its series, by the pairs of characters that tell it from others.
+
+    Those that are in a fifth of all documents, and single characters, tell nothing.
+    """
+    like = f"qf='{fields.BODY} {fields.TITLE}' mintf=1 mindf=2 maxdfpct=20 minwl=2 maxqt=25 boost=true"
+    return [
+        ("q", f"{{!mlt {like} v=$doc}}"),
+        ("doc", doc_id),
+        ("fq", "{!bool must=$everything must_not=$copies must_not=$members}"),
+        ("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand sort='score desc,{fields.ID} asc'}}"),
+        ("everything", "*:*"),
+        *_in_cluster(cluster),
+        *_in_series(series),
+        ("rows", str(MOST_SIMILAR)),
+        ("fl", ",".join(_NAMED)),
+        *FIXED,
+    ]
+
+
+def series_params(cluster: str, series: str) -> Params:
+    """The versions of an article and the other issues of its series, each of them once, newest first."""
+    newest = f"{fields.PUBLISHED} desc,{fields.ID} asc"
+    return [
+        ("q", "{!bool must=$members must_not=$copies}"),
+        ("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand sort='{newest}'}}"),
+        *_in_series(series),
+        *_in_cluster(cluster),
+        ("sort", newest),
+        ("rows", str(MAX_SERIES)),
+        ("fl", ",".join(_NAMED)),
+        *FIXED,
+    ]
+
+
+def copies_params(doc_id: str, cluster: str) -> Params:
+    """The copies of an article, newest first."""
+    return [
+        ("q", "{!bool must=$copies must_not=$itself}"),
+        *_in_cluster(cluster),
+        ("itself", f"{{!term f={fields.ID} v=$doc}}"),
+        ("doc", doc_id),
+        ("sort", f"{fields.PUBLISHED} desc,{fields.ID} asc"),
+        ("rows", str(MOST_COPIES)),
+        ("fl", ",".join(_NAMED)),
+        *FIXED,
+    ]
+
+
+def _in_cluster(cluster: str) -> Params:
+    return [("copies", f"{{!term f={fields.CLUSTER} v=$cluster}}"), ("cluster", cluster)]
+
+
+def _in_series(series: str) -> Params:
+    return [("members", f"{{!term f={fields.SERIES} v=$series}}"), ("series", series)]
+
+
+def details(answer: Answer, settings: SearchSettings) -> Details | None:
+    """Read Solr's answer to `article_params`; None if there is no such article."""
+    docs = answer.get("response", {}).get("docs", ())
+    if not docs:
+        return None
+    doc = docs[0]
+    said = {name: shown(str(doc.get(name, ""))) for name in _SHOWN}
+    marked = answer.get("highlighting", {}).get(str(doc.get(fields.ID)), {})
+    body, text = str(doc.get(fields.BODY, "")), "".join(marked.get(fields.BODY, ()))
+    return Details(
+        doc_id=said[fields.ID],
+        title=_marked(marked, fields.TITLE) or (Segment(said[fields.TITLE]),),
+        url=said[fields.URL],
+        link=link_to(str(doc.get(fields.URL, ""))),
+        site=str(doc.get(fields.SITE, "")),
+        site_name=site_name(str(doc.get(fields.SITE, "")), settings),
+        published=said[fields.PUBLISHED_TEXT],
+        fetched=said[fields.FETCHED],
+        author=said[fields.AUTHOR],
+        source=said[fields.SOURCE],
+        section=str(doc.get(fields.SECTION, "")),
+        language=said[fields.LANGUAGE],
+        cluster=str(doc.get(fields.CLUSTER, "")),
+        series=str(doc.get(fields.SERIES, "")),
+        length=len("".join(body.split())),
+        terms=tuple(map(str, doc.get(fields.DOMAIN_TERMS, ()))),
+        paragraphs=_paragraphs(text if MARK_ON in text else body),
+    )
+
+
+def _marked(marked: Mapping[str, Any], name: str) -> Segments:
+    """Solr's snippet, which is the whole text."""
+    return marked_segments("".join(marked.get(name, ())), MARK_ON, MARK_OFF)
+
+
+def _paragraphs(text: str) -> tuple[Segments, ...]:
+    """One paragraph a line. No mark spans two lines."""
+    paragraphs = (marked_segments(line, MARK_ON, MARK_OFF) for line in text.split("\n"))
+    return tuple(segments for segments in paragraphs if "".join(segment.text for segment in segments).strip())
+
+
+def neighbours(answer: Answer, settings: SearchSettings) -> tuple[Neighbour, ...]:
+    """Read Solr's answer to `similar_params`, `series_params` or `copies_params`."""
+    return tuple(_neighbour(doc, settings) for doc in answer.get("response", {}).get("docs", ()))
+
+
+def _neighbour(doc: Mapping[str, Any], settings: SearchSettings) -> Neighbour:
+    return Neighbour(
+        doc_id=str(doc.get(fields.ID, "")),
+        title=shown(str(doc.get(fields.TITLE, ""))),
+        link=link_to(str(doc.get(fields.URL, ""))),
+        site_name=site_name(str(doc.get(fields.SITE, "")), settings),
+        published=shown(str(doc.get(fields.PUBLISHED_TEXT, ""))),
+    )
+
+
+def explanation(answer: Answer, doc_id: str) -> Explanation:
+    """Read Solr's answer to `explain_params`; an empty explanation if the query does not find the article."""
+    return explained(answer.get("debug", {}).get("explain", {}).get(doc_id, {}))

@@ -1,0 +1,216 @@
+"""A search from what was asked to what a page shows: which questions Solr is asked for it.
+
+counting ─────────────────────────────┐        beside the others
+works ── hits ──┬── shown, marked ────┴── page
+                └── about: copies, and who holds enough
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from flask import current_app
+
+from docstore.errors import SolrError
+from search_ui.actions import ReviewActions
+from search_ui.live_vocabulary import current_vocabulary, live_vocabulary
+from search_ui.pages.article import (
+    ArticlePage,
+    article_params,
+    copies_params,
+    details,
+    explain_params,
+    explanation,
+    neighbours,
+    series_params,
+    similar_params,
+)
+from search_ui.query.clauses import Form
+from search_ui.query.collapse import SPARE, first_of_each
+from search_ui.query.content_words import content_words
+from search_ui.query.cursors import Cursors, Place
+from search_ui.query.min_should_match import parts_of
+from search_ui.query.parse import as_plain
+from search_ui.query.ranking import PROFILES, works_in, works_params
+from search_ui.query.request import SearchRequest, Sort, last_numbered, last_page
+from search_ui.query.results import Answers, SearchPage, ids_of, pictures_in, search_page, series_in, total_of
+from search_ui.query.solr_client import Answer, Search, select_beside
+from search_ui.query.solr_params import (
+    about_params,
+    count_params,
+    hits_params,
+    mark_params,
+    shown_params,
+    titled_params,
+    words_of,
+)
+from search_ui.query.texts import has_word
+from search_ui.query.thesaurus import Thesaurus, synonym_groups
+from search_ui.settings import SearchSettings
+from search_ui.site import current_site
+from search_ui.spelling.did_you_mean import FEW, Offer, OfferKind, offers_for
+from text.segment import Segmenter
+
+Words = Mapping[Form, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a reader is shown. `asked` is the search that `found` answers and that `words` are of, another than what was
+    typed if it was `replaced`; `offers` are other searches.
+    """
+
+    asked: SearchRequest
+    words: Words
+    found: SearchPage
+    offers: tuple[Offer, ...] = ()
+    replaced: bool = False
+
+
+@dataclass(frozen=True)
+class Finder:
+    """What a search needs. `page_of` raises what `Search.select` and `Cursors.opened` raise."""
+
+    search: Search
+    actions: ReviewActions
+    settings: SearchSettings
+    cursors: Cursors
+    thesaurus: Thesaurus
+
+    @cached_property
+    def _segmenters(self) -> Sequence[Segmenter]:
+        return self.actions.segmenters()
+
+    def words(self, asked: SearchRequest) -> Words:
+        """The query cut as the documents were: by the indexed lexicon, and by the base dictionary where that ranks.
+
+        Right after a publish some documents are cut by an older version: what is a word only now, is looked for in
+        them character by character.
+        """
+        text = asked.query.text
+        segmenter, *older_segmenters = self._segmenters
+        cut = segmenter.cut(text)
+        newest = tuple(filter(has_word, cut))
+        others = [words_of(text, one) for one in older_segmenters]
+        older = tuple(word for cut in others for word in cut)
+        synonyms = synonym_groups(asked.query, newest, self.thesaurus)
+        fresh = tuple(word for word in newest if others and word not in older)
+        content, left_over = content_words(text, cut)
+        words = {
+            Form.DOMAIN: newest, Form.CONTENT: content, Form.LEFT_OVER: left_over, Form.OLDER: older, Form.FRESH: fresh,
+            Form.SYNONYMS: synonyms,
+        }  # fmt: skip
+        if any(clause.form is Form.BASE for clause in PROFILES[asked.profile].clauses):
+            words[Form.BASE] = words_of(text, self.actions.base_segmenter())
+        return words
+
+    def as_meant(self, asked: SearchRequest) -> SearchRequest:
+        """Who types the title of an article means that title, also where it has signs that are syntax (`C++ -入门`)."""
+        if not asked.query.conditions:
+            return asked
+        titled = self.search.select(titled_params(asked.text))
+        return replace(asked, text=as_plain(asked.text)) if titled["response"]["numFound"] else asked
+
+    def answered(self, typed: SearchRequest) -> Answered:
+        """What a reader is shown for what was typed: its result page, or, where nothing holds enough of it, that of
+        another spelling that all of is held.
+
+        Raises as `page_of` does.
+        """
+        words = self.words(typed)
+        found = self.page_of(typed, words)
+        offers = self.offers(typed, found)
+        meant = next((offer for offer in offers if offer.kind is OfferKind.SPELLED and offer.whole), None)
+        if found.total or meant is None:
+            return Answered(typed, words, found, tuple(offers))
+        others = tuple(offer for offer in offers if offer.kind is OfferKind.SPELLED and offer is not meant)
+        words = self.words(meant.asked)
+        return Answered(meant.asked, words, self.page_of(meant.asked, words), others, replaced=True)
+
+    def page_of(self, asked: SearchRequest, words: Words) -> SearchPage:
+        """The result page that was asked for; an empty one, without asking Solr, if there is nothing to look for.
+
+        Where nothing holds enough of the query, only what holds one of its words is shown.
+        """
+        if not asked.is_anything():
+            return SearchPage()
+        place = self.cursors.opened(asked) if asked.cursor else Place(asked.page, "")
+        here = replace(asked, page=place.page)
+        counting = select_beside(self.search, count_params(here, words))
+        words = self._with_works(asked, words)
+        hits = self._hits(here, words, place.mark)
+        counted = counting.result()
+        if is_related := asked.sort is Sort.RELEVANCE and bool(parts_of(words)) and not total_of(counted):
+            hits = self.search.select(hits_params(here, words, self.settings.page_size, place.mark, related=True))
+        found = search_page(self._answers(here, words, hits, counted), here, self.settings, words[Form.DOMAIN])
+        return replace(found, cursor=self._next(here, words, found.matched, hits, is_related))
+
+    def _answers(self, here: SearchRequest, words: Words, hits: Answer, counted: Answer) -> Answers:
+        """All that is said about the hits, which alone are looked into."""
+        ids, clusters = ids_of(hits)
+        if not ids:
+            return Answers(hits, counted)
+        pictures = pictures_in(hits) if self.settings.pictures else []
+        clusters = [] if here.cluster else clusters
+        about = select_beside(self.search, about_params(here, words, ids, clusters, series_in(hits), pictures))
+        shown = self.search.select(shown_params(here, words, ids))
+        return Answers(hits, counted, shown, about.result())
+
+    def _hits(self, here: SearchRequest, words: Words, mark: str) -> Answer:
+        """The hits of a page, near-duplicates once."""
+        size = self.settings.page_size
+        if here.page == 1 and not here.cluster:
+            answer = first_of_each(self.search.select(hits_params(here, words, size, spare=SPARE)), size)
+            if answer is not None:
+                return answer
+        return self.search.select(hits_params(here, words, size, mark))
+
+    def _with_works(self, asked: SearchRequest, words: Words) -> Words:
+        """`words` and the works whose parts answer the query; without those where nothing is ranked by them."""
+        params = works_params(asked.query.text, asked.profile) if asked.sort is Sort.RELEVANCE else []
+        return {**words, Form.WORKS: works_in(self.search.select(params), asked.profile)} if params else words
+
+    def offers(self, asked: SearchRequest, found: SearchPage) -> list[Offer]:
+        """What else would find more, where next to nothing was found; none if Solr does not say."""
+        if not asked.text or found.page > 1 or found.total > FEW:
+            return []
+        base = self.actions.base_segmenter()
+        try:
+            return offers_for(self.search, asked, current_vocabulary(), self.words, base, found.total)
+        except SolrError:
+            return []
+
+    def _next(self, here: SearchRequest, words: Words, matched: int, answer: Answer, is_related: bool) -> str:
+        """The cursor of the page after this one; "" if there is none, or if it has a number."""
+        end = here.page * self.settings.page_size
+        if here.page < last_numbered(self.settings) or here.page >= last_page(self.settings) or end >= matched:
+            return ""
+        if not here.cursor:
+            answer = self.search.select(mark_params(here, words, end, is_related))
+        return self.cursors.sealed(here, Place(here.page + 1, str(answer["nextCursorMark"])))
+
+    def article(self, doc_id: str, asked: SearchRequest) -> ArticlePage | None:
+        """One article and its neighbours; with a query also why that finds it. None if there is no such article."""
+        words = self._with_works(asked, self.words(asked))
+        found = details(self.search.select(article_params(doc_id, asked, words)), self.settings)
+        if found is None:
+            return None
+        similar = self.search.select(similar_params(doc_id, found.cluster, found.series))
+        series = self.search.select(series_params(found.cluster, found.series)) if found.series else {}
+        copies = self.search.select(copies_params(doc_id, found.cluster))
+        why = self.search.select(explain_params(doc_id, asked, words)) if asked.query.text else None
+        return ArticlePage(
+            found,
+            similar=neighbours(similar, self.settings),
+            series=neighbours(series, self.settings),
+            copies=neighbours(copies, self.settings),
+            why=explanation(why, doc_id) if why is not None else None,
+        )
+
+
+def finder() -> Finder:
+    """What this request's site searches with."""
+    site, secret = current_site(), current_app.secret_key
+    key = secret if isinstance(secret, bytes) else str(secret).encode()
+    thesaurus = live_vocabulary().thesaurus(site.actions.lexicon())
+    return Finder(site.search, site.actions, site.settings, Cursors(key, site.settings), thesaurus)

@@ -1,0 +1,92 @@
+"""Which words of a query say what it is about: `产量最高的油田是哪个` asks for 产量 and 油田. Pure.
+
+The other words hold a sentence or a question together. A language has few of those and gets no new ones, so they are
+listed; a segmenter's tags are no help, as it guesses them for words that it does not know (借据 becomes a preposition).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from search_ui.query.texts import has_word
+
+_HAN = re.compile("[\u3400-\u9fff]")
+_SUPERLATIVE = re.compile("最.{0,2}")
+_QUESTION = re.compile(
+    "请问|请教|求问|想问|问下|想知道|告诉我?|怎么?.?|怎么[样办做]|怎样才?能?|如何.?|何[时地为谓以种处人]|[为有]何|为什么|为啥|什么样?"
+    "|啥|谁|哪[个些里儿种家位款类年月天次份]?|哪一[个种家]|多[少久长大高远]|多长时间|几[个种年月天次点时]?"
+    "|[是有能会可]不[是有能会可]|[是能可会]否|有没有|能不能够|可不可以|干[嘛啥]|咋.?|[吗呢么吧啊呀啦]"
+)
+_CHINESE = """
+我 你 您 他 她 它 我们 你们 他们 她们 它们 自己 别人 他人 有人 某 某个 某人 本 该 此 其 其它 其他
+这 那 这个 那个 这些 那些 这种 那种 这样 那样 这里 那里 每 每个 各 各个 各种 一个 一些 一种 一下
+一般 两个 有些 所有 任何 的 地 得 了 着 过 们 等 所 之 之间 上 下 中 里 内 外 前 后 间 时候
+以内 以外 以后 以前 期间 和 与 及 及其 以及 或 或者 还是 并 并且 而 而且 且 但 但是 可是 不过 如果
+若 假如 只要 只有 虽然 因为 因 由于 所以 因此 为了 既 即 则 那么 同时 另外 其中 在 对 对于 关于
+有关 相关 于 由 被 把 将 给 让 使 向 从 自 到 以 按 按照 根据 依据 通过 经过 针对 基于 用 为 比
+同 跟 当 是 有 没 没有 不 不是 不能 不会 会 能 能够 可 可以 可能 要 需 需要 应 应当 应该 必须
+得以 想 算 属于 进行 做 来 去 也 都 还 还有 就 才 又 再 已 已经 曾 正在 很 太 更 最 非常 只 仅
+现 个 种 些 位 次
+"""
+_ENGLISH = """
+a an the this that these those there here it its i me my we us our you your he him his she her they them their
+what which who whom whose when where why how is are am was were be been being do does did done have has had can
+could should would will shall may might must of in on at by for from with into onto about to as than and or but
+if then so not no nor any some each every both all such same other only own too very just please tell most least
+best highest lowest largest biggest smallest s t don
+"""
+_FRAME = frozenset(f"{_CHINESE}{_ENGLISH}".split())
+# A number and what it counts are one: who asks for 第3期 does not ask for a 3. A year is a year without 年.
+_COUNTED = re.compile(
+    r"第\s*\d+\s*[\u4e00-\u9fff]?|(?P<year>(?<!\d)[12]\d{3})年|\d+(?:\.\d+)?[月日期届号条章集回卷版季周]"
+)
+
+
+def content_words(text: str, cut: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words that documents are counted by, and the characters that were left over between words; in their order,
+    each once. Where no word has content, all are counted.
+
+    `cut` is `text` as a segmenter cuts it: the words, marks and blanks between them included. A character that was left
+    over (纠缠|态) stands in words of any meaning, so that no document is counted by it; one typed by itself is meant.
+    """
+    placed = [(word, at) for word, at in _with_numbers_whole(text, cut) if has_word(word)]
+    words = [word for word, _ in placed]
+    shouted = all(word == word.upper() for word in words)
+    content = [one for n, one in enumerate(placed) if not _is_frame(one[0], words[n + 1 : n + 2], shouted)]
+    left_over = [word for word, at in content if _is_left_over(text, word, at)]
+    counted = [word for word, at in content if not _is_left_over(text, word, at)]
+    return (_each_once(counted), _each_once(left_over)) if counted else (_each_once(left_over or words), ())
+
+
+def _each_once(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple({word.lower(): word for word in reversed(words)}.values())[::-1]
+
+
+def _is_left_over(text: str, word: str, at: int) -> bool:
+    around = text[at - 1 : at] + text[at + 1 : at + 2]
+    return bool(_HAN.fullmatch(word) and _HAN.search(around))
+
+
+def _with_numbers_whole(text: str, cut: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """The words, each with its place; a number goes with what it counts."""
+    counted = {match.start(): match for match in _COUNTED.finditer(text)}
+    at, done = 0, 0
+    for word in cut:
+        for place in range(at, at + len(word)):
+            if match := counted.get(place):
+                yield match["year"] or match[0], place
+                done = match.end()
+        if at >= done:
+            yield word, at
+        elif at + len(word) > done > at:
+            yield text[done : at + len(word)], done
+        at += len(word)
+
+
+def _is_frame(word: str, following: Sequence[str], shouted: bool) -> bool:
+    """Is this a word that only holds a question together?"""
+    if word.isascii():
+        is_abbreviation = len(word) > 1 and word.isupper() and not shouted  # `IT` and `WHO` among small letters
+        return word.lower() in _FRAME and not is_abbreviation
+    if _SUPERLATIVE.fullmatch(word):  # 最高的, or at the end; 最高法院 is a court
+        return not following or following[0] == "的"
+    return word in _FRAME or bool(_QUESTION.fullmatch(word))

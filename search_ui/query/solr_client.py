@@ -1,0 +1,108 @@
+"""Ask Solr: the only network call of this package."""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from http import HTTPStatus
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+import urllib3
+
+from docstore.errors import SolrError, SolrUnavailableError
+from search_ui.query.clauses import Params
+
+Answer = Mapping[str, Any]
+LARGEST_ANSWER = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred
+BESIDE = 32  # requests that have a second question under way
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+class Search(Protocol):
+    """What the pages need of a search server."""
+
+    def select(self, params: Params) -> Answer:
+        """Solr's answer to these parameters.
+
+        Raise `SolrUnavailableError` where asking later may help, `SolrError` where the question was refused.
+        """
+
+
+def select_beside(search: Search, params: Params) -> Future[Answer]:
+    """A question that is answered while others are asked. Its `result()` raises what `Search.select` raises."""
+    return _beside.submit(search.select, params)
+
+
+_beside = ThreadPoolExecutor(BESIDE, thread_name_prefix="beside")  # starts a thread when one is first needed
+
+
+class SearchClient:
+    """Asks `<solr_url>/<collection>/select` by POST; an answer is complete within `timeout` seconds or given up.
+
+    `solr_url` is Solr's base address, as `http://127.0.0.1:8983/solr`. Safe to use from several threads. Of more than
+    `at_once` questions the later ones wait (0: than cores of this machine and one): Solr would work on all of them at
+    the same time, and each would take as long as all together.
+    """
+
+    def __init__(self, solr_url: str, collection: str, timeout: float, at_once: int = 0) -> None:
+        at_once = at_once or (os.cpu_count() or 1) + 1
+        self._address = f"{solr_url.rstrip('/')}/{collection}/select"
+        self._timeout = timeout
+        # Not requests, which takes thrice the time of a question, and heeds a proxy that is meant for the crawl.
+        self._pool = urllib3.PoolManager(maxsize=at_once, retries=False, timeout=timeout)
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="solr")
+
+    def select(self, params: Params) -> Answer:
+        """See `Search.select`. Solr itself is told to stop in time and may answer with part of the results.
+
+        A thread asks and this one waits: a socket's own time-out starts anew with every byte that drips in.
+        """
+        asking = self._threads.submit(self._ask, [*params, ("timeAllowed", str(int(self._timeout * 1000)))])
+        try:
+            return asking.result(self._timeout)
+        except TimeoutError as error:
+            asking.cancel()
+            raise SolrUnavailableError(f"Solr at {self._address} took longer than {self._timeout:g} s") from error
+
+    def _ask(self, params: Params) -> Answer:
+        body = urlencode(params, errors="replace")
+        try:
+            response = self._pool.request("POST", self._address, body=body, headers=_FORM, preload_content=False)
+            return _checked(response.status, self._read(response, time.monotonic() + self._timeout))
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise SolrUnavailableError(f"Solr does not answer at {self._address}: {error}") from error
+
+    def _read(self, response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
+        """The body; past the deadline nobody waits for it any more."""
+        body = bytearray()
+        for chunk in response.stream(65536):
+            body += chunk
+            if len(body) > LARGEST_ANSWER or time.monotonic() > deadline:
+                response.close()
+                raise SolrUnavailableError(f"Solr's answer from {self._address} was too slow or too large")
+        response.release_conn()
+        return bytes(body)
+
+
+def _checked(status: int, body: bytes) -> Answer:
+    if status == HTTPStatus.BAD_REQUEST:
+        raise SolrError(f"Solr refused the query: {_message(body)}")
+    if status != HTTPStatus.OK:
+        raise SolrUnavailableError(f"Solr answered {status}: {_message(body)}")
+    try:
+        answer = json.loads(body)
+    except ValueError as error:
+        raise SolrUnavailableError("Solr's answer is not JSON; is this address a Solr?") from error
+    if not isinstance(answer, dict):
+        raise SolrUnavailableError("Solr's answer is not a JSON object; is this address a Solr?")
+    return answer
+
+
+def _message(body: bytes) -> str:
+    """Solr's own words about an error, one line."""
+    try:
+        return str(json.loads(body)["error"]["msg"])[:300]
+    except (ValueError, KeyError, TypeError):
+        return " ".join(body[:200].decode("utf-8", "replace").split())

@@ -1,0 +1,1 @@
+"""What was meant instead: did-you-mean, other spellings, what sounds alike. Knows no Flask."""

@@ -1,0 +1,187 @@
+"""The replay of crawl strategies on a small made web, and what `fused` learns its first weights by."""
+
+import json
+import random
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+
+from benchmarks.focus import measure
+from benchmarks.focus_frontiers import Frontiers
+from benchmarks.focus_graph import load
+from benchmarks.focus_replay import Queue
+from benchmarks.focus_site import Shape, generated, is_portal
+from benchmarks.results import read_floors
+from benchmarks.training.focus import COUNTS, drawn, logistic
+from docstore.errors import PlumblineError
+from focused.fused.link_features import FEATURES
+from focused.fused.page_features import FIRST_SIGHT, OWN, PAGE_FEATURES, shipped
+
+SUBJECTS = {
+    "geology": ["basalt", "granite", "mineral", "volcano", "fault", "stratum", "sediment", "magma", "quartz", "gneiss"],
+    "music": ["piano", "symphony", "melody", "opera", "harmony", "composer", "violin", "sonata", "chord", "tempo"],
+    "sport": ["goal", "team", "match", "league", "player", "stadium", "trophy", "coach", "season", "referee"],
+}
+FILLER = [
+    "people",
+    "year",
+    "place",
+    "found",
+    "large",
+    "known",
+    "part",
+    "used",
+    "time",
+    "many",
+    "made",
+    "first",
+    "world",
+    "called",
+]
+PAGES = 80  # a subject
+
+
+def written(folder: Path) -> Path:
+    """A web of three subjects: two links in five stay in their own, as its words do in the text."""
+    draw = random.Random(5)
+    subjects = list(SUBJECTS)
+    names = [(subject, number) for subject in subjects for number in range(PAGES)]
+    rows = []
+    for subject, number in names:
+        links, text = [], " ".join(draw.choices(SUBJECTS[subject], k=12) + draw.choices(FILLER, k=40))
+        for _ in range(6):
+            to = subject if draw.random() < 0.4 else draw.choice(subjects)
+            anchor = draw.choice(SUBJECTS[to] + FILLER)
+            links.append({"to": f"http://a.test/{to}{draw.randrange(PAGES)}", "anchor": anchor, "para": 0, "at": 0})
+        url = f"http://a.test/{subject}{number}"
+        rows.append(
+            {"url": url, "title": f"{subject[:3]} {number}", "topics": [subject], "paras": [text], "links": links}
+        )
+    (folder / "made.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "made_topics.json").write_text(json.dumps({"Rocks": ["geology"], "Tones": ["music"]}))
+    return folder
+
+
+def test_fused_is_ahead_on_a_made_web(tmp_path: Path) -> None:
+    """Floors on the share of relevant pages, and ahead of breadth first; the papers' gains are figures of `all`."""
+    systems = ["breadth_first", "fused", "topic_library", "static_keywords", "semantic_tree", "vsm"]
+    figures = measure(written(tmp_path), ["made"], systems, 1, 1, 1)
+    values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
+    for metric, floor in read_floors("focus").items():
+        assert values["made", "plumbline", metric] >= floor
+    assert values["made", "plumbline", "harvest_r"] > values["made", "breadth_first", "harvest_r"] + 0.2
+    assert {metric for name, _, metric in values if name == "all"} >= {
+        "topic_library_f1_gain",
+        "semantic_tree_precision_gain",
+    }
+
+
+def test_papers_strategies_are_ahead_on_a_made_web(tmp_path: Path) -> None:
+    """Floors on what they keep and how soon, and ahead of breadth first and of their baselines."""
+    systems = ["breadth_first", "topic_library", "static_keywords", "semantic_tree", "vsm"]
+    figures = measure(written(tmp_path), ["made"], systems, 1, 2, 1)
+    values = {(figure.system, figure.metric): figure.value for figure in figures}
+    for name, floor in read_floors("focus papers").items():
+        system, metric = name.split()
+        assert values[system, metric] >= floor, name
+    for ours, baseline in (("topic_library", "static_keywords"), ("semantic_tree", "vsm")):
+        assert values[ours, "harvest_r"] > values[baseline, "harvest_r"] > values["breadth_first", "harvest_r"]
+
+
+SMALL = Shape(sites=1, portals=2, sections=2, off_sections=2, others=1, articles=6)
+
+
+def test_a_web_is_made_of_a_stored_one(tmp_path: Path) -> None:
+    """The same seed makes the same; its words, titles and anchors are those of the pages, its labels no word of it."""
+    source = load(written(tmp_path) / "made.jsonl", tmp_path / "made_topics.json")
+    web, again, other = generated(source, shape=SMALL), generated(source, shape=SMALL), generated(source, 1, SMALL)
+    assert web.nodes == again.nodes != other.nodes
+    known = {word for node in source.nodes.values() for word in node.page.counts}
+    assert all(node.page.counts.keys() <= known for node in web.nodes.values())
+    assert all({*link.anchor, *link.context} <= known for node in web.nodes.values() for link in node.links)
+    assert all(link.url in web.nodes and link.url != url for url, node in web.nodes.items() for link in node.links)
+    for topic in web.topics:
+        relevant = web.relevant(topic)
+        assert {is_portal(url) for url in relevant} == {True, False}
+        # one domain site of two sections and a section on each of two portals
+        assert len(relevant) == 6 * (2 + 2)
+    hubs = [url for url in web.nodes if url.endswith("more.html")]
+    assert hubs and all(
+        not web.nodes[url].labels and all(web.nodes[to.url].labels for to in web.nodes[url].links) for url in hubs
+    )
+
+
+def test_the_generated_web_is_measured(tmp_path: Path) -> None:
+    """Its own figures, those of `all`, and plots that are XML."""
+    systems = ["breadth_first", "semantic", "topic_library", "static_keywords"]
+    figures = measure(written(tmp_path), ["generated"], systems, 1, 1, 1, tmp_path, SMALL)
+    values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
+    assert {"semantic_precision_domain", "semantic_precision_portal", "topic_library_f1_gain"} <= {
+        metric for name, _, metric in values if name == "all"
+    }
+    assert values["generated", "topic_library", "harvest_r"] > values["generated", "breadth_first", "harvest_r"]
+    assert values["generated", "topic_library", "recall_at_100%"] == values["generated", "topic_library", "recall"]
+    plots = sorted(path.name for path in tmp_path.glob("*.svg"))
+    assert plots == ["focus_generated_harvest.svg", "focus_generated_recall.svg", "focus_generated_zk_e3.svg"]
+    for name in plots:
+        assert ElementTree.parse(tmp_path / name).getroot().tag.endswith("svg")
+
+
+def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PlumblineError, match="no strategy nobody"):
+        measure(tmp_path, [], ["nobody"], 1, 1, 1)
+    with pytest.raises(PlumblineError, match="no web graph"):
+        measure(tmp_path, [], ["vsm"], 1, 1, 1)
+
+
+def test_a_queue_goes_by_the_newest_priority() -> None:
+    queue = Queue()
+    for url, priority in (("a", 0.5), ("b", 0.7), ("c", None), ("d", 0.7)):
+        queue.offer(url, priority)
+    queue.change({"a": 0.9, "b": 0.1, "unknown": 5.0})
+    assert [queue.take() for _ in range(4)] == ["a", "d", "b", None]
+
+
+def test_loss_of_frontiers_has_its_gradient() -> None:
+    draw = np.random.default_rng(1)
+    labels = np.array([1, 0, 0, 1, 1, 0, 0], dtype=np.float64)
+    frontiers = Frontiers(
+        draw.normal(size=(7, 3)), labels, np.array([1, 1, 4, 1, 1, 1, 2.0]), np.array([0, 3]), np.array([0.5, 0.5])
+    )
+    at = np.array([0.3, -0.2, 0.7])
+    assert check_grad(lambda w: frontiers.loss(w)[0], lambda w: frontiers.loss(w)[1], at) < 1e-5
+    assert frontiers.loss(np.zeros(3))[0] == pytest.approx(
+        # chances 1/6 and 2/5: 0.3 that any is first, 0.7 that all are
+        np.mean([np.log(6), 0.3 * np.log(5 / 2) + 0.7 * np.log(5)])
+    )
+
+
+def test_no_likeness_weighs_below_nothing() -> None:
+    """A column that speaks against is left out where it is bounded, and counted where it is not."""
+    draw = np.random.default_rng(2)
+    rows = draw.normal(size=(400, 2))
+    labels = (rows[:, 0] - rows[:, 1] > 0).astype(np.float64)
+    for bounded, is_zero in ((True, True), (False, False)):
+        _, slopes = logistic(rows, labels, np.ones(400), np.array([True, bounded]))
+        assert slopes[0] > 0.1
+        assert bool(slopes[1] == 0.0) is is_zero
+
+
+def test_a_sample_of_links_stands_for_all() -> None:
+    some, weights = drawn(np.arange(1000.0), np.random.default_rng(0))
+    assert some[:3].tolist() == [999, 998, 997]
+    assert weights.sum() == pytest.approx(1000)
+
+
+def test_shipped_weights_fit_the_features() -> None:
+    priors = shipped()
+    assert (len(priors.own.own), len(priors.page.own)) == (len(OWN), len(PAGE_FEATURES))
+    of_links = [place for place, name in enumerate(PAGE_FEATURES) if name not in FIRST_SIGHT]
+    assert len(of_links) and not priors.first_sight.relative[of_links].any()  # a page's links are not known at first
+    assert len(priors.link.relative) == len(FEATURES)
+    assert priors.page.own.min() >= 0.0
+    counts = [place for place, name in enumerate(PAGE_FEATURES) if name in COUNTS]
+    assert not priors.page.own[counts].any()

@@ -1,0 +1,151 @@
+"""The search benchmark: the floors that ours must hold on the development queries, and the benchmark itself."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks import search as bench
+from benchmarks.results import Figure, read_floors
+from benchmarks.search_compare import articles, compare_figures, looked_for
+from benchmarks.search_data import Collection, Document, load_collections, load_scorer
+from benchmarks.search_systems import OURS, PEER_SYSTEMS, Ours, escaped, joined_words
+from benchmarks.search_tables import tables
+from docstore.errors import PlumblineError
+from docstore.model import Lexicon, Term
+from indexer.solr_node import SolrNode
+from tests.conftest import SHARED
+from text.segment import base_segmenter
+
+FLOORS = read_floors("search")
+DATA = SHARED / "data"
+TEXTS = ("世界石油大会在北京召开，页岩气是主题。", "钻井液由膨润土和水组成。", "The wells' pumps failed.", "油价上涨。")
+
+
+@pytest.fixture(scope="module")
+def measured(solr_node: SolrNode) -> dict[str, float]:
+    """Our figures on the development queries: `set metric` -> value."""
+    scorer = load_scorer(DATA)
+    collections = load_collections(DATA, scorer)
+    figures = [figure for one in collections for figure in bench.run(solr_node.url, one, OURS, scorer)]
+    figures += compare_figures(solr_node.url, collections, bench.COMPARE)
+    return {f"{figure.set} {figure.metric}": figure.value for figure in figures}
+
+
+@pytest.mark.shared
+@pytest.mark.solr
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FLOORS)
+def test_ours_holds_its_floor(name: str, measured: dict[str, float]) -> None:
+    assert measured[name] >= FLOORS[name]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder with one collection of four documents and two splits of queries; the scorer stands beside it."""
+    folder = tmp_path / "data" / "ir" / "tiny"
+    folder.mkdir(parents=True)
+    with gzip.open(folder / "docs.jsonl.gz", "wt", encoding="utf-8") as file:
+        for n, text in enumerate(TEXTS):
+            file.write(json.dumps({"id": f"d{n}", "title": "", "text": text}) + "\n")
+    (folder / "queries.dev.tsv").write_text("1q\t世界石油大会在哪里召开\n2q\t没有答案\n", "utf-8")
+    (folder / "queries.test.tsv").write_text("3k\tpump failure: wells AND (pumps\n", "utf-8")
+    (folder / "qrels.dev.txt").write_text("1q 0 d0 1\n1q 0 d3 0\n2q 0 d3 0\n")
+    (folder / "qrels.test.txt").write_text("3k 0 d2 2\n")
+    return tmp_path / "data"
+
+
+@pytest.mark.shared
+def test_every_split_is_read_and_queries_without_answer_are_left_out(data: Path) -> None:
+    scorer = load_scorer(data)
+    for folder in (data, data / "ir"):
+        [found] = load_collections(folder, scorer)
+        assert [name for name, _ in found.queries] == ["1q", "3k"]
+        assert set(found.judgments) == {"1q", "3k"} and len(found.documents) == 4
+    assert load_collections(data, scorer, ["other"]) == []
+
+
+@pytest.fixture
+def tiny(data: Path) -> Collection:
+    return load_collections(data, load_scorer(data))[0]
+
+
+@pytest.mark.shared
+@pytest.mark.solr
+def test_ours_finds_and_is_scored(tiny: Collection, solr_node: SolrNode, data: Path) -> None:
+    figures = {f.metric: f.value for f in bench.run(solr_node.url, tiny, OURS, load_scorer(data))}
+    assert (figures["ndcg10"], figures["mrr10"], figures["r100"]) == (1.0, 1.0, 1.0)
+    assert figures["docs_per_s"] > 0 and figures["p95_ms"] >= figures["p50_ms"] > 0
+
+
+@pytest.mark.shared
+@pytest.mark.solr
+def test_a_full_query_is_searched_whatever_its_signs(tiny: Collection, solr_node: SolrNode) -> None:
+    system = Ours(solr_node.url, "signs", Lexicon())
+    try:
+        system.load(tiny.documents)
+        assert system.search('-油价 "上涨')[0] == "d3"
+        assert system.search("x" * 300 + " 膨润土")[0] == "d1"
+    finally:
+        system.drop()
+
+
+@pytest.mark.shared
+def test_a_system_that_is_not_there_is_named(data: Path) -> None:
+    answer = CliRunner().invoke(bench.main, ["--data", str(data), "--systems", "fess"])
+    assert answer.exit_code == 1 and "no system fess" in answer.output
+
+
+@pytest.mark.shared
+def test_data_without_collections_are_refused(tmp_path: Path) -> None:
+    answer = CliRunner().invoke(bench.main, ["--data", str(tmp_path)])
+    assert answer.exit_code == 1 and "no collections" in answer.output
+
+
+def test_peers_get_a_query_without_syntax() -> None:
+    assert escaped("a AND (b) c:d") == r"a and \(b\) c\:d"
+    assert joined_words("世界石油大会") == "世界\u200b石油\u200b大会"
+    assert set(PEER_SYSTEMS) == {"solr-cjk", "solr-smartcn", "solr-icu", "solr-standard", "jieba"}
+
+
+def test_the_comparison_takes_terms_that_the_base_dictionary_cuts() -> None:
+    terms = [
+        Term("世界石油大会", 9, 9, 5),
+        Term("石油", 8, 9, 5),
+        Term("页岩气井", 7, 3, 2),
+        Term("shale gas", 6, 9, 9),
+    ]
+    assert looked_for(terms, base_segmenter()) == ["世界石油大会"]
+
+
+def test_the_comparison_takes_the_longest_chinese_texts() -> None:
+    def collection(name: str, text: str, count: int) -> Collection:
+        return Collection(name, [Document(f"{name}{n}", "", text) for n in range(count)], [], {})
+
+    short, long = collection("short", "油价", 1000), collection("long", "油价上涨", 1000)
+    few, english = collection("few", "油价上涨了很多", 999), collection("english", "the price of oil", 1000)
+    assert articles([short, english, long, few]) == long.documents
+    with pytest.raises(PlumblineError, match="Chinese"):
+        articles([english, few])
+
+
+def test_tables_set_ours_beside_the_best_peer_and_what_is_asked() -> None:
+    figures = [
+        Figure("zh_web", OURS, "ndcg10", 0.82),
+        Figure("zh_web", f"{OURS}+lexicon", "ndcg10", 0.9),
+        Figure("zh_web", "solr-icu", "ndcg10", 0.8),
+        Figure("zh_web", "solr-cjk", "ndcg10", 0.7),
+    ]
+    *_, peers, targets = tables(figures)
+    assert list(peers.columns[3].cells) == ["solr-icu"] and list(peers.columns[4].cells) == ["1.025"]
+    assert list(targets.columns[2].cells) == ["0.8200"]
+
+
+@pytest.fixture(autouse=True)
+def no_output_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """The benchmark's own results stay as they are."""
+    monkeypatch.setattr(bench, "OUT", tmp_path)
+    yield

@@ -1,0 +1,678 @@
+"""The pages as readers meet them: in a real browser, on the real engine, in both languages."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from docstore import fields
+from docstore.model import Article, StoredArticle, TermStatus, document_id
+from indexer.mapping import indexable, to_document
+from pipeline import stages
+from pipeline.demo.run import ACCEPTED
+from pipeline.search_site.actions import decide
+from search_ui.query.texts import shown
+from tests.browser_fixture import (
+    PATIENCE,
+    Vertical,
+    Visit,
+    Watch,
+    links,
+    number,
+    odd_addresses,
+    sign_in,
+    vocabulary,
+    weak_contrasts,
+)
+from tests.conftest import SHARED
+
+pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
+
+FRACTURING = "水平井压裂"  # many documents hold it
+CONGRESS = "世界石油大会"  # the paper's own query
+RESULTS = f"/search?q={FRACTURING}"
+PAGES = {
+    "home": "/",
+    "results": f"{RESULTS}&from=2024&to=2026&sort=date&page=2",
+    "narrowed": f"{RESULTS} after:2023&from=2024&term=储层改造",
+    "weak": "/search?q=世界石油大会压裂车组风电&page=2",  # with hits that hold little of the query
+    "nothing": "/search?q=“量子水平井”&from=1999",
+    "article": "",  # the first hit, whatever its id
+    "help": "/help",
+    "comparison": f"/compare?q={CONGRESS}",
+    "login": "/admin/login",
+    "error": "/nowhere",
+}
+LANGUAGES = ("zh", "en")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lexicon(vertical: Vertical) -> None:
+    """The best candidates published, as the demo does it: facets and articles have domain terms."""
+    engine = vertical.engine
+    best = [term.text for term in engine.store.lexicon.terms(TermStatus.CANDIDATE, limit=ACCEPTED)[1]]
+    decide(engine, best, TermStatus.ACCEPTED)
+    stages.publish(engine)
+    stages.index(engine)
+
+
+def open_page(visit: Visit, name: str, **options: object) -> Page:
+    """A page of `PAGES`."""
+    page = visit(404, **options)
+    if name == "comparison":  # for who is signed in
+        sign_in(page)
+    page.goto(PAGES[name] or RESULTS)
+    if name == "article":
+        page.goto(address_of(page.locator("#hits .reason").first))
+    return page
+
+
+def in_language(page: Page, language: str) -> None:
+    """The same page in a language."""
+    address = re.sub(r"[?&]lang=\w+|#.*", "", page.url)
+    page.goto(f"{address}{'&' if '?' in address else '?'}lang={language}")
+    expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))
+
+
+def address_of(link: Locator) -> str:
+    return str(link.get_attribute("href"))
+
+
+# -- a reader
+
+
+def test_a_reader_searches_from_the_home_page(visit: Visit, vertical: Vertical) -> None:
+    page = visit()
+    page.goto("/")
+    assert number(page.locator("#counts")) == vertical.engine.store.articles.count() > 250
+    page.locator("#q").fill(FRACTURING)
+    page.get_by_role("button", name="搜索").click()
+    hits = page.locator("#hits > li")
+    expect(hits).to_have_count(10)
+    for n in range(10):
+        assert set("".join(hits.nth(n).locator(".snippet mark").all_inner_texts())) & set(FRACTURING), n
+    assert FRACTURING in hits.first.locator("mark").all_inner_texts()
+    assert re.fullmatch(
+        r"[\d,]+ 条结果 (（含副本共 [\d,]+ 篇） )?用时 [\d,]+ 毫秒", page.locator("#total").inner_text()
+    )
+    assert 20 < number(page.locator("#total")) < 100
+    expect(page).to_have_title(re.compile(FRACTURING))
+
+
+def test_a_site_narrows_the_results_and_the_address_says_so(visit: Visit) -> None:
+    page = visit()
+    page.goto(RESULTS)
+    everything = number(page.locator("#total"))
+    site = page.locator("#sites a").last
+    name, expected = site.locator("bdi").inner_text(), number(site.locator(".count"))
+    site.click()
+    expect(page.locator("#sites a[aria-current]")).to_have_count(1)
+    assert number(page.locator("#total")) == expected < everything
+    assert set(page.locator("#hits .site").all_inner_texts()) == {name}
+    shared = visit()  # someone else, who was sent the address
+    shared.goto(page.url)
+    assert links(shared) == links(page) != []
+    page.locator("#sites a[aria-current]").click()
+    expect(page.locator("#sites a[aria-current]")).to_have_count(0)
+    assert number(page.locator("#total")) == everything
+
+
+def test_a_year_then_a_month_narrow_the_results(visit: Visit) -> None:
+    page = visit()
+    page.goto(RESULTS)
+    for length in (4, 7):
+        bar = page.locator("#dates a").first
+        label, expected = str(bar.get_attribute("aria-label")).split("：")
+        assert len(label) == length
+        bar.click()
+        expect(page).to_have_url(re.compile(f"from={label}&to={label}"))
+        assert f"{number(page.locator('#total'))} 条结果" == expected
+        days = page.locator("#hits time").evaluate_all("all => all.map(one => one.dateTime)")
+        assert days and all(day.startswith(label) for day in days)
+    expect(page.locator("#dates a[aria-current]")).to_have_count(1)
+    page.locator("#all-dates").click()
+    expect(page).not_to_have_url(re.compile("from="))
+
+
+def test_typed_dates_narrow_the_results(visit: Visit) -> None:
+    page = visit()
+    page.goto(RESULTS)
+    page.get_by_label("从").fill("2025-03")
+    page.get_by_label("到").fill("2025-05-14")
+    page.get_by_role("button", name="应用").click()
+    expect(page).to_have_url(re.compile("from=2025-03&to=2025-05-14"))
+    days = page.locator("#hits time").evaluate_all("all => all.map(one => one.dateTime)")
+    assert days and all("2025-03-01" <= day <= "2025-05-14" for day in days)
+
+
+def test_by_date_the_newest_come_first_on_every_page(visit: Visit) -> None:
+    page = visit()
+    page.goto(RESULTS)
+    page.get_by_role("link", name="最新").click()
+    days: list[str] = []
+    for n in (1, 2, 3):
+        expect(page.locator("nav.pages [aria-current]")).to_have_text(str(n))
+        days += page.locator("#hits time").evaluate_all("all => all.map(one => one.dateTime)")
+        page.locator("nav.pages a[rel=next]").click()
+    assert len(days) == 30 and days == sorted(days, reverse=True)
+    assert len(set(days)) > 10
+
+
+def test_pages_follow_each_other(visit: Visit) -> None:
+    page = visit()
+    page.goto(RESULTS)
+    first = links(page)
+    page.locator("nav.pages a[rel=next]").click()
+    expect(page.locator("nav.pages [aria-current]")).to_have_text("2")
+    expect(page.locator("#hits")).to_have_attribute("start", "11")
+    assert len(links(page)) == 10 and not set(links(page)) & set(first)
+    page.locator("nav.pages a[rel=prev]").click()
+    expect(page.locator("nav.pages [aria-current]")).to_have_text("1")
+    assert links(page) == first
+
+
+def test_where_nothing_is_found_there_is_a_way_on(visit: Visit) -> None:
+    page = visit()
+    page.goto("/search?q=“量子水平井”&from=1999&to=1999")
+    expect(page.locator("#total")).to_contain_text("0 条结果")
+    page.locator("#no-filters").click()
+    expect(page.locator("#no-filters")).to_have_count(0)
+    page.locator("#nothing .chips").get_by_role("link", name=re.compile("^水平井 ")).click()
+    expect(page.locator("#hits > li")).to_have_count(10)
+
+
+def test_an_english_reader_finds_other_forms_of_a_word(visit: Visit) -> None:
+    page = visit(locale="en-GB")
+    page.goto("/")
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    page.locator("#q").fill("drilling")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#total")).to_have_text(re.compile(r"\d+ results .*in \d+ ms"))
+    marked = {word.lower() for word in page.locator("#hits mark").all_inner_texts()}
+    assert len(marked & {"drill", "drills", "drilled", "drilling"}) > 1
+
+
+@pytest.mark.parametrize(("locale", "other"), [("zh-CN", "en"), ("en-US", "zh-Hans")])
+def test_the_other_language_stays_once_chosen(visit: Visit, locale: str, other: str) -> None:
+    page = visit(locale=locale)
+    page.goto(f"{RESULTS}&sort=date")
+    before = links(page)
+    page.locator("#language").click()
+    expect(page.locator("html")).to_have_attribute("lang", other)
+    assert links(page) == before  # the same search
+    page.goto("/")
+    expect(page.locator("html")).to_have_attribute("lang", other)
+
+
+def test_the_keyboard_alone_leads_from_the_home_page_to_an_article(visit: Visit) -> None:
+    page = visit(404)  # the article's own pictures
+    page.goto("/")
+    expect(page.locator("#q")).to_be_focused()  # from the start
+    page.keyboard.type(FRACTURING)
+    page.keyboard.press("Enter")
+    expect(page.locator("#hits > li")).to_have_count(10)
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    first = page.locator("#hits a").first
+    address = str(first.get_attribute("href"))
+    for _ in range(3):  # relevance, date, first hit
+        page.keyboard.press("Tab")
+    expect(first).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url(address)
+    assert page.evaluate("document.referrer") == ""
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+@pytest.mark.parametrize("locale", ["zh-CN", "en-GB"])
+def test_a_reader_s_round(visit: Visit, locale: str, scripts: bool) -> None:
+    """From the home page through facets, order and pages to an article, to what is like it, and back."""
+    page = visit(locale=locale, java_script_enabled=scripts)
+    page.goto("/")
+    page.locator("#q").fill(FRACTURING)
+    page.locator("#q").press("Enter")
+    everything = number(page.locator("#total"))
+    for facet in ("#sites", "#terms"):
+        value = page.locator(f"{facet} a").first
+        expected = number(value.locator(".count"))
+        value.click()
+        expect(page.locator(f"{facet} a[aria-current]")).to_have_count(1)
+        assert number(page.locator("#total")) == expected <= everything
+    chips = page.locator("#narrowed a:not(.clear)")
+    expect(chips).to_have_count(2)
+    chips.first.click()
+    expect(chips).to_have_count(1)
+    chips.first.click()
+    expect(chips).to_have_count(0)
+    assert number(page.locator("#total")) == everything
+    page.locator(".sorts a").last.click()
+    expect(page.locator(".sorts a").last).to_have_attribute("aria-current", "true")
+    page.locator("nav.pages a[rel=next]").click()
+    expect(page.locator("#hits")).to_have_attribute("start", "11")
+    hit = page.locator("#hits > li").first
+    title = hit.locator("h2").inner_text()
+    hit.locator(".kept").click()
+    expect(page.locator("h1")).to_have_text(title)
+    assert FRACTURING in "".join(page.locator("#text p").all_inner_texts()) + title
+    page.locator("#similar a").first.click()
+    expect(page.locator("h1")).not_to_have_text(title)
+    page.go_back()
+    page.locator(".back a").click()
+    expect(page.locator("#hits > li")).to_have_count(10)
+
+
+def test_a_reader_learns_why_an_article_is_there(visit: Visit) -> None:
+    page = visit()
+    page.goto(RESULTS)
+    page.locator("#hits .reason").first.click()
+    why = page.locator("#why")
+    expect(why).to_be_in_viewport()
+    percents = [number(one) for one in why.locator(".percent").all()]
+    assert percents == sorted(percents, reverse=True) and 95 <= sum(percents) <= 105
+    assert "标题一字不差地含有查询" in why.inner_text()
+    widths = [box["width"] for bar in why.locator(".fill").all() if (box := bar.bounding_box())]
+    assert len(widths) == len(percents) and widths == sorted(widths, reverse=True) and widths[0] > widths[-1]
+    page.locator("#terms a").first.click()
+    expect(page.locator("#hits > li").first).to_be_visible()
+
+
+@pytest.fixture
+def copied(vertical: Vertical) -> Iterator[str]:
+    """The title of an article that another site has published again."""
+    original = next(iter(vertical.engine.store.articles.all()))
+    article = replace(original.article, url="https://again.example/1")
+    again = replace(original, doc_id=document_id(article.url), article=article, duplicate_of=original.doc_id)
+    try:
+        assert vertical.index.add([to_document(again, vertical.engine.analysis())]) == {}
+        vertical.index.commit()
+        yield article.title
+    finally:
+        vertical.index.delete([again.doc_id])
+        vertical.index.commit()
+
+
+def test_copies_are_opened_out(visit: Visit, copied: str) -> None:
+    page = visit()
+    page.goto(f"/search?q={copied}")
+    link = page.locator("#hits .copies").first
+    copies = number(link)
+    link.click()
+    expect(page.locator("#hits > li")).to_have_count(copies + 1)
+    assert len(set(links(page))) == copies + 1
+    page.locator("#hits .kept").first.click()
+    expect(page.locator("#copies li")).to_have_count(copies)
+
+
+def test_issues_of_a_series_are_shown_and_lead_to_each_other(visit: Visit, vertical: Vertical) -> None:
+    counted = {"q": "*:*", "rows": "0", "facet": "true", "facet.field": fields.SERIES, "facet.mincount": "2"}
+    series = vertical.index.search(counted)["facet_counts"]["facet_fields"][fields.SERIES]
+    members = vertical.index.search({"q": f'{fields.SERIES}:"{series[0]}"', "fl": fields.TITLE})["response"]["docs"]
+    page = visit()
+    page.goto(f"/search?q={members[0][fields.TITLE]}")
+    link = page.locator("#hits .similar").first
+    similar = number(link)
+    link.click()
+    expect(page.locator("#series li")).to_have_count(similar)
+    expect(page.locator("#series")).to_be_in_viewport()
+
+
+def test_one_can_page_to_the_last_result(visit: Visit) -> None:
+    page = visit()
+    page.goto(RESULTS)
+    seen, pages = links(page), 1
+    following = page.locator("nav.pages a[rel=next]")
+    while following.count():
+        following.click()
+        expect(page.locator("#hits")).to_have_attribute("start", str(10 * pages + 1))
+        seen += links(page)
+        pages += 1
+    assert pages > 10 and len(seen) == len(set(seen)) > 100
+    expect(page.locator("nav.pages [aria-current]")).to_have_text(f"第 {pages} 页")
+    page.reload()  # the address of a page beyond the tenth can be kept as well
+    assert links(page) == seen[-len(links(page)) :]
+
+
+def test_the_examples_of_the_help_page_can_be_tried(visit: Visit) -> None:
+    page = visit()
+    page.goto("/")
+    page.locator(".top nav a").first.click()
+    examples = page.locator("#syntax a")
+    texts = examples.all_inner_texts()
+    assert len(texts) == 7
+    for n, text in enumerate(texts):
+        examples.nth(n).click()
+        expect(page.locator("#q")).to_have_value(text)
+        page.go_back()
+
+
+def test_a_search_can_be_followed(visit: Visit) -> None:
+    page = visit()
+    page.goto(f"{RESULTS}&from=2025")
+    for kind in ("atom", "rss"):
+        named = page.locator(f"link[rel=alternate][type='application/{kind}+xml']")
+        answer = page.request.get(address_of(named))
+        assert answer.ok and FRACTURING in answer.text()
+        shown_address = address_of(page.locator(f".feeds a[href^='/feed.{kind}']"))
+        assert shown_address == address_of(named)
+    described = page.request.get(address_of(page.locator("link[rel=search]")))
+    assert described.ok and "{searchTerms}" in described.text()
+
+
+# -- keys
+
+
+def becomes_true(page: Page, condition: str) -> None:
+    """Wait for the JavaScript `condition`; playwright's own way to wait needs an `eval`, which our policy refuses."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline, condition
+        page.wait_for_timeout(50)
+
+
+def focused(page: Page) -> str:
+    """The text of what has the focus."""
+    return str(page.evaluate("document.activeElement.innerText"))
+
+
+def test_keys_lead_to_the_box_and_along_the_results(visit: Visit) -> None:
+    page = visit()
+    page.goto(RESULTS)
+    titles = page.locator("#hits h2 a").all_inner_texts()
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("j/k")  # in the box, letters are letters
+    expect(page.locator("#q")).to_have_value("j/k")
+    page.goto(RESULTS)
+    for n in (0, 1, 2):
+        page.keyboard.press("j")
+        assert focused(page) == titles[n]
+        expect(page.locator("#hits > li").nth(n)).to_be_in_viewport()
+    page.keyboard.press("k")
+    assert focused(page) == titles[1]
+    page.keyboard.press("ArrowDown")
+    assert focused(page) == titles[2]
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+    expect(page.locator("#q")).to_be_focused()
+    page.goto(RESULTS)
+    for _ in range(12):
+        page.keyboard.press("j")
+    assert focused(page) == titles[9]  # the last one, and there it stays
+    page.keyboard.press("Control+k")
+    assert focused(page) == titles[9]
+    address = address_of(page.locator("#hits h2 a").last)
+    page.keyboard.press("Enter")
+    page.wait_for_url(address)
+
+
+def test_arrows_scroll_where_no_result_has_the_focus(visit: Visit) -> None:
+    page = visit(viewport={"width": 1000, "height": 400})
+    page.goto(RESULTS)
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowDown")
+    becomes_true(page, "scrollY > 0")
+    assert page.evaluate("document.activeElement === document.body")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_keys_are_explained_and_can_be_switched_off(visit: Visit, language: str) -> None:
+    page = visit()
+    page.goto(f"/help?lang={language}")
+    assert page.locator("#keys kbd").all_inner_texts() == ["/", "j", "↓", "k", "↑"]
+    named = {"zh": "在此浏览器中使用这些单键快捷键", "en": "Use these single keys in this browser"}
+    switch = page.get_by_label(named[language])
+    expect(switch).to_be_checked()
+    switch.uncheck()
+    page.goto(RESULTS)
+    for key in ("/", "j"):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement === document.body")
+    page.goto(f"/help?lang={language}")
+    expect(switch).not_to_be_checked()
+    switch.check()
+    page.goto(RESULTS)
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+
+
+# -- the first screen, and pictures
+
+
+def test_the_first_screen_is_of_the_domain(visit: Visit) -> None:
+    page = visit()
+    page.goto("/")
+    terms = page.locator("#terms a").all_inner_texts()
+    assert 8 <= len(terms) <= 12 and {"天然气", "钻井"} <= set(terms)
+    assert not set(terms) & {"图片新闻", "周期长", "技术人员", "赵伯川", "邓安澜", "董怀瑾"}
+    names = page.locator("#sections bdi").all_inner_texts()
+    assert {"要闻", "市场"} <= set(names) and "浏览文章" not in names  # which a site writes on all its pages
+    section = page.locator("#sections a").first
+    name, count = section.locator("bdi").inner_text(), number(section.locator(".count"))
+    days = page.locator("#newest time").evaluate_all("all => all.map(one => one.dateTime)")
+    assert len(days) == 6 and days == sorted(days, reverse=True)
+    section.click()
+    expect(page.locator("#narrowed")).to_contain_text(name)
+    assert number(page.locator("#total")) == count
+    shown_days = page.locator("#hits time").evaluate_all("all => all.map(one => one.dateTime)")
+    assert shown_days == sorted(shown_days, reverse=True)
+
+
+def test_pictures_come_from_this_site_and_nowhere_else(visit: Visit) -> None:
+    page = visit()
+    sources: list[str] = []
+    page.on("request", lambda request: sources.append(request.url) if request.resource_type == "image" else None)
+    page.goto("/search?q=图片新闻")
+    pictures = page.locator("#hits img.thumb")
+    expect(pictures).to_have_count(10)
+    for n in range(10):
+        pictures.nth(n).scroll_into_view_if_needed()
+    becomes_true(page, "[...document.querySelectorAll('img.thumb')].every(one => one.complete)")
+    sizes = pictures.evaluate_all("all => all.map(one => [one.naturalWidth, one.naturalHeight, one.alt])")
+    assert sizes and all(0 < width <= 320 and 0 < height <= 240 and alt == "" for width, height, alt in sizes)
+    base = page.evaluate("location.origin")
+    assert [url for url in sources if not url.startswith(f"{base}/")] == []
+
+
+def test_a_picture_that_does_not_come_leaves_no_gap(visit: Visit) -> None:
+    page = visit(404)
+    page.route("**/picture/*", lambda route: route.fulfill(status=404))
+    page.goto("/search?q=图片新闻")
+    page.locator("#hits > li").last.scroll_into_view_if_needed()
+    expect(page.locator("#hits img, #hits .pictured")).to_have_count(0)
+
+
+# -- hostile text
+
+MARKER = "plumbxss"
+
+
+def payloads() -> list[str]:
+    files = [SHARED / "data" / "hostile" / f"{name}.jsonl" for name in ("xss", "strings")]
+    rows = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+    return [row["text"] for row in rows if "text" in row]
+
+
+def hostile_document(n: int, title: str, body: str, vertical: Vertical) -> dict[str, object]:
+    """Payloads in every field that is shown."""
+    url = [f"javascript:alert({n})//{body}", f"https://hostile.example/{n}?{body}", body][n % 3]
+    names = {"section": body, "author": title, "source": body, "language": title[:20]}
+    article = Article(url, f"{MARKER} {title}", f"{body} {MARKER} {body}", f"2020-01-{n % 28 + 1:02}", **names)
+    stored = StoredArticle(0, document_id(f"{MARKER}{n}"), body, article)
+    terms = {fields.DOMAIN_TERMS: [indexable(title), MARKER], fields.LANGUAGE: indexable(title[:20])}
+    return {**to_document(stored, vertical.engine.analysis()), fields.PUBLISHED_TEXT: title, **terms}
+
+
+@pytest.fixture
+def hostile_documents(vertical: Vertical) -> Iterator[list[str]]:
+    """All payloads, each as the title or the body of a document that `MARKER` finds; returns the titles."""
+    texts = payloads()
+    pairs = list(zip(texts[::2], texts[1::2], strict=False))
+    documents = [hostile_document(n, *pair, vertical) for n, pair in enumerate(pairs)]
+    try:
+        assert vertical.index.add(documents) == {}
+        vertical.index.commit()
+        yield [title for title, _ in pairs]
+    finally:
+        vertical.index.delete([str(document[fields.ID]) for document in documents])
+        vertical.index.commit()
+
+
+def harmless_vocabulary(visit: Visit, copied: str) -> set[str]:
+    """All that result pages and articles are made of."""
+    words: set[str] = set()
+    for name in ("results", "narrowed", "weak", "nothing", "article"):
+        words |= vocabulary(open_page(visit, name))
+    page = visit()
+    page.goto(f"/search?q={copied}")
+    words |= vocabulary(page)
+    page.locator("#hits .kept").first.click()
+    return words | vocabulary(page)
+
+
+@pytest.mark.shared
+def test_hostile_documents_are_shown_as_text(visit: Visit, hostile_documents: list[str], copied: str) -> None:
+    harmless = harmless_vocabulary(visit, copied)
+    page = visit()
+    page.goto(f"/search?q={MARKER}")
+    titles, articles = page.locator("#hits h2").all_inner_texts(), [address_of(page.locator("#hits .kept").first)]
+    following = page.locator("nav.pages a[rel=next]")
+    while following.count():
+        start = str(page.locator("#hits").get_attribute("start"))
+        following.click()
+        expect(page.locator("#hits")).not_to_have_attribute("start", start)
+        assert vocabulary(page) <= harmless, page.url
+        assert odd_addresses(page) == [], page.url
+        titles += page.locator("#hits h2").all_inner_texts()
+        articles.append(address_of(page.locator("#hits .kept").first))
+    assert len(titles) == len(hostile_documents)
+    assert sum("<" in title for title in titles) == sum("<" in shown(text)[:300] for text in hostile_documents)
+    for address in articles:
+        page.goto(address)
+        assert vocabulary(page) <= harmless, address
+        assert odd_addresses(page) == [], address
+
+
+@pytest.mark.shared
+def test_hostile_queries_are_echoed_as_text(visit: Visit) -> None:
+    known = set().union(*(vocabulary(open_page(visit, name)) for name in ("results", "narrowed", "weak", "nothing")))
+    page = visit(400)
+    page.goto(PAGES["results"])
+    for text in payloads()[::40]:
+        page.locator("#q").fill(text)
+        page.locator("#q").press("Enter")
+        page.wait_for_url(re.compile(r"[?&]q="))
+        assert vocabulary(page) <= known, text
+        assert odd_addresses(page) == [], text
+        if text.isprintable() and len(text) <= 160:
+            expect(page.locator("#q")).to_have_value(text)
+
+
+@pytest.mark.shared
+def test_hostile_terms_are_looked_for_as_text(visit: Visit) -> None:
+    page = sign_in(visit())
+    known = vocabulary(page)
+    for text in payloads()[::160]:
+        page.get_by_label("查找词语").fill(text)
+        page.get_by_label("查找词语").press("Enter")
+        expect(page.locator("p.nothing")).to_be_visible()
+        assert vocabulary(page) <= known, text
+
+
+def test_the_watch_sees_what_it_is_there_for(visit: Visit, watches: list[Watch], vertical: Vertical) -> None:
+    """Inline scripts and requests to elsewhere (the policy refuses both), dialogs, missing files."""
+    page = visit()
+    page.goto("/help")
+    page.context.route("https://elsewhere.example/", lambda route: route.abort())
+    page.evaluate("""() => {
+        document.body.append(Object.assign(document.createElement("script"), { textContent: "window.ran = true" }));
+        document.body.append(Object.assign(document.createElement("img"), { src: "/nowhere.png" }));
+        fetch("https://elsewhere.example/").catch(() => {});
+        window.alert("dialog");
+    }""")
+    expect(page.locator("img")).to_have_count(1)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.ran") is None
+    seen = "\n".join(watches[0].faults)
+    watches[0].faults.clear()
+    assert "dialog: dialog" in seen and "Content Security Policy" in seen and "404 from" in seen
+
+
+# -- for everyone
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_tell_assistive_technology_what_is_what(visit: Visit, name: str) -> None:
+    page = open_page(visit, name)
+    for language in LANGUAGES:
+        in_language(page, language)
+        for role in ("banner", "main", "navigation"):
+            assert page.get_by_role(role).count() >= 1, role  # type: ignore[arg-type]
+        assert page.locator("h1").count() == 1
+        assert page.title().strip()
+        nameless = page.locator("input:not([type=hidden]):not([aria-hidden]), button, a, select").evaluate_all(
+            """all => all.filter(one => !(one.labels && one.labels.length) && !one.textContent.trim()
+                && !one.getAttribute("aria-label")).map(one => one.outerHTML)"""
+        )
+        assert nameless == []
+        twice = page.evaluate(
+            "() => [...document.querySelectorAll('[id]')].map(o => o.id).sort().filter((x, n, all) => x === all[n - 1])"
+        )
+        assert twice == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_texts_stand_out_in_light_and_dark(visit: Visit, name: str) -> None:
+    page = open_page(visit, name)
+    blank = len(page.context.new_page().screenshot())
+    for scheme, is_dark in (("light", False), ("dark", True)):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert weak_contrasts(page) == [], scheme
+        paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/g).map(Number)")
+        assert (max(paper) < 64) == is_dark, paper
+        assert len(page.screenshot()) > 2 * blank
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_fit_a_narrow_screen(visit: Visit, name: str) -> None:
+    page = open_page(visit, name, viewport={"width": 360, "height": 740})
+    for language in LANGUAGES:
+        in_language(page, language)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_to_say(visit: Visit, name: str, width: int) -> None:
+    page = open_page(visit, name, viewport={"width": width, "height": 740})
+    for language, scheme in product(("zh", "en"), ("light", "dark")):
+        in_language(page, language)
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found = Axe().run(page).response["violations"]
+        assert [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]] == [], (language, scheme)
+
+
+@pytest.mark.parametrize("name", ["results", "narrowed", "article", "help"])
+def test_the_focus_can_be_seen_wherever_it_goes(visit: Visit, name: str) -> None:
+    page = open_page(visit, name)
+    stops: list[str] = []
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            break  # past the last stop
+        place, has_ring = page.evaluate("""() => {
+            const one = document.activeElement, style = getComputedStyle(one), box = one.getBoundingClientRect();
+            const ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+            const place = [...document.querySelectorAll("*")].indexOf(one);
+            const shown = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight;
+            return [place + one.outerHTML, ring && shown];
+        }""")
+        assert has_ring, place
+        stops.append(place)
+    assert len(set(stops)) > 10

@@ -1,0 +1,227 @@
+"""Reviewing the lexicon as people do it: with the keyboard alone, in both languages, with scripts and without."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from docstore.model import Term, TermClass, TermStatus
+from docstore.terms.history import ActKind, TermEdit
+from docstore.terms.queue import TermQuery
+from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, odd_addresses, sign_in, wait_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
+
+LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
+PAGES = ("", "/term?text={term}", "/history", "/versions", "/preview", "/report")
+CONGRESS = "世界石油大会"
+
+
+@pytest.fixture(autouse=True)
+def clean(vertical: Vertical) -> Iterator[None]:
+    """Each test takes back what it did to the terms."""
+    store = vertical.engine.store
+    before = store.acts.last()
+    yield
+    for act in store.acts.history(limit=1000)[1]:
+        if act.act_id > before and not act.undone and act.kind is not ActKind.UNDO:
+            store.acts.undo("test", act.act_id)
+
+
+def term_of(vertical: Vertical, text: str) -> Term:
+    return vertical.engine.store.queue.named([text])[text]
+
+
+def statuses(vertical: Vertical, texts: list[str]) -> list[TermStatus]:
+    return [term_of(vertical, text).status for text in texts]
+
+
+def press(place: Locator) -> None:
+    """What somebody does who has come to a button by the keyboard."""
+    place.focus()
+    place.press("Enter")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language: str) -> None:
+    page = sign_in(visit(locale=LANGUAGES[language]))
+    expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))
+    terms = page.locator(".term")
+    names: list[str] = terms.locator("h2 bdi").all_inner_texts()[:8]
+    page.keyboard.type("jarl")
+    for n, status in enumerate(["accepted", "rejected", "later"]):
+        expect(terms.nth(n)).to_have_attribute("data-status", status)
+    page.keyboard.type("m")  # the fourth becomes a synonym of the first
+    expect(terms.nth(3).locator("[data-what=merge] [name=value]")).to_be_focused()
+    page.keyboard.type(names[0])
+    page.keyboard.press("Enter")
+    expect(terms.nth(3)).to_have_attribute("data-status", "merged")
+    expect(terms.nth(0).locator("[data-said=synonyms] dd")).to_have_text(names[3])
+    page.keyboard.type("je")
+    expect(terms.nth(4).locator("[data-what=rename] [name=value]")).to_be_focused()
+    page.keyboard.type(f"{names[4]}另名词")
+    page.keyboard.press("Enter")
+    expect(terms.nth(4)).to_have_attribute("data-status", "rejected")
+    page.keyboard.type("j2b")
+    expect(terms.nth(5)).to_have_attribute("data-category", "professional")
+    page.keyboard.type(names[0])
+    page.keyboard.press("Enter")
+    expect(terms.nth(5).locator("[data-said=broader] dd")).to_have_text(names[0])
+    page.keyboard.press("Escape")
+    wanted = ["accepted", "rejected", "later", "merged", "rejected", "candidate"]
+    assert statuses(vertical, names[:6]) == [TermStatus(status) for status in wanted]
+    assert term_of(vertical, f"{names[4]}另名词").status is TermStatus.ACCEPTED
+    assert term_of(vertical, names[5]).category is TermClass.PROFESSIONAL
+    expect(terms.nth(5)).to_be_focused()
+    page.keyboard.type("uuuuuuu")
+    expect(terms.nth(0)).to_have_attribute("data-status", "candidate")
+    assert statuses(vertical, names[:6]) == [TermStatus.CANDIDATE] * 6
+    assert term_of(vertical, names[0]).synonyms == () and term_of(vertical, names[5]).broader == ()
+    page.keyboard.type("o")
+    expect(page.locator("h1 bdi")).to_have_text(names[0])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, language: str) -> None:
+    page = sign_in(visit(locale=LANGUAGES[language], java_script_enabled=False))
+    names: list[str] = page.locator(".term h2 bdi").all_inner_texts()[:6]
+
+    def row(name: str) -> Locator:
+        page.goto(f"/admin/lexicon?status=all&text={name}")
+        return page.locator(f'.term[data-term="{name}"]')
+
+    for name, button in zip(names, ("accept", "reject", "later"), strict=False):
+        press(row(name).locator(f"button.{button}"))
+        expect(page.locator("p.note[role=status]")).to_contain_text(name)
+    fields = {"merge": names[0], "broader": names[0], "synonyms": "另一个名字", "rename": f"{names[3]}另名词"}
+    for what, value in fields.items():
+        one = row(names[4] if what == "merge" else names[3])
+        press(one.locator("summary"))
+        field = one.locator(f"[data-what={what}] [name=value]")
+        field.fill(value)
+        field.press("Enter")
+        expect(page.locator("p.note[role=status]")).to_have_count(1)
+    one = row(names[5])
+    press(one.locator("summary"))
+    press(one.locator(".classes [value=subject]"))
+    wanted = ["accepted", "rejected", "later", "rejected", "merged", "candidate"]
+    assert statuses(vertical, names) == [TermStatus(status) for status in wanted]
+    assert term_of(vertical, f"{names[3]}另名词").synonyms == ("另一个名字",)
+    assert term_of(vertical, names[5]).category is TermClass.SUBJECT
+    for _ in range(8):
+        page.goto("/admin/lexicon")
+        press(page.locator("#undo-last button"))
+        expect(page.locator("p.note[role=status]")).to_have_count(1)
+    assert statuses(vertical, names) == [TermStatus.CANDIDATE] * 6
+    page.goto("/admin/lexicon/history")
+    press(page.locator("#acts form button").first)  # that too can be taken back
+    assert term_of(vertical, names[0]).status is TermStatus.ACCEPTED
+
+
+def test_two_hundred_are_decided_at_the_speed_of_keys(visit: Visit, vertical: Vertical) -> None:
+    store = vertical.engine.store
+    if store.queue.page(TermQuery())[0] < 220:
+        words = [Term(f"钻探词{n:03}号", 0.3, 5, 3) for n in range(300)]
+        store.lexicon.replace_candidates(words, store.articles.text_version())
+    page = sign_in(visit())
+    before = store.acts.last()
+    keys = "".join("ar"[n % 3 == 0] for n in range(200))
+    page.keyboard.press("j")
+    page.keyboard.type(keys)
+    expect(page.locator(".term[data-status=accepted], .term[data-status=rejected]")).to_have_count(200)
+    acts = [act for act in store.acts.history(limit=400)[1] if act.act_id > before]
+    assert [act.by for act in acts] == [ACCOUNT] * 200  # none lost
+    texts = [change.text for act in reversed(acts) for change in act.changes]
+    assert len(set(texts)) == len(texts) == 200  # none doubled
+    wanted = [TermStatus.ACCEPTED if key == "a" else TermStatus.REJECTED for key in keys]
+    assert statuses(vertical, texts) == wanted
+    assert page.locator(".term h2 bdi").all_inner_texts()[:200] == texts
+    assert store.queue.last_decisions()[1] == 100
+
+
+def test_two_reviewers_see_each_other_s_decisions(visit: Visit, vertical: Vertical) -> None:
+    page = sign_in(visit(409))
+    first = page.locator(".term").first
+    name = first.locator("h2 bdi").inner_text()
+    vertical.engine.store.acts.do(ActKind.DECIDE, [TermEdit(name, TermStatus.LATER)], "bert")
+    page.keyboard.type("ja")
+    expect(page.locator("#trouble")).to_contain_text("已被 bert 改动")
+    expect(first).to_have_attribute("data-status", "later")
+    assert term_of(vertical, name).status is TermStatus.LATER
+    page.keyboard.type("a")  # having seen it
+    expect(first).to_have_attribute("data-status", "accepted")
+    expect(page.locator("#trouble")).to_be_hidden()
+
+
+def test_the_preview_says_what_the_search_will_be(visit: Visit, vertical: Vertical) -> None:
+    store = vertical.engine.store
+    if CONGRESS not in store.queue.named([CONGRESS]):
+        store.lexicon.propose(CONGRESS)
+    store.lexicon.decide([CONGRESS], TermStatus.ACCEPTED)
+    page = sign_in(visit())
+    page.goto(f"/admin/lexicon/preview?q={CONGRESS}")
+    cuts = page.locator("#cuts li", has_text=CONGRESS).first.locator(".cut")
+    assert CONGRESS not in cuts.nth(0).locator(".word").all_inner_texts()
+    assert CONGRESS in cuts.nth(1).locator(".word").all_inner_texts()
+    now, then = (page.locator("#results section").nth(n).locator("ol a") for n in (0, 1))
+    assert addresses(now) == results(visit(), CONGRESS)
+    promised = addresses(then)
+    assert len(promised) == 10
+    page.locator("#publish button").press("Enter")
+    expect(page.locator("p.note[role=status]")).to_contain_text("已发布")
+    wait_for(page, "/healthz", "answer => answer.index_lag === 0")
+    wait_for(page, f"/compare?format=json&q={CONGRESS}", "answer => answer.sides[1].first_rank === 1")
+    assert promised == results(visit(), CONGRESS)
+    page.goto("/admin/lexicon/versions")
+    expect(page.locator("#diff .plus").first).to_contain_text("+")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("scripts", [True, False], ids=["js", "no-js"])
+def test_a_list_is_brought_in(visit: Visit, vertical: Vertical, language: str, scripts: bool) -> None:
+    page = sign_in(visit(422, locale=LANGUAGES[language], java_script_enabled=scripts))
+    page.goto("/admin/lexicon/versions")
+    word = f"深水{language}防喷器{'一' if scripts else '二'}"
+    for lines, is_good in ((f"{word}\n坏 行 了 吗\n", False), (f"{word}\n", True)):
+        page.set_input_files("#list", {"name": "words.txt", "mimeType": "text/plain", "buffer": lines.encode()})
+        page.locator("#bring-in button").press("Enter")
+        if is_good:
+            expect(page.locator("p.note[role=status]")).to_contain_text("1")
+        else:
+            expect(page.locator("#faults tbody th")).to_have_text("2")
+            assert not scripts or faults(page) == []  # axe is a script
+            page.go_back()
+    page.goto(f"/admin/lexicon?status=accepted&text={word}")
+    expect(page.locator(".term h2 bdi").first).to_have_text(word)
+
+
+def addresses(links: Locator) -> list[str]:
+    """The articles that links of the preview lead to."""
+    found: list[str] = links.evaluate_all("all => all.map(a => a.pathname)")
+    return found
+
+
+def results(page: Page, query: str) -> list[str]:
+    """The articles of a result page."""
+    page.goto(f"/search?q={query}")
+    found: list[str] = page.locator("#hits a[href^='/article/']").evaluate_all(
+        "all => [...new Set(all.map(a => a.pathname))]"
+    )
+    return found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing_to_say(visit: Visit, vertical: Vertical, language: str, width: int) -> None:
+    page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 740}))
+    name = page.locator(".term h2 bdi").first.inner_text()
+    page.keyboard.type("ja1l")
+    expect(page.locator(".term").nth(1)).to_have_attribute("data-status", "later")
+    for address in PAGES:
+        page.goto(f"/admin/lexicon{address.format(term=name)}")
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        assert page.locator("h1").count() == 1 and odd_addresses(page) == []
+        assert faults(page) == [], address
+        if width == 360:
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360, address

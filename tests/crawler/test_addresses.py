@@ -1,0 +1,138 @@
+"""No connection to the inside unless the operator named the host."""
+
+import contextlib
+import json
+import socket
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+
+from crawler.http.ip_policy import InsideAddressError, PublicAddresses, is_public, resolve_by_dns
+from crawler.urls.canonical import canonical, host_of
+from docstore.errors import SettingsError
+from docstore.model import Reason
+
+HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
+
+PUBLIC = ["8.8.8.8", "203.119.24.1", "2400:3200::1", "64:ff9b::808:808", "2002:808:808::1", "::ffff:8.8.8.8"]
+INSIDE = [
+    "127.0.0.1", "127.9.9.9", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
+    "192.0.0.1", "192.0.2.1", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "192.88.99.1",
+    "::", "::1", "::127.0.0.1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "fc00::1", "fd00:ec2::254", "fe80::1",
+    "fe80::1%eth0", "fec0::1", "ff02::1", "2002:7f00:1::", "64:ff9b::7f00:1", "64:ff9b:1::1", "2001:db8::1",
+    "2001::1", "not an address", "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_public(address: str) -> None:
+    assert is_public(address)
+
+
+@pytest.mark.parametrize("address", INSIDE)
+def test_inside(address: str) -> None:
+    assert not is_public(address)
+
+
+def resolver(*addresses: str) -> object:
+    return lambda host, port: list(addresses)
+
+
+def test_connects_to_exactly_what_was_resolved() -> None:
+    policy = PublicAddresses(resolve=resolver("8.8.8.8", "2400:3200::1"))  # type: ignore[arg-type]
+    assert policy.connect_to("site.test", 80) == [("8.8.8.8", 80), ("2400:3200::1", 80)]
+
+
+@pytest.mark.parametrize("answers", [("10.0.0.1",), ("8.8.8.8", "127.0.0.1"), ()], ids=["inside", "mixed", "none"])
+def test_a_name_that_leads_inside_is_refused(answers: tuple[str, ...]) -> None:
+    with pytest.raises(InsideAddressError, match=r"site\.test"):
+        PublicAddresses(resolve=resolver(*answers)).connect_to("site.test", 80)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("inside", "host", "port", "allowed"),
+    [
+        ("intra.test", "INTRA.test.", 80, True),
+        ("intra.test:8080", "intra.test", 8080, True),
+        ("intra.test:8080", "intra.test", 80, False),
+        ("[::1]:80", "::1", 80, True),
+        ("other.test", "intra.test", 80, False),
+        ("*.example.com", "a.b.Example.com", 80, True),
+        ("*.example.com", "example.com", 8080, True),
+        ("*.example.com", "notexample.com", 80, False),
+        ("*.example.com:8080", "a.example.com", 8080, True),
+        ("*.example.com:8080", "a.example.com", 80, False),
+        ("127.0.0.0/8", "anything.test", 80, True),
+        ("127.9.9.9/8", "anything.test", 80, True),
+        ("10.0.0.0/8", "anything.test", 80, False),
+        ("fd00::/8", "anything.test", 80, False),
+    ],
+)
+def test_hosts_the_operator_named(inside: str, host: str, port: int, allowed: bool) -> None:
+    policy = PublicAddresses((inside,), resolve=resolver("127.0.0.1"))  # type: ignore[arg-type]
+    if allowed:
+        assert policy.connect_to(host, port) == [("127.0.0.1", port)]
+    else:
+        with pytest.raises(InsideAddressError):
+            policy.connect_to(host, port)
+
+
+@pytest.mark.parametrize(
+    ("answers", "allowed"), [(("fd00::7",), True), (("fd00::7", "8.8.8.8"), True), (("fd00::7", "10.0.0.1"), False)]
+)
+def test_every_address_of_a_host_must_be_public_or_in_a_named_network(answers: tuple[str, ...], allowed: bool) -> None:
+    policy = PublicAddresses(("fd00::/8",), resolve=resolver(*answers))  # type: ignore[arg-type]
+    if allowed:
+        assert [target for target, _ in policy.connect_to("intra.test", 80)] == list(answers)
+    else:
+        with pytest.raises(InsideAddressError, match=r"\(10\.0\.0\.1\).*crawl\.inside_hosts"):
+            policy.connect_to("intra.test", 80)
+
+
+@pytest.mark.parametrize("text", ["10.0.0.0/99", "http://intra.test/", "*", "a b", "intra.test/path", ""])
+def test_what_names_nothing_inside_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"crawl\.inside_hosts"):
+        PublicAddresses((text,))
+
+
+def test_localhost_names_are_loopback_without_dns_and_need_to_be_named() -> None:
+    def no_dns(host: str, port: int) -> list[str]:
+        pytest.fail("asked DNS about a localhost name")
+
+    assert PublicAddresses(("a.localhost",), no_dns).connect_to("a.localhost", 80) == [("127.0.0.1", 80)]
+    with pytest.raises(InsideAddressError):
+        PublicAddresses((), no_dns).connect_to("b.localhost", 80)
+
+
+def test_a_name_that_does_not_resolve_is_an_oserror() -> None:
+    with pytest.raises(OSError, match=r".+"):
+        resolve_by_dns("a" * 70 + ".invalid", 80)
+
+
+@pytest.mark.shared
+def test_hostile_rows_never_reach_the_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both as we make addresses canonical and as a careless client would read them."""
+    numeric = socket.getaddrinfo
+
+    def no_dns(host: str, port: int, **options: object) -> object:
+        try:
+            return numeric(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+        except socket.gaierror:
+            inside = host.rstrip(".").lower() in ("localhost", "ip6-localhost", "metadata.internal.test", "rebind.test")
+            return [(0, 0, 0, "", ("10.0.0.1" if inside else "8.8.8.8", port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", no_dns)
+    policy = PublicAddresses()
+    rows = [json.loads(line)["text"] for line in (HOSTILE / "urls_ssrf.jsonl").read_text("utf-8").splitlines()]
+    for text in rows:
+        url = canonical(text, "http://site.test/a")
+        hosts = [] if isinstance(url, Reason) else [host_of(url).rpartition(":")[0] or host_of(url), host_of(url)]
+        with contextlib.suppress(ValueError):
+            hosts.append(urlsplit(urljoin("http://site.test/a", text)).hostname or "")
+        for host in hosts:
+            try:
+                targets = policy.connect_to(host, 80)
+            except (InsideAddressError, OSError):
+                continue
+            assert all(is_public(address) for address, _ in targets), text

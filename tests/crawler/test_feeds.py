@@ -1,0 +1,136 @@
+"""Feeds of every kind, good and hostile."""
+
+import base64
+import json
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from crawler.sitemaps.feeds import MOST_ENTRIES, NO_FEED, FeedEntry, read_feed
+from crawler.sitemaps.timestamps import moment_of
+
+HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
+URL = "http://site.test/feed/"
+MAY = 1715263200.0  # 2024-05-09T14:00:00Z
+
+RSS2 = """<?xml version="1.0"?><rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel>
+<title>石油 &amp; 天然气</title>
+<link>http://site.test/</link><atom:link href="http://site.test/feed" rel="self"/>
+<item><title><![CDATA[<b>新</b>闻&nbsp;1]]></title><link> http://site.test/1?utm_source=rss </link>
+<pubDate>Thu, 09 May 2024 22:00:00 +0800</pubDate></item>
+<item><title>2</title><guid isPermaLink="true">http://site.test/2</guid></item>
+<item><title>no address</title><guid isPermaLink="false">http://site.test/3</guid></item></channel></rss>"""
+RSS1 = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"
+xmlns:dc="http://purl.org/dc/elements/1.1/"><channel rdf:about="http://site.test/"><title>T</title></channel>
+<item rdf:about="http://site.test/1"><title>新</title><dc:date>2024-05-09T22:00+08:00</dc:date></item></rdf:RDF>"""
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://site.test/base/">
+<title type="html">&lt;i&gt;T&lt;/i&gt;</title>
+<entry><title type="html">&lt;em&gt;新&lt;/em&gt;</title><link rel="edit" href="/no"/><link href="1.html"/>
+<published>2020-01-01T00:00:00Z</published><updated>2024-05-09T14:00:00Z</updated></entry></feed>"""
+JSON = json.dumps(
+    {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": "T",
+        "items": [
+            {"id": "1", "url": "http://site.test/1", "title": "新", "date_published": "2024-05-09T22:00:00+08:00"},
+            {"id": "http://site.test/2"},
+            {"id": "3"},
+            "nonsense",
+        ],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "title", "entries", "refused"),
+    [
+        (RSS2, "rss", "石油 & 天然气", [("1", "新闻 1", MAY), ("2", "2", None)], 1),
+        (RSS1, "rss", "T", [("1", "新", MAY)], 0),
+        (ATOM, "atom", "T", [("base/1.html", "新", MAY)], 0),
+        (JSON, "json", "T", [("1", "新", MAY), ("2", "", None)], 2),
+        (
+            RSS2.replace("</item></channel></rss>", ""),
+            "rss",
+            "石油 & 天然气",
+            [("1", "新闻 1", MAY), ("2", "2", None)],
+            1,
+        ),
+        ("junk\n" + RSS1, "rss", "T", [("1", "新", MAY)], 0),
+    ],
+    ids=["rss 2", "rss 1", "atom", "json", "cut off", "junk before"],
+)
+def test_kinds(text: str, kind: str, title: str, entries: list[tuple[str, str, float | None]], refused: int) -> None:
+    feed = read_feed(text.encode(), URL)
+    assert (feed.kind, feed.title, feed.refused) == (kind, title, refused)
+    assert [(one.url, one.title, one.at) for one in feed.entries] == [
+        (f"http://site.test/{path}", name, at) for path, name, at in entries
+    ]
+
+
+def test_both_forms_of_an_address() -> None:
+    for link in ("http://site.test/%7ea?b=1&amp;a=2", "http://site.test/%7ea?b=1&a=2", "<![CDATA[/%7ea?b=1&a=2]]>"):
+        feed = read_feed(f"<rss><channel><item><link>{link}</link></item></channel></rss>".encode(), URL)
+        assert feed.entries == (FeedEntry("http://site.test/~a?a=2&b=1", "http://site.test/%7ea?b=1&a=2"),)
+
+
+@pytest.mark.parametrize("codec", ["gbk", "big5", "utf-16", "utf-8-sig", "utf-32", "utf-16-le"])
+def test_encodings(codec: str) -> None:
+    name = "utf-8" if codec == "utf-8-sig" else codec
+    text = f'<?xml version="1.0" encoding="{name}"?><rss><channel><title>石油</title><item><link>http://site.test/1</link></item></channel></rss>'
+    feed = read_feed(text.encode(codec), URL)
+    assert (feed.title, len(feed.entries)) == ("石油", 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "<html><title>x</title></html>", "[" * 100_000, '{"a":' * 100_000, '{"version": 1}']
+)
+def test_no_feed(text: str) -> None:
+    assert read_feed(text.encode(), URL) == NO_FEED
+
+
+def test_entries_are_bounded_and_each_address_comes_once() -> None:
+    items = "".join(f"<item><link>http://site.test/{n % 6000}</link></item>" for n in range(20_000))
+    assert len(read_feed(f"<rss><channel>{items}</channel></rss>".encode(), URL).entries) == MOST_ENTRIES
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("2024-05-09T22:00:00+08:00", MAY),
+        ("2024-05-09 14:00", MAY),
+        ("20240509T140000Z", MAY),
+        ("Thu, 09 May 2024 14:00:00 GMT", MAY),
+        ("2024", 1704067200.0),
+        ("2024-02", 1706745600.0),
+        ("2024-13-01", None),
+        ("yesterday", None),
+        ("9999999999999999999", None),
+        ("0000-01-01", None),
+        ("2024-05-09T14:00:00+99:99", None),
+        ("1" * 100_000, None),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_moments(text: str, want: float | None) -> None:
+    assert moment_of(text) == want
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["feeds", "feeds_sanitize", "xml"])
+def test_hostile_rows_end_well(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_network(*_: object) -> None:
+        raise AssertionError("a connection")
+
+    monkeypatch.setattr(socket.socket, "connect", no_network)
+    rows = [json.loads(line) for line in (HOSTILE / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    assert rows
+    before = time.process_time()
+    for row in rows:
+        body = base64.b64decode(row["b64"]) if "b64" in row else row["text"].encode("utf-8", "surrogatepass")
+        feed = read_feed(body, URL)
+        shown = feed.title + "".join(entry.title + entry.url for entry in feed.entries)
+        assert "<script" not in shown.lower()
+        assert "root:" not in shown and "SENTINEL" not in shown
+    assert time.process_time() - before < len(rows)  # CPU time; a second each is what is allowed

@@ -1,0 +1,217 @@
+"""robots.txt by RFC 9309: rules, failures, keeping, and what the suites in ../shared say."""
+
+import time
+
+import pytest
+
+from crawler.http.fetch import Fetcher
+from crawler.http.ip_policy import PublicAddresses
+from crawler.robots.cache import (
+    KEPT,
+    KEPT_FAILURE,
+    LARGEST,
+    Robots,
+    RobotsAnswer,
+    fetch_robots,
+    product_token,
+    rules_of,
+)
+from docstore.frontier.table import StoredRobots
+from docstore.model import Outcome, Reason
+from tests.crawler_fakes import MemoryTable, settings
+from tests.web_fixture import Answer, Site
+
+FORBID = b"User-agent: *\nDisallow: /"
+
+
+def allowed(robots: bytes, url: str, agent: str = "Plumbline", status: int = 200) -> bool:
+    return rules_of(StoredRobots("http://h", status, robots, 0.0), agent).refuse(url) is None
+
+
+@pytest.mark.parametrize(
+    ("robots", "path", "want"),
+    [
+        (b"", "/x", True),
+        (FORBID, "/x", False),
+        (b"\xef\xbb\xbfUser-agent: *\nDisallow: /a", "/a", False),
+        (b"User-agent: other\nDisallow: /", "/x", True),
+        (b"User-agent: plumbline\nDisallow: /a\n\nUser-agent: *\nDisallow: /", "/b", True),
+        (b"User-Agent: PLUMBLINE/2.0\nDisallow: /", "/b", False),
+        (b"User-agent: plumbline-images\nDisallow: /", "/b", True),
+        (b"User-agent: a\nUser-agent: plumbline\nUser-agent: b\nDisallow: /", "/b", False),
+        (b"User-agent: *\nDisallow: /\nAllow: /news$", "/news", True),
+        ("User-agent: *\nDisallow: /新闻".encode(), "/%E6%96%B0%E9%97%BB", False),
+        (b"User-agent: *\nDisallow: /" + "新闻".encode("gbk"), "/%D0%C2%CE%C5", False),
+        (b"\x00\xff" * 50 + b"\n" + FORBID, "/x", False),
+        (FORBID.replace(b"\n", b"\r"), "/x", False),
+        (b"user agent plumbline\ndisalow /x", "/x", False),
+        (b"User-agent: *\nDisallow: /%7ea\nAllow: /%7ea/b", "/~a/c", False),
+        (b"User-agent: *\nDisallow: /%7ea\nAllow: /%7ea/b", "/~a/b/c", True),
+        (b"User-agent: *\nDisallow: /a%24b\nDisallow: /c$", "/a$b", False),
+        (b"User-agent: *\nDisallow: /a%24b\nDisallow: /c$", "/c$", True),
+        (b"User-agent: *\nDisallow: /a*b*c$", "/axbxbc", False),
+        (b"User-agent: *\nDisallow: /a*b*c$", "/axbc?", True),
+        (b"User-agent: *\nDisallow: /a*c$", "/ac", False),
+        (b"User-agent: *\nDisallow: /ab*b$", "/ab", True),
+        (b"User-agent: *\nDisallow: /\nAllow: /index.html", "/", True),
+        (b"User-agent: *\nDisallow: /x\nAllow: /x", "/x", True),
+        (b"User-agent: *\nDisallow: /long*\nAllow: /l", "/longer", False),
+        (b"User-agent: *\nCrawl-delay: 1\nUser-agent: plumbline\nDisallow: /x", "/x", False),
+        (b"Disallow: /x", "/x", True),
+        (b"User-agent: plumb\nDisallow: /x", "/x", True),
+        (b"#" * LARGEST + b"\n" + FORBID, "/x", True),  # only the first 500 KiB count
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_rules(robots: bytes, path: str, want: bool) -> None:
+    assert allowed(robots, f"http://h{path}") is want
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"), [(404, None), (401, None), (500, Reason.ROBOTS_UNAVAILABLE), (0, Reason.ROBOTS_UNAVAILABLE)]
+)
+def test_status(status: int, reason: Reason | None) -> None:
+    outcome = rules_of(StoredRobots("http://h", status, FORBID, 0.0), "Plumbline").refuse("http://h/x")
+    assert (outcome.reason if outcome else None) is reason
+
+
+@pytest.mark.parametrize(
+    ("line", "delay"), [("2.5", 2.5), ("1e9", 60.0), ("-1", 0.0), ("nan", 0.0), ("x", 0.0), ("", 0.0)]
+)
+def test_crawl_delay_is_honoured_up_to_a_minute(line: str, delay: float) -> None:
+    robots = f"User-agent: *\nCrawl-delay: {line}".encode()
+    assert rules_of(StoredRobots("http://h", 200, robots, 0.0), "Plumbline").delay == delay
+
+
+SLOW = {
+    "agents times rules": b"".join(b"User-agent: a%d\n" % n for n in range(15_000))
+    + b"".join(b"Disallow: /%d\n" % n for n in range(15_000)),
+    "wildcards": b"User-agent: *\n" + (b"Disallow: /" + b"*a" * 30 + b"$\n") * 7000,
+    "one wildcard rule": b"User-agent: *\nDisallow: /" + b"*a" * 250_000,
+    "no newlines": b"User-agent: * " * 36_000,
+}
+
+
+@pytest.mark.parametrize("robots", SLOW.values(), ids=SLOW.keys())
+def test_costly_files_are_read_quickly(robots: bytes) -> None:
+    # CPU time, two orders of magnitude above what it takes: quadratic reading took minutes.
+    before = time.process_time()
+    allowed(robots, "http://h/" + "a" * 1900)
+    assert time.process_time() - before < 20
+
+
+def test_rules_by_the_thousand_cost_no_more_than_a_few() -> None:
+    rules = rules_of(StoredRobots("", 200, SLOW["agents times rules"].replace(b"a1\n", b"*\n", 1), 0.0), "Plumbline")
+    before = time.process_time()
+    for number in range(1000):
+        rules.refuse(f"http://h/x{number}")
+    assert time.process_time() - before < 2
+
+
+def test_sitemaps_are_for_everybody() -> None:
+    robots = b"Sitemap: http://h/a.xml\nUser-agent: x\nSitemap: /b.xml # mine\nsite-map: http://h/a.xml"
+    assert rules_of(StoredRobots("http://h", 200, robots, 0.0), "Plumbline").sitemaps == ("http://h/a.xml", "/b.xml")
+
+
+def test_product_token() -> None:
+    assert product_token("Plumbline/0.1 (+http://x)") == "Plumbline"
+    assert product_token("360Spider") == "360Spider"
+    assert product_token("(x)") == "(x)"
+
+
+class Clock:
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def answer(status: int, body: bytes = b"", failure: Outcome | None = None) -> RobotsAnswer:
+    return RobotsAnswer(StoredRobots("http://h", status, body, Clock.now), failure)
+
+
+def test_kept_for_a_day_also_across_runs(clock: Clock) -> None:
+    table = MemoryTable()
+    robots = Robots(table, settings("http://h/"), clock)
+    assert robots.rules("http://h") is None
+    robots.learn(answer(200, FORBID))
+    for known in (robots, Robots(table, settings("http://h/"), clock)):
+        assert known.rules("http://h").refuse("http://h/x") == Outcome(Reason.ROBOTS_FORBIDDEN)
+    clock.now += KEPT
+    assert robots.rules("http://h") is None
+
+
+def test_a_clock_set_back_does_not_keep_it_for_longer(clock: Clock) -> None:
+    robots = Robots(MemoryTable(), settings("http://h/"), clock)
+    robots.learn(answer(200, FORBID))
+    clock.now -= 10 * KEPT
+    assert robots.rules("http://h") is None
+
+
+def test_a_failure_lasts_minutes_and_is_not_stored(clock: Clock) -> None:
+    table = MemoryTable()
+    robots = Robots(table, settings("http://h/"), clock)
+    robots.learn(answer(0, failure=Outcome(Reason.UNREACHABLE, "refused")))
+    assert robots.rules("http://h").refuse("http://h/x") == Outcome(Reason.UNREACHABLE, "refused")
+    assert table.stored_robots == {}
+    clock.now += KEPT_FAILURE
+    assert robots.rules("http://h") is None
+
+
+def test_an_older_copy_stays_in_force_while_no_new_one_can_be_had(clock: Clock) -> None:
+    robots = Robots(MemoryTable(), settings("http://h/"), clock)
+    robots.learn(answer(200, b"User-agent: *\nDisallow: /a"))
+    clock.now += 2 * KEPT
+    robots.learn(answer(503))
+    assert robots.rules("http://h").refuse("http://h/b") is None
+    assert robots.rules("http://h").refuse("http://h/a") == Outcome(Reason.ROBOTS_FORBIDDEN)
+
+
+def ask(site: Site, **changes: object) -> RobotsAnswer:
+    made = settings(site.url(), **changes)
+    return fetch_robots(Fetcher(made, PublicAddresses(made.inside_hosts)), f"http://{site.host}", lambda: 5.0)
+
+
+def moved(to: str) -> Answer:
+    return Answer(301, b"", {"Location": to})
+
+
+@pytest.mark.parametrize("hops", [0, 5])
+def test_fetched_over_five_redirects(hops: int) -> None:
+    pages = {"/robots.txt": moved("/r1")} if hops else {}
+    pages.update({f"/r{n}": moved(f"/r{n + 1}") for n in range(1, hops)})
+    pages[f"/r{hops}" if hops else "/robots.txt"] = Answer(200, FORBID, {"Content-Type": "text/plain"})
+    with Site(pages) as site:
+        assert ask(site).stored == StoredRobots(f"http://{site.host}", 200, FORBID, 5.0)
+        assert len(site.requests) == hops + 1
+
+
+@pytest.mark.parametrize("to", ["/robots.txt", "file:///etc/passwd"], ids=["loop", "nowhere"])
+def test_redirects_that_lead_nowhere_count_as_absent(to: str) -> None:
+    with Site({"/robots.txt": moved(to)}) as site:
+        assert ask(site).stored.status == 404
+
+
+def test_a_redirect_to_the_inside_is_refused() -> None:
+    with Site({"/robots.txt": moved("http://10.0.0.1/")}) as site:
+        assert ask(site).failure.reason is Reason.INSIDE_ADDRESS
+
+
+def test_a_huge_file_is_cut() -> None:
+    with Site({"/robots.txt": Answer(200, FORBID + b"\n" + b"#" * 2_000_000, {})}) as site:
+        fetched = ask(site).stored
+    assert len(fetched.body) == LARGEST
+    assert fetched.status == 200
+
+
+def test_no_answer_is_a_failure() -> None:
+    with Site({}) as site:
+        pass
+    fetched = ask(site)
+    assert fetched.host_failed
+    assert fetched.failure.reason is Reason.UNREACHABLE

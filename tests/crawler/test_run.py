@@ -1,0 +1,288 @@
+"""What a run does beside fetching: retries, sitemaps, redirect loops, several processes, batches on their way."""
+
+import itertools
+import os
+import signal
+import socket
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from crawler.crawl import crawl
+from crawler.http.fetch import Fetcher
+from crawler.http.ip_policy import PublicAddresses
+from crawler.pages.soft_404 import is_soft_404
+from crawler.parallel.recorder import Recorder
+from crawler.settings import CrawlSettings
+from crawler.sitemaps.lastmod import BELIEVED_FOR, Lastmods, dropped
+from crawler.sitemaps.sitemaps import SitemapEntry
+from docstore.errors import StoreError
+from docstore.frontier.table import LastVisit
+from docstore.model import Reason, StageReport
+from docstore.store import sqlite_store
+from tests.crawler_fakes import MemoryTable, entry, settings
+from tests.web_fixture import Answer, Request, Site, page
+
+
+def run(table: object, made: CrawlSettings, folder: Path, **options: object) -> StageReport:
+    fetcher = Fetcher(made, PublicAddresses(made.inside_hosts))
+    return crawl(table, fetcher, made, folder / "seen", **options)  # type: ignore[arg-type]
+
+
+# -- failures that pass
+
+
+@pytest.mark.parametrize(
+    ("failures", "reason", "requests"), [(1, "fetched", 2), (2, "fetched", 3), (9, "http_error", 3)]
+)
+def test_a_passing_failure_is_asked_again_in_the_same_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int, reason: str, requests: int
+) -> None:
+    monkeypatch.setattr("crawler.schedule.retries._WAIT", 0.01)
+    answers = itertools.chain([Answer(502)] * failures, itertools.repeat(page()))
+    table = MemoryTable()
+    with Site({"/": page("/x", "/gone"), "/x": lambda request: next(answers)}) as site:
+        report = run(table, settings(site.url()), tmp_path)
+        assert site.asked().count("/x") == requests
+        assert site.asked().count("/gone") == 1
+    assert table.reasons()["/x"] == reason
+    assert report.total == 3  # a failure that passed is no outcome
+
+
+def test_a_loop_of_two_redirects_ends(tmp_path: Path) -> None:
+    moved = {"/a": Answer(302, b"", {"Location": "/b"}), "/b": Answer(302, b"", {"Location": "/a"})}
+    table = MemoryTable()
+    with Site({"/": page("/a"), **moved}) as site:
+        run(table, settings(site.url()), tmp_path)
+        assert sorted(site.asked()) == ["/", "/a", "/b"]
+    assert table.reasons()["/b"] == "too_many_redirects"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_one"),
+    [
+        ("<title>404 页面不存在</title>", True),
+        ("<title>Page not found - Site</title>", True),
+        ("<title>站</title><h1>您访问的页面不存在</h1>", True),
+        ("<title>404 wells were drilled in 2019</title>" + "x" * 40_000, False),
+        ("<title>Gas found</title>", False),
+        ("<title>Route 404 reopened</title>", False),
+    ],
+)
+def test_soft_404(body: str, is_one: bool) -> None:
+    assert is_soft_404(body.encode()) is is_one
+    assert is_soft_404(body.encode("gb18030")) is is_one
+
+
+def test_a_name_server_that_hangs_ends_with_the_fetch() -> None:
+    hangs = threading.Event()
+
+    def resolve(host: str, port: int) -> list[str]:
+        hangs.wait(30)
+        raise socket.gaierror(-3, "late")
+
+    made = settings("http://slow.test/", connect_timeout=60.0, total_timeout=0.3)
+    try:
+        result = Fetcher(made, PublicAddresses((), resolve)).fetch(entry("http://slow.test/"))
+    finally:
+        hangs.set()
+    assert result.outcome.reason is Reason.TIMED_OUT
+
+
+# -- sitemaps
+
+
+DAY = 86400.0
+NOW = 20_000 * DAY
+
+
+@pytest.mark.parametrize(
+    ("lastmod", "visit", "due"),
+    [
+        (NOW - 1, LastVisit(NOW - DAY, NOW + DAY, 0, True), NOW),
+        (NOW - 2 * DAY - 1, LastVisit(NOW - DAY, NOW - 1, 0, True), NOW - DAY + BELIEVED_FOR),
+        (NOW - 2 * DAY - 1, LastVisit(NOW - DAY, NOW - 1, 0, False), None),
+        (NOW - 2 * DAY - 1, LastVisit(NOW - DAY, NOW + 9, 0, True), None),
+        (None, LastVisit(NOW - DAY, NOW - 1, 0, True), None),
+        (NOW - 1, LastVisit(None, 0.0, 0, True), None),
+        (NOW - 1, LastVisit(NOW - DAY, None, 0, True), None),
+        (NOW - 1, None, None),
+        (NOW - 2 * DAY, LastVisit(NOW - DAY - 1, NOW + 9, 0, True), NOW),
+    ],
+    ids=["moved", "still", "hub", "not due", "no lastmod", "never asked", "blocked", "unknown", "a day, no time"],
+)
+def test_what_lastmod_says(
+    monkeypatch: pytest.MonkeyPatch, lastmod: float | None, visit: LastVisit | None, due: float | None
+) -> None:
+    monkeypatch.setattr("crawler.sitemaps.lastmod._sampled", lambda url, now: False)
+    entries = [SitemapEntry("http://h/x", "http://h/x", lastmod)]
+    known = {"http://h/x": visit} if visit else {}
+    assert Lastmods().plan("h", entries, known, NOW).get("http://h/x") == due
+
+
+def test_a_site_whose_lastmod_is_wrong_is_not_believed_from_run_to_run(tmp_path: Path) -> None:
+    lastmods = Lastmods()
+    for number in range(20):
+        lastmods.claims[f"http://h/{number}"] = False
+        lastmods.visited("h", f"http://h/{number}", changed=True)
+    lastmods.save(tmp_path / "lastmod.json")
+    still = [SitemapEntry("http://h/x", "http://h/x", NOW - 9 * DAY - 1)]
+    known = {"http://h/x": LastVisit(NOW - DAY, NOW - 1, 0, True)}
+    assert Lastmods.load(tmp_path / "lastmod.json").plan("h", still, known, NOW) == {}
+    (tmp_path / "lastmod.json").write_text("[1]")
+    assert Lastmods.load(tmp_path / "lastmod.json").visits == {}
+
+
+def test_what_left_the_sitemaps_is_asked_unless_it_is_very_much() -> None:
+    kept = [f"http://h/{number}" for number in range(100)]
+    assert dropped(set(kept[3:]), kept) == kept[:3]
+    assert dropped(set(kept[60:]), kept) == []
+
+
+def test_sitemaps_bring_new_changed_and_gone_pages(tmp_path: Path) -> None:
+    robots = Answer(200, b"User-agent: *\nAllow: /\nSitemap: /sitemap.xml", {})
+    start = 1_700_000_000.0
+
+    def sitemap(**lastmods: str) -> Answer:
+        rows = "".join(f"<url><loc>/{name}</loc><lastmod>{at}</lastmod></url>" for name, at in lastmods.items())
+        body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
+        return Answer(200, body.encode(), {"Content-Type": "application/xml"})
+
+    old = "2023-11-01T00:00:00Z"
+    names = ("a", "b", "c", "d")
+    pages = {"/": page(), "/robots.txt": robots, **{f"/{name}": page() for name in names}}
+    with Site({**pages, "/sitemap.xml": sitemap(**dict.fromkeys(names, old))}) as site, sqlite_store(tmp_path) as store:
+        made = settings(site.url(), revisit_shortest=600.0)
+        run(store.frontier, made, tmp_path, now=lambda: start)
+        assert sorted(site.asked()) == ["/", "/a", "/b", "/c", "/d", "/sitemap.xml"]
+        site.requests.clear()
+        site.pages["/sitemap.xml"] = sitemap(a=old, b="2023-11-16T00:00:01Z", d=old, e=old)
+        site.pages.update({"/b": page(text="new"), "/e": page()})
+        del site.pages["/c"]
+        report = run(store.frontier, made, tmp_path, now=lambda: start + 20 * DAY)
+        assert sorted(site.asked()) == ["/", "/b", "/c", "/e", "/sitemap.xml"]
+    assert report.counts[Reason.GONE] == 1
+
+
+# -- several processes
+
+
+def test_two_processes_fetch_every_page_once_and_keep_the_limit(tmp_path: Path) -> None:
+    with Site({}) as one, Site({}) as two, Site({}) as three, sqlite_store(tmp_path) as store:
+        sites = (one, two, three)
+        for site in sites:
+            others = [other.url(f"/{n}") for other in sites for n in range(8)]
+            site.pages.update({"/": page(*others), **{f"/{n}": page(*others) for n in range(8)}})
+        made = settings(one.url(), scope=tuple(site.host for site in sites), processes=2, revisit_shortest=24.0)
+        made = CrawlSettings(**{**vars(made), "inside_hosts": made.scope})
+        first = run(store.frontier, CrawlSettings(**{**vars(made), "max_pages": 7}), tmp_path)
+        assert first.counts[Reason.FETCHED] == 7
+        assert "stopped after 7 pages" in first.notes
+        run(store.frontier, made, tmp_path)
+        asked = [(site.host, path) for site in sites for path in site.asked() if "sitemap" not in path]
+        assert sorted(set(asked)) == sorted(
+            {(site.host, f"/{n}") for site in sites for n in range(8)} | {(one.host, "/")}
+        )
+        assert len(asked) - len(set(asked)) <= 1  # the seed, once a run
+        assert [[request.path for request in site.requests].count("/robots.txt") for site in sites] == [1, 1, 1]
+        assert store.frontier.count() == 25
+
+
+def test_a_process_that_ends_early_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
+    """Its host asks for a long pause; the others are done at once, long before `minutes` are up."""
+    busy = Answer(503, b"", {"Retry-After": "3000"})
+    with ExitStack() as running, sqlite_store(tmp_path) as store:
+        first = running.enter_context(Site({"/": busy, "/1": busy}))
+        sites = [first, *(running.enter_context(Site({"/": page()})) for _ in range(3))]
+        hosts = tuple(site.host for site in sites)
+        seeds = (*(site.url() for site in sites), first.url("/1"))
+        made = settings(*seeds, processes=2, scope=hosts, inside_hosts=hosts, minutes=1.0, per_host=1)
+        report = run(store.frontier, made, tmp_path)
+    assert report.counts[Reason.FETCHED] == 3
+    assert [note for note in report.notes if note.startswith("stopped")] == [
+        "stopped early: every host left asks to wait longer than this run may last"
+    ]
+
+
+# -- the recorder
+
+
+def test_batches_are_recorded_in_order_and_an_error_stops_them() -> None:
+    seen: list[object] = []
+
+    def record(batch: object) -> None:
+        time.sleep(0.01)
+        if batch == [2]:
+            raise StoreError("full")
+        seen.append(batch)
+
+    recorder = Recorder(record)  # type: ignore[arg-type]
+    for number in (0, 1):
+        recorder.submit([number])  # type: ignore[list-item]
+    assert recorder.recorded(wait=True) == [[0], [1]]
+    for number in (2, 3):
+        recorder.submit([number])  # type: ignore[list-item]
+    with pytest.raises(StoreError, match="full"):
+        recorder.recorded(wait=True)
+    recorder.close()
+    assert seen == [[0], [1]]
+
+
+def test_a_batch_whose_handing_in_was_interrupted_is_recorded_once() -> None:
+    """Ctrl-C while the recorder is behind."""
+    seen: list[object] = []
+    go = threading.Event()
+
+    def record(batch: object) -> None:
+        go.wait()
+        seen.append(batch)
+
+    recorder = Recorder(record)  # type: ignore[arg-type]
+    batches = [[number] for number in range(9)]
+    interrupt = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    handed_in = 0
+    with pytest.raises(KeyboardInterrupt):
+        for batch in batches:
+            recorder.submit(batch)  # type: ignore[arg-type]
+            handed_in += 1
+    go.set()
+    recorder.submit(batches[handed_in - 1])  # type: ignore[arg-type]
+    recorder.submit(batches[handed_in])  # type: ignore[arg-type]
+    recorder.close()
+    assert seen == batches[: handed_in + 1]
+
+
+def test_a_stop_between_a_recorded_batch_and_its_count_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever then waits for the count waits for ever."""
+    calls: list[bool] = []
+
+    def recorded(recorder: Recorder, wait: bool = False) -> list[object]:
+        assert not calls, "asked again after the stop"
+        if not recorder.under_way:
+            return []
+        recorder._recorded.get()
+        calls.append(wait)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Recorder, "recorded", recorded)
+    table = MemoryTable()
+    with Site({"/": page()}) as site, pytest.raises(KeyboardInterrupt):
+        run(table, settings(site.url()), tmp_path)
+    assert calls and list(table.pages) == [site.url("/")]
+
+
+def test_nothing_is_asked_in_quiet_hours(tmp_path: Path) -> None:
+    def never(request: Request) -> Answer:
+        raise AssertionError(request.path)
+
+    now = time.mktime((2024, 5, 1, 12, 0, 0, 0, 0, -1))
+    with Site({"/": never, "/robots.txt": never}) as site:
+        report = run(MemoryTable(), settings(site.url(), quiet_hours="11:00-13:00"), tmp_path, now=lambda: now)
+        assert site.requests == []
+    assert report.notes == ("stopped for the quiet hours 11:00-13:00",)

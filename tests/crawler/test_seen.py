@@ -1,0 +1,108 @@
+"""The seen filter: exact in the end, whole on disk or made anew."""
+
+from pathlib import Path
+
+import pytest
+
+from crawler.schedule import url_seen as seen_module
+from crawler.schedule.bloom import FILTERS
+from crawler.schedule.url_seen import Seen, fingerprint
+from docstore.frontier.table import NewUrl
+from docstore.model import Kind
+from tests.crawler_fakes import MemoryTable
+
+
+def table_of(*urls: str) -> MemoryTable:
+    table = MemoryTable()
+    table.add([NewUrl(url, "h", 0, 0, Kind.UNKNOWN, 0.0) for url in urls])
+    return table
+
+
+def test_fingerprint_is_the_first_64_bits_of_md5() -> None:
+    assert fingerprint("") == "d41d8cd98f00b204"
+
+
+def test_new_among_keeps_order_and_names_each_once(tmp_path: Path) -> None:
+    seen = Seen.load(tmp_path / "seen", table_of("b"))
+    assert seen.new_among(["c", "b", "a", "c"]) == ["c", "a"]
+    seen.add(["c"])
+    assert seen.new_among(["c", "a"]) == ["a"]
+
+
+def test_a_false_positive_loses_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seen_module, "fingerprint", lambda url: "0" * 16)  # the same for all
+    seen = Seen.load(tmp_path / "seen", table_of("known"))
+    assert seen.new_among(["known", "never seen"]) == ["never seen"]
+
+
+def test_saved_and_loaded_without_asking_the_table_for_its_urls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = [f"http://a/{n}" for n in range(3000)]
+    table = table_of(*urls)
+    Seen.load(tmp_path / "seen", table).save(tmp_path / "seen")
+    monkeypatch.setattr(table, "urls", lambda: pytest.fail("made anew although the file is whole"))
+    seen = Seen.load(tmp_path / "seen", table)
+    assert seen.new_among([*urls, "new"]) == ["new"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:5000] + bytes(1000) + data[6000:],
+        lambda data: b"PLSEEN99" + data[8:],
+        lambda data: b"x" * 20,
+    ],
+    ids=["empty", "half", "zeroed", "other version", "short"],
+)
+def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: object) -> None:
+    path = tmp_path / "seen"
+    table = table_of("a", "b")
+    Seen.load(path, table).save(path)
+    path.write_bytes(damage(path.read_bytes()))  # type: ignore[operator]
+    assert Seen.load(path, table).new_among(["a", "b", "c"]) == ["c"]
+
+
+@pytest.mark.parametrize("kind", FILTERS)
+def test_a_file_older_than_the_table_gets_what_is_missing(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "seen"
+    Seen.load(path, table_of("a"), kind).save(path)
+    seen = Seen.load(path, table_of("a", "b"), kind)
+    assert fingerprint("b") in seen._filter
+    assert seen.new_among(["a", "b", "c"]) == ["c"]
+
+
+def test_a_file_newer_than_the_table_or_of_another_kind_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "seen"
+    Seen.load(path, table_of("a", "b")).save(path)
+    assert fingerprint("b") not in Seen.load(path, table_of("a"))._filter
+    assert fingerprint("c") in Seen.load(path, table_of("a", "c", "d"), "pybloom")._filter
+
+
+@pytest.mark.parametrize("kind", FILTERS)
+def test_filters_forget_nothing_and_err_rarely_however_far_they_grow(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr("crawler.schedule.bloom.INITIAL_CAPACITY", 100)
+    keys = [fingerprint(f"http://h/{number}") for number in range(12_000)]
+    made = FILTERS[kind](0, b"")
+    made.update(keys[:3000])
+    made = FILTERS[kind](0, made.dump())
+    made.update(keys[3000:6000])
+    assert all(key in made for key in keys[:6000])
+    assert sum(key in made for key in keys[6000:]) < 6000 * 0.02
+
+
+def test_a_failed_save_leaves_the_old_file_and_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "seen"
+    seen = Seen.load(path, table_of("a"))
+    seen.save(path)
+    before = path.read_bytes()
+    monkeypatch.setattr("crawler.schedule.url_seen.os.fsync", lambda number: (_ for _ in ()).throw(OSError(28, "full")))
+    seen.save(path)
+    assert path.read_bytes() == before
+    assert "cannot be written" in caplog.text

@@ -1,0 +1,202 @@
+"""Sitemaps: readers, hostile files, the walk over them, and whether lastmod can be trusted."""
+
+import base64
+import gzip
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from crawler.robots.rules import parse
+from crawler.sitemaps.sitemaps import MOST_URLS, Sitemap, SitemapEntry, Trust, lastmod_trust, read_sitemap
+from crawler.sitemaps.walk import DEEPEST, MOST_FILES, SitemapWalk, named_sitemaps, usual_places
+from crawler.urls.canonical import Scope, UrlRules, refuse
+from docstore.model import Reason
+
+HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
+URL = "http://site.test/sitemap.xml"
+MAY = 1715263200.0
+NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+PAGES = f"<urlset {NS}><url><loc>\n http://site.test/1 </loc><lastmod>2024-05-09T14:00:00Z</lastmod></url>"
+NEWS = f"""<urlset {NS} xmlns:n="http://www.google.com/schemas/sitemap-news/0.9"
+xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"><url><i:image><i:loc>http://site.test/1.jpg</i:loc></i:image>
+<loc>http://site.test/1</loc><n:news><n:publication_date>2024-05-09T14:00:00Z</n:publication_date><n:title>新</n:title>
+</n:news></url></urlset>"""
+
+
+def paths(body: str | bytes) -> list[str]:
+    found = read_sitemap(body if isinstance(body, bytes) else body.encode(), URL)
+    return [entry.url.removeprefix("http://site.test/") for entry in (*found.urls, *found.sitemaps)]
+
+
+@pytest.mark.parametrize(
+    ("body", "want"),
+    [
+        (PAGES + "</urlset>", ["1"]),
+        (gzip.compress((PAGES + "</urlset>").encode()), ["1"]),
+        (gzip.compress((PAGES + "</urlset>").encode())[:-12], ["1"]),
+        (PAGES, ["1"]),
+        (PAGES + "<url><loc>http://site.test/2?a=1&b=2</loc>", ["1", "2?a=1&b=2"]),
+        ("<urlset><url><loc>/3</loc></url><url><loc>4</loc></url></urlset>", ["3"]),
+        (
+            f"<s:urlset {NS.replace('xmlns', 'xmlns:s')}><s:url><s:loc>http://site.test/5</s:loc></s:url></s:urlset>",
+            ["5"],
+        ),
+        ("<sitemapindex><sitemap>http://site.test/6</sitemap></sitemapindex>", ["6"]),
+        ("http://site.test/7\r\n\r\nhttp://site.test/8 \nnonsense\n/no\n", ["7", "8"]),
+        ("\ufeff<rss><channel><item><link>http://site.test/9</link></item></channel></rss>", ["9"]),
+        (NEWS, ["1"]),
+        ("<p><loc>http://site.test/10</loc></b></urlset", ["10"]),
+        ("<html><body>404 not found</body></html>", []),
+        (b"\x1f\x8b" + b"\x00" * 100, []),
+        (b"\x00\xff" * 100, []),
+        ("", []),
+    ],
+    ids=[
+        *("xml", "gzip", "gzip cut off", "cut off", "bare &", "relative", "prefix", "index without loc", "text", "rss"),
+        *("news", "scraps", "html", "no gzip", "bytes", "empty"),
+    ],
+)
+def test_forms(body: str | bytes, want: list[str]) -> None:
+    assert paths(body) == want
+
+
+def test_what_an_entry_says() -> None:
+    assert read_sitemap(NEWS.encode(), URL).urls == (
+        SitemapEntry("http://site.test/1", "http://site.test/1", MAY, "新"),
+    )
+    assert read_sitemap(b"<urlset><url><loc>javascript:1</loc></url></urlset>", URL) == Sitemap(refused=1)
+
+
+def test_size_is_bounded() -> None:
+    many = "".join(f"<url><loc>http://site.test/{n}</loc></url>" for n in range(MOST_URLS + 1000))
+    assert len(paths(f"<urlset>{many}</urlset>")) == MOST_URLS
+    assert len(paths("\n".join(f"http://site.test/{n}" for n in range(2 * MOST_URLS)))) == MOST_URLS
+
+
+MONSTERS = {
+    "entities": "<!DOCTYPE x [<!ENTITY a '" + "x" * 1000 + "'>" + "".join(
+        f"<!ENTITY e{n} '{f'&e{n - 1};' * 10 if n else '&a;' * 10}'>" for n in range(10)
+    ) + "]><urlset a='&e9;'><url><loc>http://site.test/&e9;</loc></url></urlset>",
+    "elements": "<a/>" * 1_000_000,
+    "depth": "<a>" * 100_000,
+    "attributes": "<urlset " + " ".join(f"a{n}=''" for n in range(50_000)) + ">",
+    "one text": "<urlset><url><loc>" + "x" * 5_000_000,
+    "fields": "<urlset><url>" + "<loc>http://site.test/1</loc>" * 100_000,
+    "bomb": gzip.compress(b"<urlset>" + b" " * 60_000_000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MONSTERS)
+def test_monsters_cost_little(name: str) -> None:
+    monster = MONSTERS[name]
+    before = time.process_time()
+    found = read_sitemap(monster if isinstance(monster, bytes) else monster.encode(), URL)
+    assert time.process_time() - before < 20  # CPU time, an order of magnitude above what it takes
+    assert len(found.urls) <= 1
+
+
+@pytest.mark.shared
+def test_hostile_rows_name_no_file_and_no_inside_place_in_scope() -> None:
+    rows = [json.loads(line) for line in (HOSTILE / "xml.jsonl").read_text("utf-8").splitlines()]
+    rules = UrlRules((Scope("site.test"),))
+    assert rows
+    for row in rows:
+        body = base64.b64decode(row["b64"]) if "b64" in row else row["text"].encode("utf-8", "surrogatepass")
+        walk = SitemapWalk([URL], lambda url: refuse(url, rules))
+        walk.next()
+        for entry in walk.take(read_sitemap(body, URL)):
+            assert entry.url.startswith("http://site.test/")
+            assert "root:" not in entry.url and "SENTINEL" not in entry.url
+        assert walk.next() is None, row
+
+
+def index(*urls: str) -> Sitemap:
+    return Sitemap(sitemaps=tuple(SitemapEntry(url, url) for url in urls))
+
+
+def pages(*urls: str) -> Sitemap:
+    return Sitemap(urls=tuple(SitemapEntry(url, url) for url in urls))
+
+
+def walk_of(*start: str) -> SitemapWalk:
+    return SitemapWalk(start, lambda url: refuse(url, UrlRules((Scope("www.site.test"),))))
+
+
+def test_where_a_walk_begins() -> None:
+    said = parse("Sitemap: /a.xml\nSitemap: ftp://x/\nSitemap: http://other.test/s.xml", "x")
+    assert named_sitemaps(said, "http://site.test") == ("http://site.test/a.xml", "http://other.test/s.xml")
+    assert named_sitemaps(parse("", "x"), "http://site.test") == ()
+    places = usual_places("http://site.test", ["/docs/"])
+    assert (places[0], places[-1]) == ("http://site.test/sitemap.xml", "http://site.test/docs/sitemap.xml")
+
+
+def test_usual_places_are_asked_until_one_names_pages() -> None:
+    usual = usual_places("http://www.site.test")
+    walk = SitemapWalk(["http://www.site.test/named.xml"], lambda url: None, usual)
+    assert walk.next() == "http://www.site.test/named.xml"
+    walk.take(Sitemap())
+    assert walk.next() == usual[0]
+    walk.take(Sitemap(), "http://www.site.test/wp-sitemap.xml")
+    assert walk.next() == "http://www.site.test/wp-sitemap.xml"
+    walk.take(pages("http://www.site.test/1"))
+    assert walk.next() is None
+
+
+def test_a_sitemap_that_moves_in_circles_ends() -> None:
+    walk = walk_of("http://www.site.test/0.xml")
+    for _ in range(20):
+        url = walk.next()
+        walk.take(
+            Sitemap(),
+            "http://www.site.test/1.xml" if url == "http://www.site.test/0.xml" else "http://www.site.test/0.xml",
+        )
+    assert walk.next() is None
+
+
+def test_a_walk_goes_through_indexes_and_ends() -> None:
+    walk = walk_of("http://www.site.test/i.xml")
+    assert walk.next() == "http://www.site.test/i.xml"
+    assert walk.take(index("http://cdn.site.test/a.xml", "http://evil.test/b.xml", "http://www.site.test/i.xml")) == ()
+    assert walk.next() == "http://cdn.site.test/a.xml"
+    taken = walk.take(pages("http://www.site.test/1", "http://evil.test/2", "http://www.site.test/3.pdf"))
+    assert [entry.url for entry in taken] == ["http://www.site.test/1"]
+    assert walk.next() is None
+    assert walk.refused == {Reason.OFF_SCOPE: 2, Reason.NOT_TEXT: 1}
+
+
+def test_indexes_in_indexes_end() -> None:
+    walk = walk_of("http://www.site.test/0.xml")
+    asked = 0
+    while (url := walk.next()) is not None:
+        asked += 1
+        walk.take(index(f"{url}x"))
+    assert asked == DEEPEST + 1
+
+
+def test_files_are_bounded() -> None:
+    walk = walk_of("http://www.site.test/0.xml")
+    walk.next()
+    walk.take(index(*(f"http://www.site.test/{n}.xml" for n in range(5000))))
+    asked = 1
+    while walk.next() is not None:
+        asked += 1
+    assert asked == MOST_FILES
+
+
+@pytest.mark.parametrize(
+    ("visits", "want"),
+    [
+        ([], Trust.UNKNOWN),
+        ([(True, True)] * 50, Trust.UNKNOWN),  # it never stood still: that it misses nothing is not shown
+        ([(False, False)] * 20 + [(True, True)] * 5, Trust.RIGHT),
+        ([(False, False)] * 18 + [(False, True)] * 2, Trust.WRONG),
+        ([(False, False)] * 99 + [(False, True)] * 1, Trust.RIGHT),
+        ([(True, False)] * 20, Trust.WRONG),  # today's date on everything
+        ([(True, False)] * 10 + [(True, True)] * 10 + [(False, False)] * 20, Trust.RIGHT),
+    ],
+    ids=["nothing", "only moves", "right", "misses", "misses rarely", "always moves", "moves too often"],
+)
+def test_whether_lastmod_proves_right(visits: list[tuple[bool, bool]], want: Trust) -> None:
+    assert lastmod_trust(visits) is want

@@ -1,0 +1,143 @@
+"""URL spaces without end, served by a real HTTP server: of whatever tokens they are made and wherever these stand, they
+cost a hundred pages at most, and every real page is reached.
+"""
+
+import base64
+import random
+import re
+import string
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crawler.crawl import crawl
+from crawler.http.fetch import Fetcher
+from crawler.http.ip_policy import PublicAddresses
+from tests.crawler_fakes import MemoryTable, settings
+from tests.web_fixture import Answer, Request, Site, page
+
+WORDS = ("oil", "gas", "well", "drill", "pump", "field", "rig", "core", "mud", "bit", "pipe", "flow", "sand", "lime")
+CHINESE = "石油天然气钻井勘探页岩储层压裂管道炼化测井完井采收率油藏构造沉积盆地"
+REAL = 200
+
+ALPHABETS: dict[str, Callable[[random.Random], str]] = {
+    "hex": lambda rng: f"{rng.getrandbits(32):08x}",
+    "short hex": lambda rng: f"{rng.getrandbits(20):x}",
+    "uuid": lambda rng: str(uuid.UUID(int=rng.getrandbits(128))),
+    "base64": lambda rng: base64.urlsafe_b64encode(rng.randbytes(9)).decode(),
+    "words": lambda rng: "-".join(rng.choices(WORDS, k=6)),
+    "letters": lambda rng: "".join(rng.choices(string.ascii_lowercase, k=9)),
+    "Mixed case": lambda rng: "".join(rng.choices(string.ascii_letters, k=7)),
+    "numbers": lambda rng: str(rng.randrange(10**9)),
+    "Chinese": lambda rng: "".join(rng.choices(CHINESE, k=6)),
+}
+SHAPES = {
+    "path": "/soft404/{token}",
+    "folder": "/a/b/{token}/x.html",
+    "root": "/{token}",
+    "session": "/{session}/page/{number}.html",
+    "two": "/s/{token}/{other}",
+    "query": "/p?s={token}",
+    "among real ones": "/real/{token}.html",
+}
+
+
+def sentence(rng: random.Random, words: int = 40) -> str:
+    return (
+        " ".join(rng.choices([f"{one}{end}" for one in WORDS for end in ("s", "ing", "ed", "", "er")], k=words)) + ". "
+    )
+
+
+class TrapSite(dict[str, object]):
+    """200 real pages, each with a text of its own and links to 20 others, among URLs without end."""
+
+    def __init__(self, shape: str, token: Callable[[random.Random], str], says: str, links: int, mixed: bool) -> None:
+        super().__init__()
+        self.rng = random.Random(5)
+        self.is_trap = re.compile(re.sub(r"\\\{\w+\\\}", "[^/?]+", re.escape(shape)))
+        self.shape, self.token, self.says, self.links, self.mixed = shape, token, says, links, mixed
+        rng = random.Random(7)
+        self.real = [
+            f"/real/{'-'.join(rng.choices(WORDS, k=3))}-{chr(97 + n // 26)}{chr(97 + n % 26)}.html" for n in range(REAL)
+        ]
+        self.texts = {path: "".join(sentence(rng) for _ in range(4)) for path in self.real}
+
+    def get(self, path: str, default: object = None) -> object:  # type: ignore[override]
+        """What the server asks for each path."""
+        return lambda request: self.answer(request)
+
+    def answer(self, request: Request) -> Answer:
+        path = request.path
+        if path in ("/robots.txt",) or "sitemap" in path:
+            return Answer(404, b"no")
+        if path == "/":
+            return page(self.real[0], *self.traps(), text="home of the site with some words of its own to say")
+        if path in self.texts:
+            rng = random.Random(path)
+            others = [self.real[(self.real.index(path) + 1) % REAL], *rng.choices(self.real, k=20)]
+            return page(*others, *(self.traps() if self.mixed else ()), text=self.texts[path])
+        if not self.is_trap.fullmatch(path):
+            return Answer(404, b"no")
+        if self.says == "soft404":
+            return Answer(200, "<title>404 页面不存在</title><h1>页面不存在</h1>".encode() * 3)
+        text = sentence(self.rng, 120) if self.says == "something new" else f"nothing is known of {path} " + TEMPLATE
+        return page("/", *self.traps(), text=text)
+
+    def traps(self) -> list[str]:
+        session = self.token(self.rng)
+        return [
+            self.shape.format(
+                token=self.token(self.rng), other=self.token(self.rng), session=session, number=self.rng.randrange(99)
+            )
+            for _ in range(self.links)
+        ]
+
+
+TEMPLATE = "This is what the site says of everything, and it goes on for a while so that it is a text of some length."
+
+
+def crawled(site: Site, served: TrapSite, folder: Path) -> tuple[set[str], list[str]]:
+    """Real paths asked for, and all others but the home page."""
+    table = MemoryTable()
+    made = settings(site.url(), threads=4, per_host=2, max_pages=1200)
+    crawl(table, Fetcher(made, PublicAddresses(made.inside_hosts)), made, folder / "seen")
+    asked = site.asked()
+    return {path for path in asked if path in served.texts}, [p for p in asked if p not in served.texts and p != "/"]
+
+
+CASES = [
+    ("path", "hex", "the same", 60, False),
+    ("path", "hex", "soft404", 60, True),
+    ("path", "short hex", "something new", 10, False),
+    ("path", "uuid", "the same", 10, True),
+    ("path", "words", "something new", 60, True),
+    ("path", "Chinese", "the same", 10, True),
+    ("folder", "base64", "the same", 10, True),
+    ("folder", "letters", "something new", 10, False),
+    ("root", "Mixed case", "the same", 60, True),
+    ("root", "words", "something new", 10, False),
+    ("session", "hex", "the same", 10, True),
+    ("session", "letters", "something new", 10, False),
+    ("two", "base64", "the same", 60, False),
+    ("two", "words", "something new", 10, True),
+    ("query", "hex", "the same", 60, True),
+    ("query", "words", "something new", 10, False),
+    ("among real ones", "words", "the same", 10, False),
+    ("among real ones", "words", "something new", 2, False),
+    ("path", "numbers", "the same", 10, True),
+]
+
+
+@pytest.mark.parametrize(("shape", "alphabet", "says", "links", "mixed"), CASES)
+def test_a_trap_costs_a_hundred_pages_and_no_real_one(
+    tmp_path: Path, shape: str, alphabet: str, says: str, links: int, mixed: bool
+) -> None:
+    served = TrapSite(SHAPES[shape], ALPHABETS[alphabet], says, links, mixed)
+    with Site({}) as site:
+        site.pages = served  # type: ignore[assignment]
+        real, others = crawled(site, served, tmp_path)
+    print(len(real), len(others), others[::9])
+    assert len(real) == REAL
+    assert len(others) <= 100

@@ -1,0 +1,78 @@
+"""What the store says where the system does not let its files grow, and what is left of it."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docstore.database import Database, wrapped_errors
+from docstore.errors import StoreError, StoreFullError
+from docstore.tables import meta
+from tests.web_fixture import PATIENCE
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMITED = """
+import resource, sys
+from docstore.errors import StoreFullError
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+try:
+    {writing}
+except StoreFullError as error:
+    print(error)
+"""
+INTO_THE_DATABASE = """
+    from docstore.database import Database
+    from docstore.tables import meta
+    database = Database(sys.argv[1])
+    for number in range(1000):
+        with database.write() as connection:
+            database.upsert(connection, meta, [{"key": str(number), "value": "x" * 1000}])
+        print(number)
+"""
+INTO_THE_ARCHIVE = """
+    from pathlib import Path
+    from random import randbytes
+    from docstore.archive import Archive
+    from docstore.database import wrapped_errors
+    from docstore.model import Page
+    with wrapped_errors(), Archive(Path(sys.argv[2])) as archive:
+        for number in range(1000):
+            body = randbytes(20_000)
+            archive.write(Page(1, "http://a.test/", "http://a.test/", 200, "text/html", body, "", 0.0))
+            print(number)
+"""
+
+
+@pytest.mark.parametrize("writing", [INTO_THE_DATABASE, INTO_THE_ARCHIVE], ids=["database", "archive"])
+def test_a_file_may_not_grow(tmp_path: Path, writing: str) -> None:
+    """Whichever of the files comes to its limit first: what was acknowledged is there, the reason is said."""
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    program = LIMITED.replace("{writing}", writing.strip())
+    command = [sys.executable, "-c", program, url, str(tmp_path / "warc")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    *acknowledged, complaint = done.stdout.splitlines()
+    assert "may not grow" in complaint and "ulimit -f" in complaint and "nothing was lost" in complaint, done
+    assert 2 < len(acknowledged) < 1000
+    if writing is INTO_THE_DATABASE:
+        with Database(url).read() as connection:
+            assert {row.key for row in connection.execute(meta.select())} >= set(acknowledged)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "part"),
+    [
+        (errno.ENOSPC, StoreFullError, "the disk that holds the store is full: free some space"),
+        (errno.EDQUOT, StoreFullError, "quota"),
+        (errno.EFBIG, StoreFullError, "may not grow (File too large)"),
+        (errno.EROFS, StoreError, "see that its folder can be written"),
+    ],
+    ids=["full", "quota", "limit", "read-only"],
+)
+def test_errors_of_files_say_what_to_do(number: int, kind: type[StoreError], part: str) -> None:
+    with pytest.raises(StoreError) as caught, wrapped_errors():
+        raise OSError(number, os.strerror(number))
+    assert type(caught.value) is kind
+    assert part in str(caught.value)

@@ -1,0 +1,145 @@
+"""A store made by version 1 of the program is opened by this one."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, inspect, text
+
+from docstore import migrations, tables
+from docstore.articles.table import Extraction
+from docstore.errors import StoreError
+from docstore.model import Article, Block, BlockKind, Reason
+from docstore.store import Store
+from tests.docstore.test_store import ARTICLE, keep_page
+
+# As version 1 had it.
+ARTICLES_1 = """
+    CREATE TABLE articles (
+        url_id BIGINT NOT NULL PRIMARY KEY REFERENCES urls (url_id), doc_id VARCHAR(32) NOT NULL UNIQUE,
+        title TEXT NOT NULL, body TEXT NOT NULL, published VARCHAR(10) NOT NULL, date_source VARCHAR(16) NOT NULL,
+        language VARCHAR(16) NOT NULL, method VARCHAR(32) NOT NULL, digest VARCHAR(64) NOT NULL,
+        extracted_at FLOAT NOT NULL
+    )
+"""
+NEW_TABLES = (
+    *("bands", "parts", "ties", "sites", "site_pages", "site_lines", "site_tails"),
+    *("accounts", "searches", "clicks", "term_changes", "term_acts"),
+)
+NEW_COLUMNS = {
+    "terms": (
+        *("synonyms", "parts", "category", "broader", "weight", "tag", "place", "version"),
+        *("first_seen", "decided_by", "decided_on"),
+    ),
+    "lexicon_entries": ("synonyms", "category", "broader"),
+    "lexicons": ("by_whom",),
+}
+NEW_INDEXES = ("terms_by_place", "terms_by_decision")
+INDEXES = {str(index.name) for table in tables.metadata.tables.values() for index in table.indexes}
+OLD_COLUMNS = "url_id, doc_id, title, body, published, date_source, language, method, digest, extracted_at"
+
+
+@pytest.fixture
+def old_url(store_url: str, tmp_path: Path) -> Iterator[str]:
+    """A store of version 1 with one article in it."""
+    with Store(store_url, tmp_path / "warc") as store:
+        keep_page(store)
+        store.articles.save([Extraction(p, ARTICLE) for p in store.articles.pending()])
+    engine = create_engine(store_url)
+    with engine.begin() as connection:
+        connection.execute(text(f"CREATE TABLE kept AS SELECT {OLD_COLUMNS} FROM articles"))
+        for name in (*NEW_TABLES, "articles"):
+            connection.execute(text(f"DROP TABLE {name}"))
+        for index in NEW_INDEXES:
+            connection.execute(text(f"DROP INDEX {index}"))
+        for name, columns in NEW_COLUMNS.items():
+            for column in columns:
+                connection.execute(text(f"ALTER TABLE {name} DROP COLUMN {column}"))
+        connection.execute(text(ARTICLES_1))
+        connection.execute(text(f"INSERT INTO articles ({OLD_COLUMNS}) SELECT {OLD_COLUMNS} FROM kept"))
+        connection.execute(text("DROP TABLE kept"))
+        connection.execute(text("UPDATE meta SET value = '1' WHERE key = 'schema_version'"))
+    yield store_url
+    engine.dispose()
+
+
+def shape(url: str) -> dict[str, dict[str, tuple[str, bool]]]:
+    """Tables -> columns -> type and whether they may be NULL; indexes as columns of their own."""
+    engine = create_engine(url)
+    found = inspect(engine)
+    shapes = {
+        name: {column["name"]: (str(column["type"]), column["nullable"]) for column in found.get_columns(name)}
+        | {
+            str(index["name"]): (str(index["column_names"]), False)
+            for index in found.get_indexes(name)
+            if index["name"] in INDEXES
+        }
+        for name in found.get_table_names()
+    }
+    engine.dispose()
+    return shapes
+
+
+def test_it_becomes_what_a_fresh_store_is(old_url: str, tmp_path: Path) -> None:
+    Store(old_url, tmp_path / "warc").close()
+    Store(f"sqlite:///{tmp_path / 'fresh.db'}", tmp_path / "warc").close()
+    upgraded, fresh = shape(old_url), shape(f"sqlite:///{tmp_path / 'fresh.db'}")
+    assert {name: set(parts) for name, parts in upgraded.items()} == {name: set(p) for name, p in fresh.items()}
+    if old_url.startswith("sqlite"):
+        assert upgraded == fresh
+
+
+def test_nothing_is_lost_and_all_is_extracted_again(old_url: str, tmp_path: Path) -> None:
+    for _ in range(2):
+        with Store(old_url, tmp_path / "warc") as store:
+            [stored] = store.articles.all()
+            assert stored.article == ARTICLE
+            assert (stored.duplicate_of, store.articles.pending_count()) == ("", 0)
+    with Store(old_url, tmp_path / "warc") as store:
+        assert [store.articles.use_extractor(2) for _ in range(2)] == [1, 0]
+        [pending] = store.articles.pending()
+        richer = Article(**{**vars(ARTICLE), "author": "张三", "blocks": (Block(BlockKind.PARAGRAPH, "正文"),)})
+        assert store.articles.save([Extraction(pending, richer)]) == [Reason.EXTRACTED]
+        assert [stored.article for stored in store.articles.all()] == [richer]
+
+
+def test_a_newer_extractor_asks_for_every_page_once(store: Store) -> None:
+    keep_page(store)
+    assert store.articles.use_extractor(2) == 0
+    store.articles.save([Extraction(p, ARTICLE) for p in store.articles.pending()])
+    assert [store.articles.use_extractor(n) for n in (2, 3, 3, 2)] == [0, 1, 0, 0]
+    assert store.articles.pending_count() == 1
+
+
+def test_an_upgrade_that_is_broken_off_leaves_the_old_store(
+    old_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = shape(old_url)
+    with monkeypatch.context() as patch, pytest.raises(StoreError):
+        patch.setitem(migrations.STEPS, 2, ("ALTER TABLE no_such_table ADD COLUMN x TEXT",))
+        Store(old_url, tmp_path / "warc")
+    assert shape(old_url) == before
+    with Store(old_url, tmp_path / "warc") as store:
+        assert store.articles.count() == 1
+
+
+def test_two_programs_open_an_old_store_at_once(old_url: str, tmp_path: Path) -> None:
+    counts: list[int] = []
+
+    def open_it() -> None:
+        with Store(old_url, tmp_path / "warc") as store:
+            counts.append(store.articles.count())
+
+    threads = [threading.Thread(target=open_it) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counts == [1] * 4
+
+
+def test_every_step_is_there() -> None:
+    assert sorted(migrations.STEPS) == list(range(1, tables.SCHEMA_VERSION))
+    assert sqlite3.sqlite_version_info >= (3, 35)

@@ -1,0 +1,270 @@
+"""Groups of copies in the store: found by what is alike, told by their texts, stable when articles change or go."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event, func, select
+
+from docstore.articles.records import Op
+from docstore.articles.table import Extraction
+from docstore.grouping.near_duplicates import MAX_COMPARED, MAX_LEADERS, Grouping, bands_of
+from docstore.grouping.pagination import likeness
+from docstore.model import Article, Outcome, Reason, document_id
+from docstore.store import Store
+from docstore.tables import bands
+from tests.docstore.test_settling import Web as AnyWeb
+from tests.docstore.test_settling import url
+
+PLACES = 128
+
+
+@dataclass(frozen=True)
+class Titled:
+    """A text that is a copy of another unless their titles are of two issues."""
+
+    title: str
+    body: str
+    published: str
+
+    @property
+    def keys(self) -> tuple[int, ...]:
+        return (hash(self.issue),) if self.issue else ()
+
+    @property
+    def issue(self) -> str:
+        return self.title.partition(" issue ")[2]
+
+    def is_copy_of(self, other: "Titled") -> bool:
+        return self.issue == other.issue
+
+
+GROUPING = Grouping(0.8, Titled)
+
+
+class Web(AnyWeb):
+    """Pages whose copies are told by their titles."""
+
+    grouping = GROUPING
+
+    def extract(self, results: Mapping[str, Article | Outcome]) -> list[Reason]:
+        pending = self.store.articles.pending()
+        return self.store.articles.save([Extraction(p, results[p.url]) for p in pending], self.grouping)
+
+    def lose(self, *names: str) -> list[Reason]:
+        self.crawl(*names, gone=True)
+        return self.store.articles.forget_gone(self.grouping)
+
+
+def signature(seed: object, share: float = 1.0, other: object = 0) -> tuple[int, ...]:
+    """That of a text of which `share` is text `seed`'s, the rest `other`'s."""
+    chance, noise, pick = random.Random(str(seed)), random.Random(f"{seed} {other}"), random.Random(f"pick {other}")
+    mine = [chance.getrandbits(32) for _ in range(PLACES)]
+    changed = set(pick.sample(range(PLACES), round(PLACES * (1 - share))))
+    return tuple(noise.getrandbits(32) if n in changed else value for n, value in enumerate(mine))
+
+
+def article(name: str, signature: tuple[int, ...], issue: str = "") -> Article:
+    title = f"题目{name}" + (f" issue {issue}" if issue else "")
+    return Article(url(name), title, f"{name}的正文。", signature=signature)
+
+
+def groups(web: Web) -> dict[str, str]:
+    """Article -> the one it stands behind."""
+    names = {document_id(address): address.removeprefix(url("")) for address in web.articles()}
+    names[""] = ""
+    found = web.articles().items()
+    return {address.removeprefix(url("")): names[stored.duplicate_of] for address, stored in found}
+
+
+@pytest.fixture
+def web(store: Store) -> Web:
+    return Web(store)
+
+
+def test_a_copy_stands_behind_the_first(web: Web) -> None:
+    web.add(article("1", signature("a")))
+    web.add(article("2", signature("b")), article("3", signature("a", 0.9)), article("4", ()))
+    web.add(article("5", signature("a", 0.95, "x")), article("6", ()))
+    assert groups(web) == {"1": "", "2": "", "3": "1", "4": "", "5": "1", "6": ""}
+
+
+@pytest.mark.parametrize(("threshold", "behind"), [(0.5, "1"), (0.8, "")])
+def test_the_threshold_is_a_setting(store: Store, threshold: float, behind: str) -> None:
+    web = Web(store)
+    web.grouping = replace(GROUPING, least=threshold)
+    web.add(article("1", signature("a")), article("2", signature("a", 0.75)))
+    assert groups(web)["2"] == behind
+
+
+def test_where_the_first_goes_another_takes_over(web: Web) -> None:
+    web.add(*(article(str(n), signature("a", 0.97, n)) for n in range(4)))
+    assert groups(web) == {"0": "", "1": "0", "2": "0", "3": "0"}
+    web.log()
+    web.lose("0")
+    assert groups(web) == {"1": "", "2": "1", "3": "1"}
+    assert sorted(web.log()) == [(Op.DELETE, "0"), (Op.UPSERT, "1"), (Op.UPSERT, "2"), (Op.UPSERT, "3")]
+    web.add(article("0", signature("a")))
+    assert groups(web) == {"0": "1", "1": "", "2": "1", "3": "1"}
+
+
+def test_a_first_that_changes_a_little_stays_the_first(web: Web) -> None:
+    """Even if one behind it was known before it."""
+    web.add(article("9", signature("c")), article("1", signature("a")))
+    web.add(article("9", signature("a")))
+    assert groups(web) == {"1": "", "9": "1"}
+    web.log()
+    web.add(replace(article("1", signature("a", 0.98)), body="改了一点。"))
+    assert groups(web) == {"1": "", "9": "1"}
+    assert sorted(web.log()) == [(Op.UPSERT, "1"), (Op.UPSERT, "9")]  # their series is another one
+
+
+def test_a_first_that_becomes_another_text_is_left(web: Web) -> None:
+    web.add(*(article(str(n), signature("a", 0.97, n)) for n in range(3)))
+    web.add(article("0", signature("new")))
+    assert groups(web) == {"0": "", "1": "", "2": "1"}
+
+
+def test_an_article_that_becomes_a_double_leaves_its_group(web: Web) -> None:
+    web.add(article("1", signature("a")), article("2", signature("a", 0.97)))
+    web.add(article("0", signature("b")))
+    twin = replace(article("1", signature("a")), title="题目0", body="0的正文。", canonical_url=url("0"))
+    assert web.add(twin) == [Reason.DOUBLE]
+    assert groups(web) == {"0": "", "2": ""}
+
+
+def test_the_same_again_changes_nothing(web: Web) -> None:
+    pages = [article("1", signature("a")), article("2", signature("a", 0.9))]
+    web.add(*pages)
+    web.log()
+    assert web.add(*pages) == [Reason.SAME_ARTICLE] * 2
+    assert (groups(web), web.log()) == ({"1": "", "2": "1"}, [])
+
+
+def test_bands_find_what_is_alike_and_little_else() -> None:
+    found = dict.fromkeys((0.3, 0.8, 0.9), 0)
+    for share in found:
+        for n in range(1000):
+            one, other = signature(n), signature(n, share)
+            assert likeness(one, other) == pytest.approx(share, abs=0.01)
+            found[share] += bool(set(bands_of(one)) & set(bands_of(other)))
+    assert found[0.9] == 1000
+    assert found[0.8] >= 990
+    assert found[0.3] <= 60
+
+
+def test_bands_are_64_bit_numbers_that_know_their_place() -> None:
+    bands = bands_of((7,) * PLACES)
+    assert len(set(bands)) == len(bands) == PLACES // 6
+    assert all(-(2**63) <= band < 2**63 for band in bands)
+    assert bands_of(()) == []
+
+
+def series(web: Web) -> dict[str, set[str]]:
+    """Article -> the articles of its series."""
+    found = {address.removeprefix(url("")): stored.series for address, stored in web.articles().items()}
+    return {name: {other for other, series in found.items() if series == mine} for name, mine in found.items()}
+
+
+def test_what_is_alike_and_no_copy_stands_for_itself_and_is_of_one_series(web: Web) -> None:
+    web.add(article("1", signature("a"), "May"), article("2", signature("a", 0.95), "June"))
+    web.add(article("3", signature("a", 0.95, "x"), "May"), article("4", signature("b")), article("5", ()))
+    assert groups(web) == {"1": "", "2": "", "3": "1", "4": "", "5": ""}
+    assert series(web) == {**{key: {"1", "2", "3"} for key in "123"}, "4": {"4"}, "5": {"5"}}
+
+
+def test_who_becomes_another_text_is_of_another_series(web: Web) -> None:
+    web.add(*(article(str(n), signature("a", 0.95, n), f"No. {n}") for n in range(3)))
+    web.add(article("0", signature("new"), "No. 0"))
+    assert series(web) == {"0": {"0"}, "1": {"1", "2"}, "2": {"1", "2"}}
+    web.log()
+    web.add(article("0", signature("a"), "No. 0"))
+    assert series(web) == {key: {"0", "1", "2"} for key in "012"}
+    assert web.log() == [(Op.UPSERT, "0")]
+
+
+def test_who_was_a_copy_and_is_another_issue_is_shown_again(web: Web) -> None:
+    web.add(article("1", signature("a"), "May"), article("2", signature("a", 0.97), "May"))
+    assert groups(web) == {"1": "", "2": "1"}
+    web.add(article("2", signature("a", 0.97), "June"))
+    assert groups(web) == {"1": "", "2": ""}
+    web.add(article("1", signature("a"), "June"))
+    assert groups(web) == {"1": "2", "2": ""}
+    assert series(web) == {key: {"1", "2"} for key in "12"}
+
+
+def test_the_copy_of_one_issue_among_very_many_is_found(web: Web) -> None:
+    """More issues than leave the same bands: keys of the text tell which are looked at."""
+    issues = 5 * MAX_LEADERS
+    for start in range(0, issues, 40):
+        web.add(*(article(str(n), signature("a", 0.97, n), f"No. {n}") for n in range(start, start + 40)))
+    assert set(groups(web).values()) == {""}
+    wanted = (3, MAX_LEADERS, issues - 1)
+    web.add(*(article(f"copy{n}", signature("a", 0.97, f"copy {n}"), f"No. {n}") for n in wanted))
+    assert {n: groups(web)[f"copy{n}"] for n in wanted} == {n: str(n) for n in wanted}
+    assert all(len(members) == issues + len(wanted) for members in series(web).values())
+
+
+def test_older_stores_are_grouped_again_and_a_kill_costs_one_batch(web: Web, tmp_path: Path) -> None:
+    web.grouping = Grouping(0.8, lambda *_: Titled("", "", ""))  # as if all that is alike were the same
+    web.add(*(article(str(n), signature("a", 0.97, n), f"No. {n % 200}") for n in range(250)))
+    assert set(groups(web).values()) == {"", "0"}
+    web.log()
+    articles = web.store.articles
+    assert not articles.is_grouped(1)
+    broken_off = articles.group_again(1, GROUPING)
+    assert next(broken_off) == 100
+    broken_off.close()
+    assert not articles.is_grouped(1)
+    assert list(articles.group_again(1, GROUPING)) == [100, 50]  # where it was broken off
+    assert articles.is_grouped(1)
+    assert groups(web) == {str(n): str(n - 200) if n >= 200 else "" for n in range(250)}
+    assert len(web.log()) == 248  # all but "0", and its copy "200"
+    assert list(articles.group_again(2, GROUPING)) == [100, 100, 50]
+    assert web.log() == []  # nothing has changed
+
+
+def test_thousands_of_articles_cost_what_is_alike(tmp_path: Path) -> None:
+    """1,000 articles in 250 groups: rows looked at to place one more do not grow with the store."""
+    with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:
+        web = Web(store)
+        compared: list[int] = []
+        for n in range(0, 1_000, 100):
+            web.add(*(article(str(k), signature(k % 250, 0.95, k)) for k in range(n, n + 100)))
+        found = groups(web)
+        wrong = [k for k in range(1_000) if found[str(k)] != ("" if k < 250 else str(k % 250))]
+        assert len(wrong) <= 10, wrong
+
+        def count(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+            compared.append("bands" in statement)
+
+        event.listen(store._database._engine, "before_cursor_execute", count)
+        web.add(article("new", signature(3, 0.95, "new")))
+        assert groups(web)["new"] == "3"
+        assert sum(compared) < 10
+
+
+def test_one_series_of_thousands_costs_a_bounded_number_of_rows_and_comparisons(tmp_path: Path) -> None:
+    read: list[str] = []
+
+    @dataclass(frozen=True)
+    class Counted(Titled):
+        def is_copy_of(self, other: Titled) -> bool:
+            read.append(other.title)
+            return super().is_copy_of(other)
+
+    with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:
+        web = Web(store)
+        web.grouping = Grouping(0.6, Counted)
+        for start in range(0, 1_000, 100):
+            web.add(*(article(str(n), signature("a", 0.95, n), f"No. {n}") for n in range(start, start + 100)))
+        assert len(read) <= 1_000 * MAX_COMPARED
+        with store._database.read() as connection:
+            keys = connection.scalar(select(func.count()).select_from(bands))
+            most = connection.scalar(
+                select(func.count()).select_from(bands).group_by(bands.c.band).order_by(func.count().desc())
+            )
+        assert most is not None and most <= MAX_LEADERS
+        assert keys is not None and keys <= 10_000

@@ -1,0 +1,378 @@
+"""Articles over several pages, and pages that are versions of one: what the store makes of them, in whatever order."""
+
+import hashlib
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from docstore.articles.records import Op
+from docstore.articles.table import Extraction
+from docstore.articles.table import extraction_writer as saving
+from docstore.frontier.table import NewUrl, Visit
+from docstore.grouping import pagination as joining
+from docstore.grouping import resolve as settling
+from docstore.model import Article, Block, BlockKind, Kind, Outcome, Page, Reason, Stage, StoredArticle
+from docstore.store import Store
+
+HOST = "a.test"
+SEEDS = 8
+NO_ARTICLE = Outcome(Reason.LIST_PAGE)
+
+
+def url(name: str) -> str:
+    return name if name.startswith("http") else f"http://{HOST}/{name}"
+
+
+def article(name: str, text: str = "", following: str = "", original: str = "", title: str = "题目") -> Article:
+    return Article(
+        url(name),
+        title,
+        text or f"{name}的正文。",
+        canonical_url=original and url(original),
+        next_url=following and url(following),
+        blocks=(Block(BlockKind.PARAGRAPH, text or f"{name}的正文。"),),
+        method="blocks",
+    )
+
+
+class Web:
+    """Pages as they are crawled and extracted into a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.version = 0
+
+    def crawl(self, *names: str, gone: bool = False) -> None:
+        for name in names:
+            address = url(name)
+            self.store.frontier.add([NewUrl(address, address.split("/")[2], 3, 0, Kind.UNKNOWN, 0.0)])
+            entry = self.store.frontier.entries([address])[address]
+            self.version += 1
+            body = f"{name} {self.version}".encode()
+            page = Page(0, address, address, 200, "text/html", body, hashlib.sha256(body).hexdigest(), 1_000.0)
+            visit = Visit(entry, Outcome(Reason.FETCHED), 1_000.0, None, 0.0, page=None if gone else page, gone=gone)
+            self.store.frontier.record([visit])
+
+    def extract(self, results: Mapping[str, Article | Outcome]) -> list[Reason]:
+        """Extract all that waits, in one batch."""
+        return self.store.articles.save([Extraction(p, results[p.url]) for p in self.store.articles.pending()])
+
+    def add(self, *articles: Article) -> list[Reason]:
+        """Crawl and extract pages, in one batch."""
+        self.crawl(*(a.url for a in articles))
+        return self.extract({a.url: a for a in articles})
+
+    def lose(self, *names: str) -> list[Reason]:
+        self.crawl(*names, gone=True)
+        return self.store.articles.forget_gone()
+
+    def articles(self) -> dict[str, StoredArticle]:
+        return {stored.article.url: stored for stored in self.store.articles.all()}
+
+    def bodies(self) -> dict[str, str]:
+        return {address.removeprefix(url("")): a.article.body for address, a in self.articles().items()}
+
+    def outcome(self, name: str) -> tuple[str, str]:
+        rows = self.store.status.explain(url(name))["outcomes"]
+        return next((row["reason"], row["detail"]) for row in rows if row["stage"] == Stage.EXTRACT)
+
+    def log(self) -> list[tuple[Op, str]]:
+        """The change log since it was last asked for."""
+        batch = self.store.changes.pending(1000)
+        self.store.changes.done(batch, [])
+        return [(change.op, change.url.removeprefix(url(""))) for change in batch]
+
+
+@pytest.fixture
+def web(store: Store) -> Web:
+    return Web(store)
+
+
+CHAIN = (article("1", "一。", "2"), article("2", "二。", "3"), article("3", "三。"))
+WHOLE = {"1": "一。\n二。\n三。"}
+
+
+class TestChains:
+    @pytest.mark.parametrize("order", ["123", "321", "213", "312"])
+    @pytest.mark.parametrize("together", [True, False], ids=["one batch", "one by one"])
+    def test_pages_in_any_order_become_one_article(self, web: Web, order: str, together: bool) -> None:
+        pages = [CHAIN[int(name) - 1] for name in order]
+        for batch in [pages] if together else [[page] for page in pages]:
+            web.add(*batch)
+        assert web.bodies() == WHOLE
+        assert [len(a.article.blocks) for a in web.articles().values()] == [3]
+        assert web.outcome("1") == (Reason.EXTRACTED, "blocks, joined of 3 pages")
+        assert web.outcome("2") == web.outcome("3") == (Reason.CONTINUATION, url("1"))
+        assert web.log()[-1] in [(Op.UPSERT, "1"), (Op.DELETE, "2"), (Op.DELETE, "3")]
+
+    def test_what_was_an_article_and_is_joined_leaves_the_index(self, web: Web) -> None:
+        web.add(CHAIN[1])
+        assert web.log() == [(Op.UPSERT, "2")]
+        assert web.add(CHAIN[0]) == [Reason.EXTRACTED, Reason.CONTINUATION]
+        assert web.log() == [(Op.DELETE, "2"), (Op.UPSERT, "1")]
+
+    def test_a_change_of_one_page_changes_the_whole(self, web: Web) -> None:
+        web.add(*CHAIN)
+        web.log()
+        assert web.add(replace(CHAIN[1], body="改了。")) == [Reason.CONTINUATION, Reason.EXTRACTED]
+        assert web.bodies() == {"1": "一。\n改了。\n三。"}
+        assert web.log() == [(Op.UPSERT, "1")]
+
+    def test_the_same_again_changes_nothing(self, web: Web) -> None:
+        web.add(*CHAIN)
+        web.log()
+        assert web.add(*CHAIN) == [Reason.SAME_ARTICLE, Reason.CONTINUATION, Reason.CONTINUATION]
+        assert web.log() == []
+        assert web.store.articles.pending_count() == 0
+
+    def test_pages_that_are_parted_are_articles_again(self, web: Web) -> None:
+        web.add(*CHAIN)
+        assert web.add(replace(CHAIN[0], next_url="")) == [Reason.EXTRACTED, Reason.EXTRACTED, Reason.CONTINUATION]
+        assert web.bodies() == {"1": "一。", "2": "二。\n三。"}
+        assert web.outcome("3") == (Reason.CONTINUATION, url("2"))
+        assert web.store.articles.pending_count() == 0
+
+    def test_a_page_that_added_nothing_is_parted_too(self, web: Web) -> None:
+        web.add(article("1", "一。", "2"), article("2", "一。"))
+        assert web.outcome("2")[0] == Reason.CONTINUATION
+        assert web.add(article("1", "一。")) == [Reason.SAME_ARTICLE, Reason.DOUBLE]
+
+    @pytest.mark.parametrize(
+        ("name", "bodies"),
+        [
+            pytest.param("1", {"2": "二。\n三。"}, id="first"),
+            pytest.param("2", {"1": "一。", "3": "三。"}, id="middle"),
+            pytest.param("3", {"1": "一。\n二。"}, id="last"),
+        ],
+    )
+    def test_a_page_of_a_chain_goes(self, web: Web, name: str, bodies: dict[str, str]) -> None:
+        web.add(*CHAIN)
+        web.lose(name)
+        assert web.bodies() == bodies
+        assert web.lose() == []
+        web.add(CHAIN[int(name) - 1])
+        assert web.bodies() == WHOLE
+
+    def test_a_page_that_stops_being_an_article_parts_the_chain(self, web: Web) -> None:
+        web.add(*CHAIN)
+        web.crawl("2")
+        assert web.extract({url("2"): NO_ARTICLE}) == [Reason.LIST_PAGE, Reason.EXTRACTED, Reason.EXTRACTED]
+        assert web.bodies() == {"1": "一。", "3": "三。"}
+
+    def test_a_lost_record_leaves_the_chain_as_it_is(self, web: Web) -> None:
+        web.add(*CHAIN)
+        web.crawl("2")
+        assert web.extract({url("2"): Outcome(Reason.LOST_PAGE, "gone")}) == [Reason.LOST_PAGE]
+        assert web.bodies() == WHOLE
+        assert web.store.articles.pending_count() == 1
+
+    def test_a_ring_begins_at_the_page_known_first(self, web: Web) -> None:
+        web.add(article("1", "一。", "2"), article("2", "二。", "3"), article("3", "三。", "1"))
+        assert web.bodies() == WHOLE
+
+    def test_a_page_that_names_itself(self, web: Web) -> None:
+        web.add(article("1", "一。", "1"))
+        assert web.bodies() == {"1": "一。"}
+
+    def test_of_two_pages_before_a_third_the_first_known_has_it(self, web: Web) -> None:
+        web.add(article("1", "一。", "3"), article("2", "二。", "3", title="另一题"), article("3", "三。"))
+        assert web.bodies() == {"1": "一。\n三。", "2": "二。"}
+        web.lose("1")
+        assert web.bodies() == {"2": "二。\n三。"}
+
+    @pytest.mark.parametrize("target", ["http://other.test/2", "http://a.test/", ""])
+    def test_an_article_does_not_go_on_elsewhere(self, web: Web, target: str) -> None:
+        web.add(replace(CHAIN[0], next_url=target), article("http://other.test/2"), article("http://a.test/"))
+        assert web.articles()[url("1")].article.body == "一。"
+
+    def test_an_article_ends_somewhere(self, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(joining, "LONGEST_CHAIN", 3)
+        monkeypatch.setattr(settling, "LONGEST_CHAIN", 3)
+        pages = [article(str(n), f"{n}。", str(n + 1), title=f"题{'甲' * n}") for n in range(1, 8)]
+        for page in reversed(pages):
+            web.add(page)
+        assert web.bodies() == {"1": "1。\n2。\n3。"} | {str(n): f"{n}。" for n in range(4, 8)}
+
+    def test_a_reader_of_http_and_https(self, web: Web) -> None:
+        web.add(article("1", "一。", "https://a.test/2"), article("2", "二。"))
+        assert web.bodies() == {"1": "一。\n二。"}
+
+
+TEXT = "第一段有一些字。\n第二段也有。"
+ORIGINAL = article("news/1", TEXT)
+AMP = article("amp/news/1", TEXT, original="news/1")
+MOBILE = article("http://m.a.test/news/1", TEXT, original="news/1")
+
+
+class TestDoubles:
+    @pytest.mark.parametrize("reverse", [False, True], ids=["original first", "original last"])
+    def test_a_page_whose_original_is_known_is_a_double(self, web: Web, reverse: bool) -> None:
+        pages = [ORIGINAL, AMP, MOBILE]
+        for page in reversed(pages) if reverse else pages:
+            web.add(page)
+        assert list(web.bodies()) == ["news/1"]
+        assert web.outcome("amp/news/1") == (Reason.DOUBLE, url("news/1"))
+        assert web.outcome(MOBILE.url) == (Reason.DOUBLE, url("news/1"))
+        assert web.store.frontier.entries([AMP.url])[AMP.url].kind is Kind.ARTICLE
+
+    def test_without_its_original_it_is_the_article(self, web: Web) -> None:
+        assert web.add(AMP) == [Reason.EXTRACTED]
+        assert list(web.bodies()) == ["amp/news/1"]
+
+    def test_the_original_goes_and_comes_back(self, web: Web) -> None:
+        web.add(ORIGINAL, AMP)
+        web.log()
+        assert web.lose("news/1") == [Reason.EXTRACTED]
+        assert web.log() == [(Op.DELETE, "news/1"), (Op.UPSERT, "amp/news/1")]
+        assert web.add(ORIGINAL) == [Reason.EXTRACTED, Reason.DOUBLE]
+        assert web.log() == [(Op.DELETE, "amp/news/1"), (Op.UPSERT, "news/1")]
+
+    def test_an_original_that_says_something_else_is_none(self, web: Web) -> None:
+        """A theme that names one page as the original of all must not cost the site its articles."""
+        others = [article(f"n{n}", f"正文{n}，各不相同。", original="about", title=f"题目{n * '甲'}") for n in range(3)]
+        web.add(article("about", "关于我们。", title="关于我们"), *others)
+        assert len(web.bodies()) == 4
+
+    @pytest.mark.parametrize("target", ["http://other.test/news/1", "http://a.test/"])
+    def test_an_original_elsewhere_does_not_count(self, web: Web, target: str) -> None:
+        web.add(replace(AMP, canonical_url=target), article(target, "同一题目，别的正文。"))
+        assert url("amp/news/1") in web.articles()
+
+    def test_pages_that_call_each_other_the_original(self, web: Web) -> None:
+        web.add(article("1", TEXT, original="2"), article("2", TEXT, original="1"))
+        assert list(web.bodies()) == ["1"]
+
+    def test_a_print_page_without_canonical_link(self, web: Web) -> None:
+        printed = article("print/news/1", TEXT)
+        assert web.add(printed) == [Reason.EXTRACTED]
+        assert web.add(ORIGINAL) == [Reason.EXTRACTED, Reason.DOUBLE]
+        assert web.add(printed) == [Reason.DOUBLE]
+        assert web.outcome("print/news/1") == (Reason.DOUBLE, url("news/1"))
+        assert web.add(replace(ORIGINAL, body="更正。")) == [Reason.EXTRACTED, Reason.EXTRACTED]
+        assert set(web.bodies()) == {"news/1", "print/news/1"}
+
+    def test_the_print_page_of_a_joined_article(self, web: Web) -> None:
+        web.add(article("print/whole", WHOLE["1"]), *CHAIN)
+        assert web.bodies() == WHOLE
+
+    def test_an_article_that_calls_itself_the_original_is_no_double(self, web: Web) -> None:
+        web.add(article("1", TEXT, original="1"), article("22", TEXT, original="22"), article("3", TEXT))
+        assert set(web.bodies()) == {"1", "22"}
+
+    def test_the_same_text_on_another_host_is_an_article_of_its_own(self, web: Web) -> None:
+        web.add(ORIGINAL, article("http://b.test/news/1", TEXT))
+        assert len(web.articles()) == 2
+
+    def test_very_many_doubles_are_moved_batch_by_batch(self, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(settling, "MOST", 5)
+        web.add(article("1", TEXT), *(article(f"print/{n}", TEXT) for n in range(20)))
+        web.lose("1")
+        assert web.store.articles.pending_count() == 15
+        web.extract({p.url: article(p.url, TEXT) for p in web.store.articles.pending()})
+        assert list(web.bodies()) == ["print/0"]
+
+    def test_a_later_page_that_names_the_first_as_its_original_is_a_continuation(self, web: Web) -> None:
+        web.add(article("1", "一。", "2"), article("2", "二。", original="1"))
+        assert web.bodies() == {"1": "一。\n二。"}
+        assert web.outcome("2")[0] == Reason.CONTINUATION
+
+    def test_a_version_of_the_first_page_does_not_take_the_second(self, web: Web) -> None:
+        web.add(article("1?p=1", "一。", "2", original="1"), article("1", "一。", "2"), article("2", "二。"))
+        assert web.bodies() == {"1": "一。\n二。"}
+        assert web.outcome("1?p=1") == (Reason.DOUBLE, url("1"))
+
+
+@dataclass
+class World:
+    """What a small site shows at one moment, drawn by chance: chains, versions, pages that come, change and go."""
+
+    chance: random.Random
+    names: Sequence[str]
+
+    def page(self, name: str) -> Article | Outcome:
+        if self.chance.random() < 0.1:
+            return NO_ARTICLE
+        pick: Callable[[], str] = lambda: self.chance.choice(self.names)  # noqa: E731
+        text = self.chance.choice(["同一段话。", "另一段话。", f"{name}自己的话。"])
+        following = pick() if self.chance.random() < 0.5 else ""
+        original = pick() if self.chance.random() < 0.4 else ""
+        return replace(article(name, text, following, original), url=url(name))
+
+
+def state(store: Store) -> tuple[object, ...]:
+    """All that must not depend on the order of events."""
+    rows = {s.article.url: (s.article.body, s.article.blocks) for s in store.articles.all()}
+    return rows, store.status.outcome_counts().get(Stage.EXTRACT, {}) and sorted(parts_of(store))
+
+
+def parts_of(store: Store) -> Iterable[tuple[str, str, str]]:
+    for reason in (Reason.CONTINUATION, Reason.DOUBLE):
+        for address, whole in store.status.urls_with(Stage.EXTRACT, reason, limit=1000):
+            yield reason, address, whole
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_what_came_of_many_changes_is_what_the_last_pages_say(seed: int, tmp_path: Path) -> None:
+    """The law behind it all: a store that saw pages come, change and go in any order equals one that saw the end."""
+    chance = random.Random(seed)
+    names = [str(n) for n in range(9)]
+    world, now = World(chance, names), dict.fromkeys(names, NO_ARTICLE)
+    with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "x") as store:
+        web = Web(store)
+        web.crawl(*names)  # so that addresses have the same numbers in both stores
+        web.extract({url(name): NO_ARTICLE for name in names})
+        for _ in range(40):
+            some = chance.sample(names, chance.randint(1, 4))
+            if chance.random() < 0.2:
+                web.lose(*some)
+                now |= dict.fromkeys(some, NO_ARTICLE)
+            else:
+                drawn = {name: world.page(name) for name in some}
+                now |= drawn
+                web.crawl(*some)
+                web.extract({url(name): result for name, result in drawn.items()})
+        came = state(store)
+        gone_through = {change.url for change in store.changes.pending(10_000)}
+        assert set(web.articles()) <= gone_through
+    with Store(f"sqlite:///{tmp_path / 'y.db'}", tmp_path / "y") as store:
+        web = Web(store)
+        web.crawl(*names)
+        web.extract({url(name): result for name, result in now.items()})
+        assert came == state(store)
+
+
+def test_a_kill_between_pages_leaves_whole_states(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of a batch is kept in one transaction: where it fails at its end, nothing of it is there."""
+    web.add(CHAIN[0])
+    web.crawl("2")
+    before = state(web.store)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        patch.setattr(saving, "write_outcomes", fail)
+        web.extract({url("2"): CHAIN[1]})
+    assert state(web.store) == before
+    web.extract({url("2"): CHAIN[1]})
+    assert web.bodies() == {"1": "一。\n二。"}
+
+
+def test_explain_tells_where_a_page_went(web: Web) -> None:
+    same = tuple(range(128))
+    web.add(*CHAIN, article("9", "九。", title="另一题"), article("print/9", "九。", title="另一题"))
+    twin = replace(article("http://b.test/7", "七。"), signature=same)
+    web.add(replace(article("7", "七。"), signature=same), twin, replace(article("8", "八。"), signature=same))
+    explain = web.store.status.explain
+    assert explain(url("1"))["parts"] == [{"url": url(n), "reason": "continuation"} for n in ("2", "3")]
+    assert explain(url("9"))["parts"] == [{"url": url("print/9"), "reason": "double"}]
+    assert explain(url("2"))["ties"] == [{"url_id": 2, "kind": "next", "target": "a.test/3"}]
+    assert explain(url("2"))["articles"] == []
+    assert [bool(row["stands_for_the_group"]) for row in explain(twin.url)["near_duplicates"]] == [True]
+    assert [row["url"] for row in explain(url("7"))["near_duplicates"]] == [twin.url]
+    assert [row["url"] for row in explain(url("7"))["similar"]] == [url("8")]
+    assert [row["url"] for row in explain(url("8"))["similar"]] == [url("7")]
+    assert explain(url("9"))["near_duplicates"] == []

@@ -1,0 +1,263 @@
+"""Dates: WD-A4 from the URL, then what the page shows and states, with its time, its zone and its last change."""
+
+import pytest
+
+from extractor.fields.date import Published, find_date
+from extractor.fields.date_text import date_in_text, date_in_url, plain_digits, stated_date, time_after
+from extractor.page.document import read_document
+
+SENTENCE = "这是一段正文，足够长的正文，里面有标点，也有不少字，应当被认为是文章的内容，不会太短，四十个字总是有的。"
+BODY = f"<div id='body'><p>{SENTENCE}2001年1月1日的事。</p><p>{SENTENCE}</p></div>"
+
+
+def published(html: str, url: str = "http://news.test/1.html", latest: str = "2099-12-31") -> Published:
+    document = read_document(html, url)
+    assert document is not None
+    spans = document.layout.spans
+    body = next((place for place, span in enumerate(spans) if span.facts.attributes.get("id") == "body"), 0)
+    return find_date(document, body, latest)
+
+
+@pytest.mark.parametrize(
+    ("url", "day"),
+    [
+        ("http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml", "2016-05-09"),
+        ("http://a.test/2016-05/09/content_1.htm", "2016-05-09"),
+        ("http://a.test/c/2016-5-9/x.html", "2016-05-09"),
+        ("http://a.test/2016_05_09_516923.shtml", "2016-05-09"),
+        ("http://a.test/a/20160509/14526474_0.shtml", "2016-05-09"),
+        ("http://a.test/news/201605/09/x.html", "2016-05-09"),
+        ("http://a.test/2016/0509/x.html", "2016-05-09"),
+        ("http://a.test/news/09-05-2016", "2016-05-09"),
+        ("http://a.test/world/2016/may/09/x", "2016-05-09"),
+        ("http://a.test/world/2016/none/09/x", ""),
+        ("http://a.test/system/2016/05/001591599.shtml", "2016-05"),
+        ("http://a.test/news/201909/1220000.shtml", "2019-09"),
+        ("http://a.test/2016/", ""),
+        ("http://a.test/001591599.shtml", ""),
+        ("http://a.test/9201605091.html", ""),
+        ("http://a.test/2016/13/45/x.html", ""),
+        ("http://a.test/2015/02/30/x.html", "2015-02"),
+        ("http://a.test/1989/05/09/x.html", ""),
+        ("http://a.test/2100/05/09/x.html", ""),
+        ("http://2016.test:2016/", ""),
+        ("", ""),
+        ("http://a.test/" + "2016-" * 50_000, ""),
+    ],
+    ids=lambda value: value[:60],
+)
+def test_dates_in_urls(url: str, day: str) -> None:
+    assert date_in_url(url) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("2016年5月9日 10:30", "2016-05-09"), ("发布时间：2016-05-09", "2016-05-09"), ("2016.05.09", "2016-05-09"),
+        ("May 9, 2016", "2016-05-09"), ("9 May 2016", "2016-05-09"), ("9th of no month 2016", ""),
+        ("May 9th 2016", "2016-05-09"), ("9th of May, 2016", "2016-05-09"), ("MAY 9, 2016", "2016-05-09"),
+        ("Mon, 09 May 2016 10:00:00 GMT", "2016-05-09"), ("Mon May  9 10:00:00 PDT 2016", "2016-05-09"),
+        ("09.05.2016", "2016-05-09"), ("9/5/2016", "2016-05-09"), ("5/19/2016", "2016-05-19"),
+        ("20160509", "2016-05-09"),
+        ("2016-05-09T10:00:00+08:00", "2016-05-09"), ("更新 2016年5月10日，发布 2016年5月9日", "2016-05-10"),
+        ("二〇一六年五月九日", "2016-05-09"), ("二○一九年十二月二十三日", "2019-12-23"),
+        ("２０１６．５．９", "2016-05-09"),
+        ("２０１６年５月９日", "2016-05-09"), ("民國105年5月9日", "2016-05-09"), ("中華民國一〇五年", ""),
+        ("令和2年5月1日", "2020-05-01"), ("平成元年5月1日", ""), ("2016년 5월 9일", "2016-05-09"),
+        ("9 мая 2016, 13:43", "2016-05-09"), ("9. května 2016", "2016-05-09"), ("2016. május 9.", "2016-05-09"),
+        ("9 mai 2016", "2016-05-09"), ("1er mai 2016", "2016-05-01"), ("9. März 2016", "2016-03-09"),
+        ("9 de mayo de 2016", "2016-05-09"), ("9 maggio 2016", "2016-05-09"), ("9 de maio de 2016", "2016-05-09"),
+        ("9 maja 2016", "2016-05-09"), ("9 Mayıs 2016", "2016-05-09"), ("9 Μαΐου 2016", "2016-05-09"),
+        ("٩ مايو ٢٠١٦", "2016-05-09"), ("9 mei 2016", "2016-05-09"), ("9 травня 2016", "2016-05-09"),
+        ("ngày 9 tháng 5 năm 2016", "2016-05-09"), ("2016 m. gegužės 9 d.", "2016-05-09"),
+        ("04-ago-2021", "2021-08-04"), ("28 luglio 202010:43", "2020-07-28"), ("2020-07-2810:43", "2020-07-28"),
+        ("28 luglio 20201043", ""), ("22. juni/lipanj, 2020.", "2020-06-22"), ("5 lip 2023", "2023-07-05"),
+        ("5. lip 2023.", "2023-06-05"), ("5. listopada 2023.", "2023-10-05"), ("5 listopada 2023", "2023-11-05"),
+        ("13 gusht 2020, 09:08", "2020-08-13"), ("5 בינואר 2023", "2023-01-05"), ("5 février 2023", "2023-02-05"),
+        ("2023. febr. 5.", "2023-02-05"), ("5 янв. 2023", "2023-01-05"), ("5 avgust 2023", "2023-08-05"),
+        ("५ जनवरी २०२३", "2023-01-05"), ("5 मई 2023", "2023-05-05"), ("৫ জানুয়ারি, ২০২৩", "2023-01-05"),
+        ("5 جنوری، 2023", "2023-01-05"), ("5 სექტემბერი, 2023", "2023-09-05"), ("5 thg 1, 2023", "2023-01-05"),
+        ("the best of 2016 and 2017", ""), ("in 2015 we sold 12, on 9 May 2016 more", "2016-05-09"),
+        ("2019/13/01", ""), ("0000-00-00", ""), ("1562200000000", ""), ("昨天 12:30", ""), ("3 hours ago", ""),
+        ("2016年2月30日", ""), ("9.5.16", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_dates_in_text(text: str, day: str) -> None:
+    assert date_in_text(text) == day
+
+
+@pytest.mark.parametrize(
+    ("value", "day"),
+    [("1562200000", "2019-07-04"), ("1562200000000", "2019-07-04"), ("2016-05", "2016-05"), ("9.5.16", "2016-05-09")],
+)
+def test_values_for_machines(value: str, day: str) -> None:
+    found = stated_date(value)
+    assert found is not None
+    assert found.day == day
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2016年5月9日 10:30", "2016-05-09T10:30"),
+        ("2016-05-09T10:30:05.123+08:00", "2016-05-09T10:30:05+08:00"),
+        ("2016-05-09T10:30:05Z", "2016-05-09T10:30:05+00:00"),
+        ("May 9, 2016 at 3:05 pm EST", "2016-05-09T15:05-05:00"),
+        ("2016年5月9日星期一 下午3:05", "2016-05-09T15:05"),
+        ("9 May 2016 12:10 am", "2016-05-09T00:10"),
+        ("2016-05-09T08:30:00+99:00", "2016-05-09T08:30:00"),
+        ("2016-05-09 来源：某报", ""),
+        ("1562200000", "2019-07-04T00:26:40+00:00"),
+    ],
+)
+def test_the_time_of_day(text: str, at: str) -> None:
+    stamp = stated_date(text)
+    assert stamp is not None
+    assert time_after(plain_digits(text), stamp) == at
+
+
+@pytest.mark.parametrize(
+    ("html", "source"),
+    [
+        (f'<script type="application/ld+json">{{"datePublished": "2016-05-09T08:00",,}}</script>{BODY}', "json-ld"),
+        (f"<meta property='article:published_time' content='2016-05-09T08:00'>{BODY}", "meta"),
+        (f"<meta name='PubDate' content='2016-05-09'>{BODY}", "meta"),
+        (f"<meta name='some_upload_date' content='2016-05-09'>{BODY}", "meta"),
+        (f"<time datetime='2016-05-09'>gestern</time>{BODY}", "time"),
+        (f"<div itemprop='datePublished' content='2016-05-09'>gestern</div>{BODY}", "time"),
+        (f"<h1>标题</h1><p>2016-05-09 10:00 来源：某报</p>{BODY}", "text"),
+        (f"<h1>标题</h1><span class='pub-time'>2016-05-09</span>{BODY}<p>2020-01-01</p>", "text"),
+        (f"<h1>标题</h1>{BODY}<p>某某委员会</p><p>二〇一六年五月九日</p>", "text"),
+        (f"<h1>标题</h1><p>Party, 9.5.16</p>{BODY}", "text"),
+    ],
+    ids=["broken JSON-LD", "meta", "in capitals", "odd name", "time", "microdata", "line", "class", "signed", "short"],
+)
+def test_where_dates_are_found(html: str, source: str) -> None:
+    found = published(html)
+    assert (found.day, found.source) == ("2016-05-09", source)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "<div class='header'>今天是2020年1月1日 星期三</div>{}",
+        "<p class='todays-date'>Wednesday, January 1, 2020</p>{}",
+        "{}<div class='related'><span class='time'>2020-01-01</span></div>",
+        "{}<ul><li><a href='/2.html'>另一条新闻</a> <span class='time'>2020-01-01</span></li></ul>",
+        "{}<div id='comments'><time datetime='2020-01-01'>2020-01-01</time></div>",
+        "{}<footer>Copyright 2020-01-01</footer>",
+    ],
+    ids=["clock", "English clock", "related", "list", "comments", "copyright"],
+)
+def test_the_dates_of_others_are_passed_over(other: str) -> None:
+    page = f"<h1>一个够长的标题</h1><p>2016-05-09 10:00</p>{BODY}"
+    assert published(other.format(page)).day == "2016-05-09"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [f"<footer>© 2020-01-01 某网</footer>{BODY}", f"<div class='clock'>2020-01-01</div>{'<p>栏目</p>' * 40}{BODY}"],
+    ids=["copyright", "clock far away"],
+)
+def test_no_date_is_better_than_anothers(page: str) -> None:
+    assert published(page).source in ("", "text")
+    assert published(page).day != "2020-01-01"
+
+
+def test_the_url_goes_before_the_page() -> None:
+    html = f"<meta name='pubdate' content='2016-05-11'>{BODY}"
+    assert published(html, "http://a.test/2016/05/09/1.html") == Published("2016-05-09", "url")
+
+
+def test_the_page_gives_the_time_of_the_day_in_the_url() -> None:
+    html = f"<meta name='pubdate' content='2016-05-09T10:20:00+08:00'>{BODY}"
+    found = published(html, "http://a.test/2016/05/09/1.html")
+    assert found == Published("2016-05-09", "url", "2016-05-09T10:20:00+08:00")
+
+
+@pytest.mark.parametrize(
+    ("stated", "found"),
+    [("2016-05-11", Published("2016-05-11", "meta")), ("2016-06-11", Published("2016-05", "url"))],
+    ids=["in the month", "in another"],
+)
+def test_the_page_makes_a_month_exact_only_within_it(stated: str, found: Published) -> None:
+    assert published(f"<meta name='pubdate' content='{stated}'>{BODY}", "http://a.test/2016/05/1.html") == found
+
+
+@pytest.mark.parametrize(
+    ("stated", "shown", "day"),
+    [
+        ("2016-05-08T23:30:00Z", "2016-05-09", "2016-05-09"),
+        ("2016-05-01", "2016-05-09", "2016-05-01"),
+        ("2016-09-05", "2016-05-09", "2016-05-09"),
+        ("2016-05-09", "05/09/2016", "2016-05-09"),
+        ("2016-05-09", "9/5/2016", "2016-05-09"),
+    ],
+    ids=["time zone", "stated", "stated in the wrong order", "month first", "day first"],
+)
+def test_where_reader_and_machine_are_told_different_days(stated: str, shown: str, day: str) -> None:
+    html = f"<meta name='pubdate' content='{stated}'><h1>标题</h1><p>{shown}</p>{BODY}"
+    assert published(html).day == day
+
+
+@pytest.mark.parametrize(
+    ("attributes", "url", "day"),
+    [
+        ("lang='en-US'", "http://a.test/", "2016-05-09"),
+        ("lang='en-GB'", "http://a.test/", "2016-09-05"),
+        ("lang='en'", "http://a.co.uk/", "2016-09-05"),
+        ("lang='de'", "http://a.test/", "2016-09-05"),
+        ("lang='zh-CN'", "http://a.test/", "2016-05-09"),
+        ("lang='en'><meta property='og:locale' content='en_GB'", "http://a.test/", "2016-09-05"),
+        ("lang='en'><meta property='og:locale' content='en_US'", "http://a.test/", "2016-05-09"),
+    ],
+)
+def test_the_page_tells_days_from_months(attributes: str, url: str, day: str) -> None:
+    assert published(f"<html {attributes}><h1>标题</h1><p>5/9/2016</p>{BODY}", url).day == day
+
+
+@pytest.mark.parametrize(
+    ("address", "day"), [("http://news.test/1.html", "2016-05-10"), ("http://news.test/2.html", "2016-05-01")]
+)
+def test_json_ld_of_another_page_stands_behind_the_metas(address: str, day: str) -> None:
+    node = f'{{"@type":"NewsArticle","url":"{address}","datePublished":"2016-05-10"}}'
+    html = f"<script type='application/ld+json'>{node}</script><meta name='pubdate' content='2016-05-01'>{BODY}"
+    assert published(html).day == day
+
+
+def test_published_and_modified_are_kept_apart() -> None:
+    html = f"<h1>Title</h1><p>Updated May 11, 2016</p><p>Published May 9, 2016</p>{BODY}"
+    found = published(html)
+    assert (found.day, found.modified) == ("2016-05-09", "2016-05-11")
+
+
+def test_a_change_before_the_publication_is_none() -> None:
+    html = f"<meta name='pubdate' content='2016-05-09'><meta name='lastmod' content='2016-05-01'>{BODY}"
+    assert published(html) == Published("2016-05-09", "meta")
+
+
+def test_a_changed_article_without_another_date_has_that() -> None:
+    found = published(f"<meta property='article:modified_time' content='2016-05-09'>{BODY}")
+    assert (found.day, found.modified) == ("2016-05-09", "2016-05-09")
+
+
+def test_of_a_thread_the_first_post_counts() -> None:
+    posts = "".join(f"<p>{SENTENCE}</p><p>发布时间 2016/05/{day:02d} 22:36 by someone</p>" for day in range(9, 20))
+    assert published(f"<h1>主题</h1><div id='body'>{posts}</div>").day == "2016-05-09"
+
+
+def test_a_page_without_a_date_has_none() -> None:
+    assert published("<p>没有日期</p>") == Published()
+
+
+def test_no_date_lies_after_the_fetch() -> None:
+    html = "<meta name='pubdate' content='2099-01-01'><h1>标题</h1><p>2016-05-09</p>" + BODY
+    assert published(html, "http://a.test/2088/01/01/", latest="2016-06-01").day == "2016-05-09"
+    assert published(f"<h1>Title</h1><p>06/05/2016</p>{BODY}", latest="2016-05-31").day == "2016-05-06"
+
+
+@pytest.mark.parametrize("piece", ["2019年", "2019-", "12:", "1/", " ", "Jan ", "(", "9" * 50, "年月日", "二〇"])
+def test_no_text_is_slow(piece: str) -> None:
+    text = "2019年" + piece * 20_000
+    for found in (date_in_text(text), date_in_url(text), stated.day if (stated := stated_date(text)) else ""):
+        assert found == "" or found.startswith("20")  # and not after minutes, as a pattern that is not linear would

@@ -1,0 +1,76 @@
+"""What a start tag says: hints in its names, marks of dates and captions, and whether it is shown."""
+
+import pytest
+
+from extractor.page.markup_hints import Hint, facts_of, value_of
+
+
+@pytest.mark.parametrize(
+    ("tag", "markup", "hint"),
+    [
+        ("div", 'class="article-content"', Hint.BODY),
+        ("div", 'id="artibody" class="x"', Hint.BODY),
+        ("section", 'itemprop="articleBody"', Hint.BODY),
+        ("div", 'class="post comments"', Hint.ARTICLE),
+        ("div", 'class="site-footer"', Hint.AFTER),
+        ("div", 'class="Comments__list"', Hint.AFTER),
+        ("div", 'class="relatedNews"', Hint.ASIDE),
+        ("div", 'class="c2nav_3"', Hint.ASIDE),
+        ("div", 'class="relatedpoststitle"', Hint.ASIDE),
+        ("div", 'class="embed-sponsored"', Hint.NONE),
+        ("div", 'class="tag"', Hint.ASIDE),
+        ("div", 'class="tag-oil"', Hint.NONE),
+        ("p", 'class="share"', Hint.NONE),
+        ("nav", "", Hint.ASIDE),
+        ("div", 'role="contentinfo"', Hint.AFTER),
+        ("div", 'class="story"', Hint.ARTICLE),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_hint_in_a_name(tag: str, markup: str, hint: Hint) -> None:
+    assert facts_of(tag, markup).hint is hint
+
+
+@pytest.mark.parametrize(
+    ("markup", "hidden"),
+    [
+        ('style="DISPLAY: NONE"', True),
+        ('class="x" hidden=""', True),
+        ('aria-hidden="true"', True),
+        ('class="hide"', True),
+        ('class="hide sm:block"', False),
+        ('data-hidden="" style="color:red"', False),
+        ('class="hidden-gem"', False),
+    ],
+    ids=str,
+)
+def test_what_is_not_shown(markup: str, hidden: bool) -> None:
+    assert (facts_of("div", markup).hint is Hint.HIDDEN) is hidden
+
+
+@pytest.mark.parametrize(
+    ("tag", "markup", "marked", "caption"),
+    [
+        ("span", 'class="big pubTime"', True, False),
+        ("span", 'id="source"', True, False),
+        ("span", 'itemprop="datePublished"', True, False),
+        ("time", "", True, False),
+        ("p", 'class="wp-caption-text"', False, True),
+        ("p", 'class="captioned"', False, False),
+        ("figure", "", False, True),
+        ("span", 'class="big red"', False, False),
+    ],
+    ids=str,
+)
+def test_marks_of_notes_and_captions(tag: str, markup: str, marked: bool, caption: bool) -> None:
+    facts = facts_of(tag, markup)
+    assert (facts.marked, facts.caption) == (marked, caption)
+
+
+@pytest.mark.parametrize(
+    ("markup", "value"),
+    [('class="a b" id="c"', "c"), ('data-id="x"', ""), ('data-id="x" id="c"', "c"), ("", "")],
+    ids=["second", "part of a name", "both", "nothing"],
+)
+def test_the_value_of_an_attribute(markup: str, value: str) -> None:
+    assert value_of("id", markup) == value

@@ -1,0 +1,35 @@
+"""WD-A3 as the paper has it: the heading before the body that is most like <title>."""
+
+import pytest
+
+from extractor.methods.contract import Body
+from extractor.methods.paper import PaperMethod
+from extractor.page.document import read_document
+
+TEXT = "<div id='body'>" + "<p>这是一段正文，足够长的正文，应当被认为是文章的内容。</p>" * 3 + "</div>"
+
+
+def title_of(html: str) -> str:
+    document = read_document(html, "http://news.test/")
+    assert document is not None
+    ids = [span.facts.attributes.get("id") for span in document.layout.spans]
+    return PaperMethod().title(document, Body(ids.index("body") if "body" in ids else 0, (), ""))
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        (f"<title>油价再次下跌_某网</title><h2>今日要闻</h2><h1>国际油价再次下跌</h1>{TEXT}", "国际油价再次下跌"),
+        (f"<title>油价再次下跌_某网</title><h1>国际油价再次下跌</h1><h3>油价再次下跌</h3>{TEXT}", "油价再次下跌"),
+        (f"<title>油价再次下跌_某网</title><p>油价再次下跌 记者</p><h2>今日要闻</h2>{TEXT}", "油价再次下跌"),
+        (f"<title>油价再次下跌_某网</title><p>今日</p>{TEXT}<h2>油价再次下跌了</h2>", "油价再次下跌"),
+        (f"<span class='title'>国际油价再次下跌</span>{TEXT}", "国际油价再次下跌"),
+        (f"<h1>国际油价再次下跌</h1>{TEXT}", ""),
+        (f"<p class='title'>短标题</p><p id='Title'>国际油价再次下跌</p>{TEXT}", "国际油价再次下跌"),
+        (f"<p class='title'>{'太长' * 20}</p>{TEXT}", ""),
+    ],
+    ids=["similar heading", "most similar", "no similar heading", "heading behind the body", "no title, class",
+         "no title, heading", "too short", "too long"],
+)  # fmt: skip
+def test_titles_by_wd_a3(html: str, title: str) -> None:
+    assert title_of(html) == title

@@ -1,0 +1,278 @@
+"""Titles: likeness, site names cut, headings and lines that are titles, and pages whose <title> says nothing."""
+
+import pytest
+
+from extractor.fields.site_name import cut_known, cut_site_name, tidy, title_tail
+from extractor.fields.title import find_title, narrow
+from extractor.fields.title_similarity import LONGEST, Original, lcs, similarity
+from extractor.page.document import Document, read_document
+
+SITE = "Electrical Safety Foundation International"
+TEXT = (
+    "<div id='body'>"
+    + "<p>这是一段正文，足够长的正文，里面有标点，也有不少字，应当被认为是文章的内容，不会有错。</p>" * 3
+    + "</div>"
+)
+META = "<p>2016-05-09 10:20 来源：某报</p>"
+
+
+def document_of(html: str, url: str = "http://news.test/") -> Document:
+    document = read_document(html, url)
+    assert document is not None
+    return document
+
+
+def body_of(document: Document) -> int:
+    """Index of the span that is the body, or of the outermost one."""
+    ids = [span.facts.attributes.get("id") for span in document.layout.spans]
+    return ids.index("body") if "body" in ids else 0
+
+
+def title_of(html: str, url: str = "http://news.test/", suffixes: tuple[str, ...] = ()) -> str:
+    document = document_of(html, url)
+    return find_title(document, body_of(document), suffixes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "length"),
+    [("", "abc", 0), ("abc", "abc", 3), ("abcbdab", "bdcaba", 4), ("石油大会", "世界石油大会", 4), ("ab", "ba", 1)],
+)
+def test_lcs_is_the_longest_common_subsequence(first: str, second: str, length: int) -> None:
+    assert lcs(first, second) == lcs(second, first) == length
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "likeness"),
+    [
+        ("石油", "石油", 1.0),
+        ("世界石油大会", "石油大会", 4 / 6),
+        ("油", "石油气", 0.0),
+        ("", "", 0.0),
+        ("AB", "ab", 1.0),
+        ("ab  cd", "ab\ncd", 1.0),
+    ],
+    ids=["same", "part", "three times as long", "empty", "case", "white space"],
+)
+def test_similarity_is_the_lcs_over_the_longer(first: str, second: str, likeness: float) -> None:
+    assert similarity(first, second) == pytest.approx(likeness)
+
+
+def test_similarity_looks_at_a_bounded_part() -> None:
+    assert similarity("a" * LONGEST + "b" * 10**6, "a" * LONGEST + "c" * 10**6) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("other", "least", "likeness"),
+    [("石油大会", 0.6, 4 / 6), ("石油大会", 0.7, 0.0), ("会大油石", 0.5, 0.0), ("某人某事某物", 0.5, 0.0)],
+    ids=["reached", "too short", "other order", "other characters"],
+)
+def test_a_least_likeness_changes_nothing_above_it(other: str, least: float, likeness: float) -> None:
+    found = Original("世界石油大会").likeness(other, least)
+    assert (found if found >= least else 0.0) == pytest.approx(likeness)
+
+
+@pytest.mark.parametrize(
+    ("text", "tidied"),
+    [
+        ("油价&quot;下跌&quot; &#8217;", '油价"下跌" ’'),
+        ("油价\u00a0下\u200b跌\u00ad\ue004", "油价 下跌"),
+        ("<em>Oil</em> falls", "Oil falls"),
+        ("30 Years of <br> Tags", "30 Years of <br> Tags"),
+        ("谁来埋单？- -", "谁来埋单？"),
+        ("| Oil falls |", "Oil falls"),
+        ("&#99999999; &#xD800;", "&#99999999; &#xD800;"),
+        ("标题(1/12)（图）", "标题(1/12)（图）"),
+    ],
+    ids=["escaped twice", "unseen", "inline tags", "text about tags", "empty joints", "bars", "no character", "shown"],
+)
+def test_a_title_is_tidied_but_not_changed(text: str, tidied: str) -> None:
+    assert tidy(text) == tidied
+
+
+@pytest.mark.parametrize(
+    ("title", "site", "left"),
+    [
+        ("大庆油田产量创新高_国内新闻_某某网", "", "大庆油田产量创新高"),
+        ("大庆油田产量创新高-某某网", "", "大庆油田产量创新高"),
+        ("大庆油田产量创新高——某某网", "", "大庆油田产量创新高"),
+        ("Oil prices fall again as co-op closes - The Guardian", "", "Oil prices fall again as co-op closes"),
+        ("Oil prices fall again | Business | Reuters", "", "Oil prices fall again"),
+        ("棱镜|数据业大整顿：爬虫与现金贷共生共荣", "", "棱镜|数据业大整顿：爬虫与现金贷共生共荣"),
+        ("2016-2017年度石油产量", "", "2016-2017年度石油产量"),
+        (f"Wiring - {SITE}", SITE, f"Wiring - {SITE}"),
+        (f"Home wiring basics - {SITE}", SITE, "Home wiring basics"),
+        ("某某网 - 大庆油田产量创新高", "某某网", "大庆油田产量创新高"),
+        ("", "", ""),
+    ],
+    ids=["_", "-", "dash", "Latin hyphen", "|", "short head stays", "years",
+         "too short a rest", "site", "before", "empty"],
+)  # fmt: skip
+def test_site_names_are_cut_from_the_title(title: str, site: str, left: str) -> None:
+    assert cut_site_name(title, site) == left
+
+
+@pytest.mark.parametrize(
+    ("title", "host", "left"),
+    [
+        (f"Home wiring basics - {SITE}", "esfi.org", "Home wiring basics"),
+        ("Klatch Coffee | Example App Store", "apps.example.com", "Klatch Coffee"),
+        ("Oil falls again | BBC World News Today", "bbc.co.uk", "Oil falls again"),
+        ("Oil falls again | And what that may mean", "bbc.co.uk", "Oil falls again | And what that may mean"),
+    ],
+    ids=["initials", "label begins the name", "short label", "no name"],
+)
+def test_a_host_spells_the_name_of_its_site(title: str, host: str, left: str) -> None:
+    assert cut_site_name(title, host=host) == left
+
+
+def test_a_learned_suffix_is_cut_whole_whatever_its_length() -> None:
+    suffix = "_某省某市人民政府门户网站"
+    assert cut_site_name("放假通知" + suffix) == "放假通知" + suffix
+    assert cut_site_name("放假通知" + suffix, suffixes=("_某网", suffix, "网站")) == "放假通知"
+    assert cut_site_name(suffix, suffixes=(suffix,)) != ""
+
+
+def test_where_names_are_known_other_parts_stay() -> None:
+    assert cut_known("My Journey | Part 1 - Hope", ["Hope"]) == "My Journey | Part 1"
+    assert cut_known("My Journey | Part 1", ["Hope"]) == "My Journey | Part 1"
+    assert cut_known("My Journey | Part 1 | Hope Blog", [], host="hope.test") == "My Journey | Part 1"
+
+
+@pytest.mark.parametrize(
+    ("stated", "title", "tail"),
+    [
+        ("产量创新高_新闻_某网", "产量创新高", "_新闻_某网"),
+        ("产量创新高_新闻_某网", "", "_某网"),
+        ("产量创新高_新闻_某网", "另一个标题", "_某网"),
+        ("Oil falls | The Guardian", "Oil falls", " | The Guardian"),
+        ("Oil falls", "Oil falls", ""),
+        ("某网_" + "很长" * 20, "", ""),
+    ],
+    ids=["title known", "not known", "another", "Latin", "no joint", "too long"],
+)
+def test_what_a_site_can_learn_from_a_title(stated: str, title: str, tail: str) -> None:
+    assert title_tail(stated, title) == tail
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        (f"<title>油价再次下跌_某网</title><h2>今日要闻</h2><h1>国际油价再次下跌</h1>{TEXT}", "国际油价再次下跌"),
+        (f"<title>国际油价再次下跌_某网</title><h1>某网</h1><h2>国际油价再次下跌</h2>{TEXT}", "国际油价再次下跌"),
+        (f"<title>油价再次下跌_某网</title><h1>市场：油价两周里第三次下跌</h1>{TEXT}", "市场：油价两周里第三次下跌"),
+        (f"<title>油价再次下跌_某网</title><h1>人物专栏</h1><p>油价再次下跌 记者</p>{TEXT}", "油价再次下跌"),
+        (f"<title>油价再次下跌_某网</title><h1>财经要闻</h1>{TEXT}<h1>油价再次下跌</h1>", "油价再次下跌"),
+        (f"<title>油价又再次下跌_某网</title><h1><i>原创</i>油价又再次下跌</h1>{TEXT}", "油价又再次下跌"),
+        (f"<title>油价又再次下跌_某网</title><h1>国际观察<br>油价又再次下跌</h1>{TEXT}", "油价又再次下跌"),
+        (f"<title>油价又再次下跌-某网</title><h1>国际油价又再次<br>下跌</h1>{TEXT}", "国际油价又再次 下跌"),
+        (f"<title>Oil's latest fall - X</title><h1>Oil’s latest fall</h1>{TEXT}", "Oil's latest fall"),
+        (f"<title>History of coffee - X</title><h1>history of coffee</h1>{TEXT}", "History of coffee"),
+        (f"<title>Going up-Site</title><meta property='og:title' content='Oil prices rise'>"
+         f"<h1>Oil prices rise</h1>{TEXT}", "Oil prices rise"),
+    ],
+    ids=["most similar", "h1 is the site", "h1 shares words", "h1 is a channel", "behind the body", "badge", "rubric",
+         "two lines", "quotes", "case", "og:title"],
+)  # fmt: skip
+def test_a_heading_is_the_title(html: str, title: str) -> None:
+    assert title_of(html) == title
+
+
+OIL = "Oil prices have now fallen for the third week in a row"
+MET = '<meta property="og:title" content="{}"><meta name="twitter:title" content="{}">'
+LINKED = '<script type="application/ld+json">{{"@type": "NewsArticle", "headline": "{}"}}</script>'
+
+
+@pytest.mark.parametrize(
+    ("title", "shared", "tweeted", "headline", "heading", "chosen"),
+    [
+        (OIL, f"The {OIL}", "", OIL, OIL, OIL),
+        (OIL, "Oil prices have fallen for the third week in a row", "", OIL, OIL,
+         "Oil prices have fallen for the third week in a row"),
+        (f"{OIL} | X", "Oil prices have fallen for the third week in a row | X", "", "", OIL,
+         "Oil prices have fallen for the third week in a row"),
+        (OIL, "You will not believe what a barrel costs this week", "", "", OIL, OIL),
+        (f"{OIL} - X", f"{OIL} - X", f"{OIL} - X", "", f"The {OIL}", OIL),
+        (f"{OIL} - Fuels", f"{OIL} - Fuels", f"{OIL} - Fuels", "", OIL, OIL),
+        (OIL, OIL, "", "", f"The {OIL}", f"The {OIL}"),
+        (OIL, OIL, OIL, f"The {OIL}", f"The {OIL}", f"The {OIL}"),
+        (OIL, OIL, OIL, "", "Oil prices have fallen for weeks", "Oil prices have fallen for weeks"),
+        ("Oil & gas fall", "Oil & gas fall", "Oil & gas fall", "", "Oil and gas fall", "Oil and gas fall"),
+        ("国际油价两周里第三次下跌", "国际油价两周里第三次下", "", "", "国际油价两周里第三次下跌",
+         "国际油价两周里第三次下跌"),
+    ],
+    ids=["og:title says more", "og:title says it shorter", "with the site", "og:title says something else",
+         "all but the page agree", "a channel", "only two agree", "JSON-LD says what is shown", "too different", "and",
+         "no words to compare"],
+)  # fmt: skip
+def test_a_heading_is_worded_as_its_editors_did(
+    title: str, shared: str, tweeted: str, headline: str, heading: str, chosen: str
+) -> None:
+    head = f"<title>{title}</title>{MET.format(shared, tweeted)}{LINKED.format(headline)}"
+    assert title_of(f"{head}<h1>{heading}</h1>{TEXT}", "http://x.test/") == chosen
+
+
+def test_an_h1_that_shares_words_with_the_address_is_the_title() -> None:
+    html = f"<title>Blog</title><h1>Ten Travel Hacks</h1>{TEXT}"
+    assert title_of(html, "http://news.test/blog/ten-travel-hacks/") == "Ten Travel Hacks"
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        (f"<title>油价再次下跌了_某网</title><p>油价再次下跌了 记者</p><h2>今日要闻</h2>{TEXT}", "油价再次下跌了"),
+        (f"<title>某股市--油价再次下跌了</title><div>油价再次下跌了</div>{META}{TEXT}", "油价再次下跌了"),
+        (f"<title>油价再次下跌了 某院</title><div>油价再次下跌了</div>{META}{TEXT}", "油价再次下跌了"),
+        (f"<title>某网首页</title><p>国际油价再次下跌</p>{META}{TEXT}", "国际油价再次下跌"),
+        (f"<p>首页 &gt; 国际新闻报道</p><td>国际油价再次下跌</td>{META}{TEXT}", "国际油价再次下跌"),
+        (f"<h1>国际油价再次下跌</h1>{META}<p>微信扫一扫一扫</p>{TEXT}", "国际油价再次下跌"),
+        (f"<h1>新型号手机正式发布</h1>{TEXT}", "新型号手机正式发布"),
+        (f"<center><b>国际油价再次下跌</b></center><p>本报特约评论员</p>{TEXT}", "国际油价再次下跌"),
+        (f"<p>主题：国际油价再次下跌</p>{TEXT}", "国际油价再次下跌"),
+        (f"<p>原标题：油价再次下跌</p><title>国际油价再次下跌</title>{TEXT}", "国际油价再次下跌"),
+        (f"<p>国际油价再次下跌</p><p>一、培养目标</p>{TEXT}", "国际油价再次下跌"),
+        (f"<p>国际油价再次下跌</p><p>某某课题组全体</p>{TEXT}<li># re: 国际油价再次下跌</li>", "国际油价再次下跌"),
+        ("<meta property='og:title' content='国际油价再次下跌'>" + TEXT, "国际油价再次下跌"),
+        ("<script type='application/ld+json'>{\"@type\": \"NewsArticle\", \"headline\": \"国际油价再次下跌\"}</script>"
+         + TEXT, "国际油价再次下跌"),
+        ("<title>国际油价走势分析</title><meta property='og:title' content='油价第三次下跌'>" + TEXT, "油价第三次下跌"),
+        ("<title>国际油价走势分析</title><meta property='og:title' content='油价第三次下跌'>"
+         + TEXT + "<p>国际油价走势分析</p>", "国际油价走势分析"),
+        ("<p>只一行</p>", ""),
+        ("<svg><title>图标</title></svg><p>只一行</p>", ""),
+    ],
+    ids=["shown in part", "site before", "part behind a space", "title of the site", "breadcrumb", "no title, heading",
+         "a title with a word for dates", "centred and strong", "label", "original title", "numbered", "replies",
+         "og:title", "JSON-LD", "og:title and nothing shown", "<title> shown", "nothing", "svg title"],
+)  # fmt: skip
+def test_the_title_without_a_heading_that_says_it(html: str, title: str) -> None:
+    assert title_of(html) == title
+
+
+def test_suffixes_of_the_site_are_cut() -> None:
+    html = f"<title>放假通知_某省某市人民政府门户网站</title><meta property='og:title' content='通知'>{TEXT}"
+    assert title_of(html, suffixes=("_某省某市人民政府门户网站",)) == "放假通知"
+
+
+def test_a_page_without_a_title_has_a_link_above_its_text_for_one() -> None:
+    link = "<div><a href='/1'>国际油价再次下跌引发关注</a></div>"
+    assert title_of(f"{link}{TEXT}") == "国际油价再次下跌引发关注"
+    assert title_of(f"<title>油价</title>{link}{TEXT}") == "油价"
+
+
+def test_a_title_of_a_million_characters_is_cut() -> None:
+    long = "标题" * 500_000
+    assert len(title_of(f"<title>{long}</title><h1>{long}</h1>{TEXT}")) <= 300
+
+
+@pytest.mark.parametrize(
+    ("title", "written"),
+    [
+        ("How Does Mapping Work？", "How Does Mapping Work?"),
+        ("ＰＤＣ bits （new）", "PDC bits (new)"),
+        ("油价会上涨？（图）", "油价会上涨？（图）"),
+        ("유가 상승？", "유가 상승？"),
+        ("原油ＡＰＩ", "原油ＡＰＩ"),
+    ],
+)
+def test_full_width_signs_stay_where_they_are_at_home(title: str, written: str) -> None:
+    assert narrow(title) == written

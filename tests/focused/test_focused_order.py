@@ -1,0 +1,171 @@
+"""The live crawl with each strategy, over HTTP and by one worker, fetches in the order of the replay."""
+
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from benchmarks.focus_baselines import BreadthFirst
+from benchmarks.focus_graph import Graph, Node
+from benchmarks.focus_replay import replay
+from crawler.crawl import crawl
+from crawler.guide import Focus, Topic
+from crawler.http.fetch import Fetcher
+from crawler.http.ip_policy import PublicAddresses
+from crawler.packed_reading import Cut, Reading
+from crawler.pages.links import links_of
+from crawler.settings import FOCUSED, CrawlSettings
+from docstore.model import Page, Reason
+from docstore.store import Store, sqlite_store
+from focused.strategies import FOCUSES
+from focused.topic.words import cut_by, words_of
+from focused.topic_guide import Means, TopicGuide
+from pipeline.demo.articles import generate
+from pipeline.topic.pages import example_of
+from tests.crawler_fakes import settings
+from tests.web_fixture import Answer, Site
+from text.segment import base_segmenter
+
+PAGES = 50  # of one folder, all led to from within: no more than are followed before a site has proved to end
+SEEDS = (3, 17)
+LINKS = 7  # on a page
+
+
+def web() -> dict[str, Answer]:
+    """Articles of the demo that link to each other, each link with the other's title and a sentence of it."""
+    draw = random.Random(5)
+    articles = draw.sample(generate(), PAGES)
+    pages = {}
+    for number, article in enumerate(articles):
+        links = "".join(
+            f'<p>{escape(articles[other].paragraphs[0][:40])} <a href="/news/{name(other)}">'
+            f"{escape(articles[other].title)}</a> {escape(articles[other].paragraphs[-1][:40])}</p>"
+            for other in draw.sample([n for n in range(PAGES) if n != number], LINKS)
+        )
+        body = "".join(f"<p>{escape(text)}</p>" for text in article.paragraphs)
+        html = f"<title>{escape(article.title)}</title><h1>{escape(article.title)}</h1>{body}{links}"
+        pages[f"/news/{name(number)}"] = Answer(body=f"<!doctype html><meta charset=utf-8>{html}".encode())
+    return pages
+
+
+def name(number: int) -> str:
+    """Names that no rule takes for a series."""
+    return "".join("abcdefghij"[int(digit)] for digit in f"{number:03}") + ".html"
+
+
+def cut() -> Cut:
+    return cut_by(base_segmenter())
+
+
+def graph_of(pages: Mapping[str, Answer], site: Site) -> Graph:
+    """The same pages as the replay has them: read once, by the same eyes."""
+    guide = TopicGuide(means("fused", FOCUSES["fused"](Topic())))
+    readings: dict[str, Reading] = {}
+    for path, answer in pages.items():
+        url = site.url(path)
+        page = Page(1, url, url, 200, answer.headers["Content-Type"], answer.body, "", 0.0)
+        readings[url] = guide.read(page, links_of(page).links)
+    nodes = {url: Node(one.page, one.links, ()) for url, one in readings.items()}
+    return Graph("demo", nodes, {}, cut())
+
+
+@pytest.fixture(scope="module")
+def web_of_demo() -> Iterator[tuple[Site, Graph]]:
+    """The site, and the graph that it is."""
+    pages = web()
+    with Site(pages) as site:
+        yield site, graph_of(pages, site)
+
+
+def means(strategy: str, focus: Focus, *first: str) -> Means:
+    words = cut()
+    return Means(
+        strategy, "页岩气", focus, lambda page: words_of(example_of(page), words), words, first=frozenset(first)
+    )
+
+
+def topic_of(graph: Graph, seeds: list[str]) -> Topic:
+    return Topic(("页岩气", "勘探"), tuple(graph.nodes[url].page for url in seeds), professional=("钻井",))
+
+
+def live_order(store: Store, made: CrawlSettings, guide: TopicGuide | None, site: Site, folder: Path) -> list[str]:
+    site.requests.clear()
+    with closing(Fetcher(made, PublicAddresses(made.inside_hosts))) as fetcher:
+        crawl(store.frontier, fetcher, made, folder / "seen", guide=guide)
+    return [site.url(path) for path in site.asked() if path in site.pages]  # the others are probes for soft 404s
+
+
+def one_worker(site: Site, strategy: str, **changes: object) -> tuple[CrawlSettings, list[str]]:
+    seeds = [site.url(f"/news/{name(number)}") for number in SEEDS]
+    topic = "" if strategy == "breadth_first" else "页岩气"
+    return settings(
+        *seeds,
+        threads=1,
+        depth=50,
+        sitemaps=False,
+        delay_factor=0.0,
+        strategy=strategy,
+        topic=topic,
+        queue_policy="host",
+        **changes,
+    ), seeds
+
+
+@pytest.mark.parametrize("strategy", ["breadth_first", *FOCUSED])
+def test_the_order_is_that_of_the_replay(strategy: str, web_of_demo: tuple[Site, Graph], tmp_path: Path) -> None:
+    site, graph = web_of_demo
+    with sqlite_store(tmp_path) as store:
+        made, seeds = one_worker(site, strategy)
+        new = (lambda topic: BreadthFirst()) if strategy == "breadth_first" else FOCUSES[strategy]
+        expected = replay(graph, new(topic_of(graph, seeds)), seeds, PAGES)
+        guide = None
+        if strategy != "breadth_first":
+            guide = TopicGuide(means(strategy, FOCUSES[strategy](topic_of(graph, seeds)), *seeds))
+        order = live_order(store, made, guide, site, tmp_path)
+        assert order == [*seeds, *expected.fetched]
+        assert len(order) > PAGES / 2 or strategy == "semantic"  # which follows no link below its threshold
+        if strategy != "breadth_first":
+            kept = {one.url for one in store.judgements.all() if one.kept}
+            assert kept - set(seeds) == expected.kept
+
+
+@pytest.mark.parametrize("strategy", FOCUSED)
+def test_a_crawl_in_three_parts_goes_on_as_one(strategy: str, web_of_demo: tuple[Site, Graph], tmp_path: Path) -> None:
+    """The state is made of the store again: a new process knows what the last one knew."""
+    site, graph = web_of_demo
+    with sqlite_store(tmp_path) as store:
+        made, seeds = one_worker(site, strategy, max_pages=11, revisit_shortest=24.0, hub_gap=24.0)
+        expected = replay(graph, FOCUSES[strategy](topic_of(graph, seeds)), seeds, 31)
+        order: list[str] = []
+        for _ in range(3):
+            guide = TopicGuide(means(strategy, FOCUSES[strategy](topic_of(graph, seeds)), *seeds))
+            assert guide.restore(store.judgements.all()) == []
+            store.judgements.reprioritise(guide.priorities)
+            order += live_order(store, made, guide, site, tmp_path)
+        assert order == [*seeds, *expected.fetched][:33]
+
+
+def test_what_is_off_topic_leaves_a_reason_and_its_words(web_of_demo: tuple[Site, Graph], tmp_path: Path) -> None:
+    site, graph = web_of_demo
+    with sqlite_store(tmp_path) as store:
+        made, seeds = one_worker(site, "semantic")
+        topic = Topic(("天然气水合物",), tuple(graph.nodes[url].page for url in seeds[:1]))
+        guide = TopicGuide(means("semantic", FOCUSES["semantic"](topic), *seeds))
+        asked = live_order(store, made, guide, site, tmp_path)
+        judged = {one.url: one for one in store.judgements.all()}
+        off = [url for url, one in judged.items() if not one.kept]
+        assert set(judged) == set(asked)
+        assert off
+        for url in off:
+            told = store.status.explain(url)
+            assert told["outcomes"][0]["reason"] == Reason.OFF_TOPIC
+            assert "semantic gives it 0." in told["outcomes"][0]["detail"]
+            assert not told["pages"]
+        never = next(link.url for url in judged for link in graph.nodes[url].links if link.url not in judged)
+        found = store.judgements.left_out(never)
+        assert found is not None
+        assert found[0].reason.startswith("semantic discards it") and found[1] in judged
+        assert sum(one.fetched for one in store.judgements.harvest()) == len(asked)

@@ -1,0 +1,278 @@
+"""A crawl that looks for a topic, from its definition to the reasons for each link, on the demo's sites."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from crawler.crawl_plan import plan_of
+from crawler.settings import FOCUSED, CrawlSettings
+from docstore.errors import PlumblineError, SettingsError, TopicError
+from docstore.model import Reason, StageReport
+from docstore.topics import TermClass, Topic, TopicSeed, TopicState, TopicTerm
+from focused.fused.link_features import FEATURES
+from focused.strategies import FOCUSES
+from focused.topic.file import TopicFiles
+from pipeline import stages
+from pipeline.cli.main import cli, report
+from pipeline.demo.site import DemoServer, demo_urls, write_sites
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.settings import Settings, build, load_settings
+from pipeline.topic.guide import add_proposals, guide_for, settings_for
+from pipeline.topic.service import Wanted, define, proposals
+from tests.web_fixture import PATIENCE, Answer, Site, page
+
+pytestmark = pytest.mark.slow
+
+NAME = "页岩气"
+DAMPENED = {"delay": 0.001, "delay_factor": 0.0, "depth": 6, "threads": 2, "sitemaps": False}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    folder = tmp_path_factory.mktemp("sites")
+    write_sites(folder)
+    with DemoServer(folder, 0) as server:
+        yield demo_urls(server.port)
+
+
+def settings_of(folder: Path, seeds: list[str], **crawl: Any) -> Settings:
+    hosts = [seed.split("/")[2] for seed in seeds]
+    return build({"crawl": {"seeds": seeds, "inside_hosts": hosts, **DAMPENED, **crawl}}, folder)
+
+
+def crawled(folder: Path, seeds: list[str], **crawl: Any) -> StageReport:
+    with Engine(settings_of(folder, seeds, **crawl), Quiet()) as engine:
+        return stages.crawl(engine)
+
+
+def example_among(folder: Path, seeds: list[str]) -> str:
+    """An article of the demo that a crawl without a topic has found, or finds when it goes on: which of its pages the
+    threads fetch first differs from run to run.
+    """
+    for _ in range(10):
+        with Engine(settings_of(folder, seeds), Quiet()) as engine:
+            rows = engine.store.frontier.desk.rows("*")
+        found = [row.url for row in rows if row.reason == Reason.FETCHED and "/system/2" in row.url]
+        if found:
+            return found[0]
+        crawled(folder, seeds, max_pages=5)
+    raise AssertionError("no article among the first 75 pages")
+
+
+def test_the_names_of_the_strategies_are_those_of_their_table() -> None:
+    assert tuple(FOCUSES) == FOCUSED
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"strategy": "semantic"}, "looks for a topic: name one in crawl.topic"),
+        ({"topic": NAME, "processes": 2}, "crawl.processes must be 1"),
+        ({"strategy": "best"}, "crawl.strategy must be one of auto, breadth_first, fused"),
+    ],
+    ids=["no topic", "two processes", "unknown"],
+)
+def test_settings_that_cannot_be_followed(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        plan_of(replace(CrawlSettings(seeds=("http://a.test/",)), **changes))
+
+
+def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], tmp_path: Path) -> None:
+    before = crawled(tmp_path, demo, max_pages=25)
+    assert Reason.OFF_TOPIC not in before.counts
+    example = example_among(tmp_path, demo)
+    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=40), Quiet()) as engine:
+        topic = define(engine, Wanted(NAME, terms=("页岩气", "水平井"), examples=(example,)))
+        assert topic.examples[0].blocks and topic.confirmed(TermClass.PROFESSIONAL) == ("页岩气", "水平井")
+        done = stages.crawl(engine)
+        assert done.counts[Reason.OFF_TOPIC] > 0 and done.counts[Reason.FETCHED] > 0
+        table = engine.store.judgements
+        harvest = {(one.host, one.strategy): one for one in table.harvest()}
+        assert sum(one.fetched for one in harvest.values()) == table.count()
+        assert {strategy for _, strategy in harvest} == {"breadth_first", "fused"}  # the archive was shown to it first
+        [waiting, *_] = [row for row in engine.store.frontier.desk.rows("*") if not row.reason]
+        told = report.explain(engine, waiting.url)
+        assert {row["part"] for row in told["priority_parts"]} == set(FEATURES)
+        assert float(told["priority"][0]["now"]) == pytest.approx(waiting.priority, abs=1e-3)
+        assert told["led_to_by"][0]["anchor"]
+        off = next(row.url for row in engine.store.frontier.desk.rows("*") if row.reason == Reason.OFF_TOPIC)
+        assert report.explain(engine, off)["judgement"][0]["was"] == "not kept"
+        good = [row for row in engine.store.frontier.desk.rows("*") if row.reason in (Reason.FETCHED, Reason.UNCHANGED)]
+        assert stages.extract(engine).total == len(good)  # what is off topic goes no further
+
+
+def test_another_strategy_takes_over_the_frontier(demo: list[str], tmp_path: Path) -> None:
+    crawled(tmp_path, demo, max_pages=25)
+    example = example_among(tmp_path, demo)
+    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), Quiet()) as engine:
+        define(engine, Wanted(NAME, terms=("水平井",), examples=(example,)))
+        stages.crawl(engine)
+        before = {row.url: row.priority for row in engine.store.frontier.desk.rows("*") if not row.reason}
+    with Engine(settings_of(tmp_path, demo, topic=NAME, strategy="vsm"), Quiet()) as engine:
+        guide = guide_for(engine, settings_for(engine))
+        assert guide is not None
+        after = {row.url: row.priority for row in engine.store.frontier.desk.rows("*") if not row.reason}
+        assert after.keys() == before.keys() and after != before
+        assert all(after[url] == guide.priorities[url] for url in after if url in guide.priorities)
+    parts = {"semantic": "Rel(anchor)", "semantic_tree": "Sim of the child (ZJ-F9)", "topic_library": "sim (WY-F9)"}
+    for strategy, part in parts.items():
+        with Engine(settings_of(tmp_path, demo, topic=NAME, strategy=strategy), Quiet()) as engine:
+            told = report.explain(engine, min(after))
+        assert part in told["led_to_by"][0], strategy
+        promises = [source["promise"] for source in told["led_to_by"]]
+        assert ("priority" in told) == any(not promise.startswith("discarded") for promise in promises) or any(
+            "but followed" in promise for promise in promises
+        )
+        assert sum("counts" in promise for promise in promises) == any(promise[0].isdigit() for promise in promises)
+
+
+def test_kill_9_leaves_state_and_store_agreeing(demo: list[str], tmp_path: Path) -> None:
+    """What the strategy is shown at the next start gives every waiting address the priority that it has."""
+    (tmp_path / "v.toml").write_text(
+        f"[crawl]\nseeds = {demo}\ninside_hosts = {[seed.split('/')[2] for seed in demo]}\ntopic = '{NAME}'\n"
+        "delay = 0.05\ndelay_factor = 0.0\ndepth = 6\nsitemaps = false\n"
+    )
+    with Engine(load_settings(tmp_path / "v.toml"), Quiet()) as engine:
+        define(engine, Wanted(NAME, terms=("水平井", "页岩气"), examples=(demo[0],)))
+        command = [sys.executable, "-m", "pipeline.cli.main", "-c", str(tmp_path / "v.toml"), "crawl"]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + PATIENCE
+            while engine.store.judgements.count() < 30 and process.poll() is None:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            process.kill()
+        rows = list(engine.store.frontier.desk.rows("*"))
+        judged = {one.url for one in engine.store.judgements.all()}
+        assert judged == {row.url for row in rows if row.reason in (Reason.FETCHED, Reason.OFF_TOPIC)}
+        before = {row.url: row.priority for row in rows if not row.reason}
+        guide_for(engine, settings_for(engine))
+        assert {row.url: row.priority for row in engine.store.frontier.desk.rows("*") if not row.reason} == before
+        assert before
+
+
+@pytest.mark.parametrize(("automatic", "state"), [(True, TopicState.CONFIRMED), (False, TopicState.PROPOSED)])
+def test_words_that_come_up_count_at_once_in_automatic_mode_alone(
+    automatic: bool, state: TopicState, tmp_path: Path
+) -> None:
+    files = TopicFiles(tmp_path)
+    files.create(Topic(NAME, automatic=automatic, terms=(TopicTerm("新闻", state=TopicState.REFUSED),)))
+    add_proposals(files, NAME, ["储层", "新闻"])
+    assert [(term.text, term.state, term.origin) for term in files.read(NAME).terms] == [
+        ("新闻", TopicState.REFUSED, "operator"),
+        ("储层", state, "crawl"),
+    ]
+
+
+def test_a_topic_that_is_not_there(demo: list[str], tmp_path: Path) -> None:
+    with pytest.raises(TopicError, match="there is no topic 页岩气"):
+        crawled(tmp_path, demo, topic=NAME)
+
+
+def test_confirmed_seeds_are_where_the_crawl_begins(demo: list[str], tmp_path: Path) -> None:
+    with Engine(settings_of(tmp_path, demo[:1], topic=NAME), Quiet()) as engine:
+        define(engine, Wanted(NAME, terms=("水平井",), examples=(demo[0],)))
+        files = TopicFiles(engine.settings.data_dir)
+        with Site({"/": page("/a", text="<p>水平井</p>" * 30), "/a": page()}) as other:
+            files.change(
+                NAME,
+                lambda topic: topic.with_seeds([TopicSeed(other.url(), TopicState.CONFIRMED)]),
+            )
+            settings = settings_for(engine)
+        assert settings.seeds == (demo[0], other.url())
+        assert settings.scope == (demo[0].split("/")[2], other.host)
+
+
+def test_a_search_site_proposes_terms_and_seeds(tmp_path: Path) -> None:
+    article = (
+        "<article><h1>测井</h1>"
+        + "<p>测井仪器在水平井里测得储层的电阻率，解释人员据此划分储层。</p>" * 6
+        + "</article>"
+    )
+    with Site({"/a": page(text=article), "/b": page(text=article)}) as found:
+        answers = page(found.url("/a"), found.url("/b"), found.url("/gone"))
+        with Site({"/find?q=%E6%B0%B4%E5%B9%B3%E4%BA%95": answers}) as search:
+            settings = build(
+                {"crawl": {"seeds": [found.url("/a")], "inside_hosts": [found.host, search.host], "delay": 0.001}},
+                tmp_path,
+            )
+            with Engine(settings, Quiet()) as engine:
+                made = define(engine, Wanted(NAME, terms=("水平井",), template=search.url("/find?q={query}")))
+                assert {term.text for term in made.terms} >= {"水平井", "测井", "储层"}
+                assert [seed.url for seed in made.seeds] == [found.url("/a"), found.url("/b")]
+                assert {seed.state for seed in made.seeds} == {TopicState.PROPOSED}
+                with pytest.raises(PlumblineError, match=r"\{query\}"):
+                    proposals(engine, made, search.url("/find"), 10, 10)
+
+
+def test_the_commands(demo: list[str], tmp_path: Path) -> None:
+    (tmp_path / "v.toml").write_text(f"[crawl]\nseeds = ['{demo[0]}']\ninside_hosts = ['{demo[0].split('/')[2]}']\n")
+
+    def plumb(*arguments: str) -> str:
+        answer = CliRunner().invoke(cli, ["-c", str(tmp_path / "v.toml"), "topic", *arguments], catch_exceptions=False)
+        assert answer.exit_code == 0, answer.output
+        return answer.output
+
+    plumb("init", NAME, "--terms", "页岩气，压裂", "--examples", demo[0], "--automatic")
+    files = TopicFiles(tmp_path / "data")
+    assert files.read(NAME).automatic and len(files.read(NAME).examples) == 1
+    plumb("add", NAME, "水平井", "--class", "subject")
+    plumb("refuse", NAME, "压裂")
+    assert files.read(NAME).confirmed(TermClass.PROFESSIONAL) == ("页岩气",)
+    plumb("confirm", NAME, "压裂", "--class", "judgement")
+    assert files.read(NAME).confirmed(TermClass.JUDGEMENT) == ("压裂",)
+    plumb("automatic", NAME, "off")
+    assert not files.read(NAME).automatic
+    plumb("list")
+    plumb("show", NAME, "--json")
+    plumb("terms", NAME, "--state", "confirmed")
+    plumb("seeds", NAME)
+    none = CliRunner().invoke(cli, ["-c", str(tmp_path / "v.toml"), "topic", "init", "x"])
+    assert none.exit_code == 2 and "give --terms, --examples" in none.output
+    twice = CliRunner().invoke(cli, ["-c", str(tmp_path / "v.toml"), "topic", "init", NAME, "--terms", "x"])
+    assert isinstance(twice.exception, TopicError)
+
+
+TEMPLATE = (
+    "<p>本网站由某某传媒集团主办，未经书面授权不得转载、摘编或利用其他方式使用上述作品。违反上述声明者，本网将追究其责任。</p>"
+    "<p>本网致力于为用户提供准确、及时、全面的行业资讯服务，欢迎社会各界监督并提出宝贵意见和建议，我们会认真听取。</p>"
+)
+NOTICE = "<p>Copyright © 2020 某某网 版权所有 京ICP备12345678号</p>"
+
+
+def news(name: str, number: int) -> str:
+    return (
+        f"<p>第{name}篇：某油田今日投产新井{number + 3}口，日产油{number * 7 + 20}吨，技术人员将努力提高采收率。</p>"
+        f"<p>记者在{name}区看到，{number * 3 + 1}台钻机正在作业，现场秩序井然，安全生产达{number * 100 + 7}天。</p>"
+    )
+
+
+def test_records_that_are_only_a_notice_or_template_text_are_cleaned_out(tmp_path: Path) -> None:
+    """ZK-S3: what is left where a page had little text of its own is no record, and the reason is kept."""
+    names = "abcdefghijklmn"
+    bodies = {name: TEMPLATE if n % 2 else news(name, n) + TEMPLATE for n, name in enumerate(names)} | {"z": NOTICE}
+    pages = {
+        f"/n/{name}.html": Answer(
+            body=f"<!doctype html><meta charset=utf-8><title>油田新闻{name}</title><h1>油田新闻{name}</h1>"
+            f"<div class=content>{body}</div>".encode()
+        )
+        for name, body in bodies.items()
+    }
+    with Site({"/": page(*pages), **pages}) as site, Engine(settings_of(tmp_path, [site.url()]), Quiet()) as engine:
+        stages.crawl(engine)
+        stages.extract(engine)
+        assert {extraction_of(engine, site, name) for name in (*names[1::2], "z")} == {Reason.COPYRIGHT_ONLY}
+        assert {extraction_of(engine, site, name) for name in names[::2]} == {Reason.EXTRACTED}
+        assert not any("授权" in stored.article.body for stored in engine.store.articles.all())
+
+
+def extraction_of(engine: Engine, site: Site, name: str) -> str:
+    told = engine.store.status.explain(site.url(f"/n/{name}.html"))
+    return str(next(row["reason"] for row in told["outcomes"] if row["stage"] == "extract"))

@@ -1,0 +1,153 @@
+"""Article -> Solr document, without Solr."""
+
+from dataclasses import replace
+
+import pytest
+
+from docstore import fields
+from docstore.model import Article, Block, BlockKind, Lexicon, LexiconEntry, PageType, StoredArticle, document_id
+from indexer.mapping import LONGEST_BODY, Analysis, to_document, work_id
+from text.joined import WORD_JOINT
+from text.segment import RjiebaSegmenter, base_segmenter
+
+LEXICON = Lexicon(3, (LexiconEntry("世界石油大会"), LexiconEntry("PDC钻头"), LexiconEntry("shale gas", 0, "eng")))
+ANALYSIS = Analysis(LEXICON, RjiebaSegmenter((e.text, e.frequency, e.tag) for e in LEXICON.entries), base_segmenter())
+ARTICLE = Article(
+    "http://a.test/1", "世界石油大会开幕", "会上展出pdc 钻头。\nShale gas too.", "2016-05-09", "url", "zh", "blocks"
+)
+
+BLOCKS = (Block(BlockKind.HEADING, "钻头", 2), Block(BlockKind.PARAGRAPH, "会上"), Block(BlockKind.HEADING, "气", 3))
+
+
+def stored(**changes: object) -> StoredArticle:
+    article = replace(ARTICLE, **changes)  # type: ignore[arg-type]
+    return StoredArticle(7, document_id(article.url), "a.test", article, 1_462_752_000.5)
+
+
+def test_every_field_is_one_that_the_schema_knows() -> None:
+    document = to_document(
+        stored(
+            title="油经 第二章",
+            section="国际",
+            author="王",
+            source="新华社",
+            blocks=BLOCKS,
+            picture="http://a.test/p.png",
+        ),
+        ANALYSIS,
+    )
+    assert set(document) == set(fields.ALL)
+    assert document[fields.ID] == document_id("http://a.test/1")
+    assert document[fields.FETCHED] == "2016-05-09T00:00:00Z"
+    assert document[fields.LEXICON_VERSION] == 3
+
+
+def test_words_are_joined_and_the_text_is_whole_without_the_joints() -> None:
+    document = to_document(stored(), ANALYSIS)
+    assert str(document[fields.TITLE_DOMAIN]).split(WORD_JOINT) == ["世界石油大会", "开幕"]
+    assert str(document[fields.TITLE_BASE]).split(WORD_JOINT) == ["世界", "石油", "大会", "开幕"]
+    for name in (fields.BODY_DOMAIN, fields.BODY_BASE):
+        assert str(document[name]).replace(WORD_JOINT, "") == ARTICLE.body
+
+
+def test_words_are_sent_simplified_the_text_as_it_stands() -> None:
+    document = to_document(stored(title="鑽頭"), ANALYSIS)
+    assert (document[fields.TITLE], document[fields.TITLE_BASE]) == ("鑽頭", "钻头")
+
+
+def test_domain_terms_are_counted_once_whatever_their_spelling() -> None:
+    body = "PDC钻头与pdc 钻头，SHALE GAS。世界石油大会"
+    terms = to_document(stored(body=body), ANALYSIS)[fields.DOMAIN_TERMS]
+    assert terms == ["世界石油大会", "PDC钻头", "shale gas"]
+
+
+@pytest.mark.parametrize(
+    ("published", "moment"),
+    [("2016-05-09", "2016-05-09T00:00:00Z"), ("2016-05", "2016-05-01T00:00:00Z")],
+)
+def test_dates(published: str, moment: str) -> None:
+    document = to_document(stored(published=published), ANALYSIS)
+    assert (document[fields.PUBLISHED], document[fields.PUBLISHED_TEXT]) == (moment, published)
+
+
+def test_what_a_page_does_not_state_is_no_field() -> None:
+    optional = {
+        fields.PUBLISHED, fields.PUBLISHED_TEXT, fields.SECTION, fields.AUTHOR, fields.SOURCE, fields.HEADINGS,
+        fields.WORK, fields.PICTURE, fields.TITLE_NUMBERS,
+    }  # fmt: skip
+    assert set(to_document(stored(published=""), ANALYSIS)) == set(fields.ALL) - optional
+
+
+def test_a_title_is_known_by_its_letters_its_numbers_and_its_sound() -> None:
+    document = to_document(stored(title="《页岩气周报》第三期 2024"), ANALYSIS)
+    assert document[fields.TITLE_KEY] == ["页岩气周报第三期2024", "=《页岩气周报》第三期 2024"]
+    assert document[fields.TITLE_NUMBERS] == "3 2024"
+    assert str(document[fields.TITLE_SOUND]).split()[:3] == ["ye", "yan", "qi"]
+
+
+def test_a_picture_is_kept_by_its_url_unless_that_is_no_url() -> None:
+    assert to_document(stored(picture="http://a.test/p.png"), ANALYSIS)[fields.PICTURE] == "http://a.test/p.png"
+    assert fields.PICTURE not in to_document(stored(picture="http://a.test/" + "p" * 2000), ANALYSIS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"published": "2016-05-09"}, PageType.ARTICLE),
+        ({"published": ""}, PageType.REFERENCE),
+        ({"body": "int main() {}\n用法", "blocks": (Block(BlockKind.CODE, "int main() {}"),)}, PageType.CODE),
+        ({"body": "用法见下，" * 9, "blocks": (Block(BlockKind.CODE, "int main() {}"),)}, PageType.ARTICLE),
+        (
+            {"body": "井场日落。" * 9, "blocks": (Block(BlockKind.PICTURE, "", url="http://a.test/p.png"),) * 3},
+            PageType.PICTURES,
+        ),
+        (
+            {"body": "井场日落。" * 99, "blocks": (Block(BlockKind.PICTURE, "", url="http://a.test/p.png"),) * 3},
+            PageType.ARTICLE,
+        ),
+    ],
+)
+def test_the_kind_of_a_page_is_what_it_is_made_of(changes: dict[str, object], kind: PageType) -> None:
+    assert to_document(stored(**changes), ANALYSIS)[fields.PAGE_TYPE] == kind
+
+
+def test_headings_are_those_of_the_blocks_one_a_line() -> None:
+    assert to_document(stored(blocks=BLOCKS), ANALYSIS)[fields.HEADINGS] == "钻头\n气"
+
+
+def test_near_duplicates_share_the_cluster_of_the_one_that_stands_for_them() -> None:
+    alone, behind = stored(), replace(stored(), duplicate_of="other")
+    assert to_document(alone, ANALYSIS)[fields.CLUSTER] == alone.doc_id
+    assert to_document(behind, ANALYSIS)[fields.CLUSTER] == "other"
+    assert [to_document(one, ANALYSIS)[fields.SERIES] for one in (alone, behind)] == [alone.doc_id, "other"]
+    assert to_document(replace(behind, series="reports"), ANALYSIS)[fields.SERIES] == "reports"
+
+
+def test_what_no_index_takes_is_replaced_and_the_length_bounded() -> None:
+    document = to_document(stored(title="a\x00b\u200bc\x1f", body="长" * (LONGEST_BODY + 5)), ANALYSIS)
+    assert document[fields.TITLE] == "a b c "
+    assert len(str(document[fields.BODY])) == LONGEST_BODY
+
+
+@pytest.mark.parametrize(
+    ("title", "whole"),
+    [
+        ("中华人民共和国民法典 第九十三条", "中华人民共和国民法典"),
+        ("中华人民共和国刑法第一百三十三条之一", "中华人民共和国刑法"),
+        ("三国演义 第1回 宴桃园豪杰三结义", "三国演义"),
+        ("三国演义　第 ２ 回：张翼德怒鞭督邮", "三国演义"),
+        ("大庆油田史话（十二）", "大庆油田史话"),
+        ("大庆油田史话(3)", "大庆油田史话"),
+        ("Drilling for beginners Part 2: mud", "drilling for beginners"),
+        ("第三章 总则", ""),
+        ("我国第一部石油法出台", ""),
+        ("第九届世界石油大会开幕", ""),
+        ("油价（2016）上涨", ""),
+        ("Parts of wells", ""),
+        ("", ""),
+    ],
+)
+def test_a_numbered_part_names_its_work(title: str, whole: str) -> None:
+    found = work_id("a.test", title)
+    assert found == (work_id("a.test", f"{whole} 第一条") if whole else "")
+    assert found == "" or (len(found) == 16 and found != work_id("b.test", title))

@@ -1,0 +1,280 @@
+"""The life of the embedded node: shared, ended by its last user however that ends, and whole again after kill -9."""
+
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+import requests
+
+from docstore import fields
+from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
+from indexer.settings import IndexSettings
+from indexer.solr import SolrIndex
+from indexer.solr_node import (
+    ZOOKEEPER_OFFSET,
+    SolrNode,
+    choose_port,
+    java_command,
+    next_address,
+    open_solr,
+)
+from tests.web_fixture import PATIENCE, serving
+
+ROOT = Path(__file__).resolve().parents[2]
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+USER = """
+import sys, time
+from pathlib import Path
+from indexer.settings import IndexSettings
+from indexer.solr_node import SolrNode
+node = SolrNode(Path(sys.argv[1]), IndexSettings(solr_port=int(sys.argv[2])))
+node.start()
+print(node.url, flush=True)
+time.sleep(3600)
+"""
+
+
+@contextmanager
+def another_user(home: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Another process that uses the node of `home`, and the URL it was given."""
+    command = [sys.executable, "-c", USER, str(home), str(port)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        yield process, process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
+
+
+def processes(home: Path, word: str) -> list[int]:
+    """Living processes of the node of `home` (guard or Java) with `word` in their command."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            command = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+        except OSError:
+            continue
+        if str(home / "users.lock").encode() in command or f"-Dsolr.install.dir={home}".encode() in command:
+            found += [int(entry.name)] if any(word.encode() in part for part in command[:3]) else []
+    return found
+
+
+def guards(home: Path) -> list[int]:
+    return processes(home, "indexer.solr_guard")
+
+
+def javas(home: Path) -> list[int]:
+    return processes(home, "bin/java")
+
+
+def becomes_true(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while not (became := condition()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return became
+
+
+def is_gone(home: Path) -> bool:
+    return not guards(home) and not javas(home)
+
+
+@LINUX
+@pytest.mark.solr
+def test_processes_share_a_node_that_ends_with_the_last(tmp_path: Path) -> None:
+    with another_user(tmp_path) as (first, url), SolrNode(tmp_path, IndexSettings()) as node:
+        assert node.url == url
+        assert (len(javas(tmp_path)), len(guards(tmp_path))) == (1, 1)
+        java = javas(tmp_path)
+        first.kill()
+        first.wait(PATIENCE)
+        assert not becomes_true_soon(lambda: javas(tmp_path) != java)
+        assert requests.get(f"{node.url}/admin/info/system", timeout=120).ok
+        assert listening(java[0]) == {("127.0.0.1", port_of(url)), ("127.0.0.1", port_of(url) + ZOOKEEPER_OFFSET)}
+        with another_user(tmp_path) as (second, second_url):
+            assert second_url == url
+            node.release()
+            second.send_signal(signal.SIGKILL)
+            second.wait(PATIENCE)
+    assert becomes_true(lambda: is_gone(tmp_path))
+
+
+def becomes_true_soon(condition: Callable[[], bool]) -> bool:
+    """Within a few rounds of the guard's watch."""
+    deadline = time.monotonic() + 3.0
+    while not (became := condition()) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return became
+
+
+def port_of(url: str) -> int:
+    return int(url.rpartition(":")[2].partition("/")[0])
+
+
+def listening(pid: int) -> set[tuple[str, int]]:
+    """Addresses on which a process listens, from /proc."""
+    sockets = {os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir() if fd.is_symlink()}
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            local, state, inode = (line.split()[column] for column in (1, 3, 9))
+            if state == "0A" and f"socket:[{inode}]" in sockets:
+                host, port = local.split(":")
+                found.add((".".join(str(byte) for byte in reversed(bytes.fromhex(host))), int(port, 16)))
+    return found
+
+
+@LINUX
+@pytest.mark.solr
+@pytest.mark.slow
+@pytest.mark.parametrize("victims", ["everything", "guard", "java"])
+def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
+    """What was acknowledged is there, uncommitted as it was; also at the same port, where ZooKeeper remembers."""
+    port = choose_port(0)
+    with another_user(tmp_path, port) as (user, url):
+        index = SolrIndex(url, "plumbline", timeout=120.0)
+        index.ensure()
+        index.add([{fields.ID: f"d{n}", fields.URL: "u"} for n in range(500)])
+        killed = {
+            "everything": [*guards(tmp_path), *javas(tmp_path)],
+            "guard": guards(tmp_path),
+            "java": javas(tmp_path),
+        }
+        for pid in [user.pid, *killed[victims]] if victims == "everything" else killed[victims]:
+            os.kill(pid, signal.SIGKILL)
+        if victims != "everything":
+            assert becomes_true(lambda: is_gone(tmp_path))
+        with SolrNode(tmp_path, IndexSettings(solr_port=port)) as node:
+            assert port_of(node.url) == port
+            assert SolrIndex(node.url, "plumbline", timeout=120.0).count() == 500
+
+
+@LINUX
+@pytest.mark.solr
+def test_start_again_revives_a_node_that_died(tmp_path: Path) -> None:
+    with SolrNode(tmp_path, IndexSettings()) as node:
+        os.kill(javas(tmp_path)[0], signal.SIGKILL)
+        assert becomes_true(lambda: is_gone(tmp_path))
+        node.start()
+        assert requests.get(f"{node.url}/admin/info/system", timeout=120).ok
+        node.start()
+        assert len(javas(tmp_path)) == 1
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize("offset", [0, ZOOKEEPER_OFFSET], ids=["solr", "zookeeper"])
+def test_occupied_port(tmp_path: Path, offset: int) -> None:
+    wanted = choose_port(0)
+    node = SolrNode(tmp_path, IndexSettings(solr_port=wanted))
+    with socket.create_server(("127.0.0.1", wanted + offset)), pytest.raises(PortInUseError) as caught:
+        node.start()
+    with (tmp_path / "users.lock").open() as users:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the failed one does not count as a user
+    assert str(wanted + offset) in str(caught.value)
+    assert "index.solr_port" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.solr
+def test_a_java_that_does_not_start_says_where_to_look(tmp_path: Path) -> None:
+    with pytest.raises(SolrError, match="logs") as caught:
+        SolrNode(tmp_path, IndexSettings(solr_heap="nonsense")).start()
+    assert "\n" not in str(caught.value)
+    assert "nonsense" in (tmp_path / "logs" / "java.log").read_text()
+
+
+@pytest.mark.solr
+def test_too_slow_a_start(tmp_path: Path) -> None:
+    with pytest.raises(SolrUnavailableError, match=r"index\.start_timeout"):
+        SolrNode(tmp_path, IndexSettings(start_timeout=0.3)).start()
+    assert becomes_true(lambda: is_gone(tmp_path))
+
+
+@pytest.mark.solr
+def test_home_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SolrError, match="file"):
+        SolrNode(tmp_path / "file" / "home", IndexSettings()).start()
+
+
+def test_a_new_life_has_a_new_name() -> None:
+    assert next_address(8983, "") == "127.0.0.1:8983"
+    assert next_address(8983, "127.0.0.1:8983") == "localhost:8983"
+    assert next_address(8983, "localhost:8983") == "127.0.0.1:8983"
+    assert next_address(8984, "127.0.0.1:8983") == "127.0.0.1:8984"
+
+
+@pytest.mark.parametrize("port", [-1, 65_000, 70_000])
+def test_port_that_cannot_be(port: int) -> None:
+    with pytest.raises(SettingsError, match=r"index\.solr_port"):
+        choose_port(port)
+
+
+def test_java_command_carries_heap_and_address(tmp_path: Path) -> None:
+    command = java_command(tmp_path, "localhost:18983", "700m", tmp_path / "jars")
+    assert {"-Xmx700m", "-Djetty.port=18983", "-Dhost=localhost", "-DzkRun"} <= set(command)
+
+
+class System(BaseHTTPRequestHandler):
+    """An operator's Solr, as far as it is asked: `answer` is all it says."""
+
+    answer = b""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.answer)))
+        self.end_headers()
+        self.wfile.write(self.answer)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), type("Given", (System,), {"answer": answer}))
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_address[1]}/solr"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        pytest.param(b'{"mode": "std"}', "SolrCloud", id="standalone"),
+        pytest.param(b"<html>", r"index\.solr_url", id="another-program"),
+        pytest.param(b"[]", r"index\.solr_url", id="another-json"),
+    ],
+)
+def test_operators_solr_that_will_not_do(tmp_path: Path, answer: bytes, error: str) -> None:
+    with (
+        answering(answer) as url,
+        pytest.raises(SolrError, match=error) as caught,
+        open_solr(IndexSettings(solr_url=url), tmp_path),
+    ):
+        pass
+    assert "\n" not in str(caught.value)
+
+
+def test_operators_solr_that_does_not_answer(tmp_path: Path) -> None:
+    settings = IndexSettings(solr_url=f"http://127.0.0.1:{choose_port(0)}/solr")
+    with pytest.raises(SolrUnavailableError) as caught, open_solr(settings, tmp_path):
+        pass
+    assert settings.solr_url in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.solr
+def test_operators_solr_is_used_and_nothing_started(solr_node: SolrNode, tmp_path: Path) -> None:
+    with open_solr(IndexSettings(solr_url=solr_node.url + "/"), tmp_path / "home") as url:
+        assert url == solr_node.url
+    assert not (tmp_path / "home").exists()

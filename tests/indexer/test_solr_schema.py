@@ -1,0 +1,174 @@
+"""The configset: that it has the fields of docstore.fields, and what its analyzers make of difficult text."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from docstore import fields
+from indexer.solr import SolrIndex, configset_digest, configset_files
+from indexer.solr_node import SolrNode
+from solr_conf import CONFIGSET
+from text.folding import solr_mapping
+from text.joined import WORD_JOINT
+
+J = WORD_JOINT
+LONG = "长" * 40_000 + "x" * 40_000
+
+
+def schema_fields() -> dict[str, dict[str, str]]:
+    root = ET.parse(CONFIGSET / "schema.xml").getroot()
+    return {field.attrib["name"]: field.attrib for field in root.iter("field")}
+
+
+def test_schema_has_the_fields_of_docstore_and_solrs_version() -> None:
+    assert set(schema_fields()) == {*fields.ALL, *fields.COPIED, "_version_"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (fields.TITLE, "text_bigram"),
+        (fields.BODY_CHARS, "text_chars"),
+        (fields.BODY_DOMAIN, "text_words"),
+        (fields.BODY_BASE, "text_words"),
+        (fields.PUBLISHED, "pdate"),
+        (fields.LEXICON_VERSION, "pint"),
+        (fields.SITE, "string"),
+    ],
+)
+def test_type_of_field(name: str, kind: str) -> None:
+    assert schema_fields()[name]["type"] == kind
+
+
+@pytest.mark.parametrize("name", [fields.TITLE, fields.BODY])
+def test_what_is_highlighted_is_stored_with_offsets(name: str) -> None:
+    declared = schema_fields()[name]
+    assert (declared["stored"], declared["storeOffsetsWithPositions"]) == ("true", "true")
+
+
+def test_configset_leaves_python_out() -> None:
+    names = [path.relative_to(CONFIGSET).as_posix() for path in configset_files(CONFIGSET)]
+    assert names == ["lang/simplified.txt", "schema.xml", "solrconfig.xml"]
+
+
+def test_solr_folds_the_characters_that_python_folds() -> None:
+    assert (CONFIGSET / "lang" / "simplified.txt").read_text("utf-8") == solr_mapping()
+
+
+def test_configset_digest_changes_with_a_byte_and_a_name(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one")
+    first = configset_digest(tmp_path)
+    (tmp_path / "a.txt").write_text("two")
+    second = configset_digest(tmp_path)
+    (tmp_path / "a.txt").rename(tmp_path / "b.txt")
+    (tmp_path / "c.py").write_text("no part of it")
+    assert len({first, second, configset_digest(tmp_path)}) == 3
+
+
+@pytest.fixture(scope="module")
+def analyzing(solr_node: SolrNode) -> Iterator[SolrIndex]:
+    """An index that the tests of analyzers share: they write nothing."""
+    index = SolrIndex(solr_node.url, "analyzing", timeout=120.0)
+    index.ensure()
+    yield index
+    index.drop()
+
+
+def tokens(index: SolrIndex, field: str, text: str) -> list[str]:
+    """What Solr indexes of `text` in `field`, in order."""
+    answer = requests.post(
+        f"{index.base_url}/{index.collection}/analysis/field",
+        data={"analysis.fieldname": field, "analysis.fieldvalue": text, "wt": "json"},
+        timeout=120,
+    ).json()
+    stages: list[Any] = answer["analysis"]["field_names"][field]["index"]
+    return [token["text"] for token in stages[-1]]
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize(
+    ("field", "text", "expected"),
+    [
+        pytest.param(fields.BODY, "石油大会", ["石油", "油大", "大会"], id="bigrams"),
+        pytest.param(fields.BODY, "The oil wells' PUMPS", ["oil", "well", "pump"], id="english-stems"),
+        pytest.param(fields.BODY, "石油勘探與鑽頭", ["石油", "油勘", "勘探", "探与", "与钻", "钻头"], id="traditional"),
+        pytest.param(fields.BODY_CHARS, "鑽頭", ["钻", "头"], id="characters-traditional"),
+        pytest.param(fields.BODY, "ＰＤＣ钻头", ["pdc", "钻头"], id="full-width"),
+        pytest.param(fields.BODY_CHARS, "CO2驱 的 Wells", ["co2", "co", "2", "驱", "的", "well"], id="characters"),
+        pytest.param(fields.BODY_CHARS, "the 油", ["the", "油"], id="characters-keep-stop-words"),
+        pytest.param(fields.BODY_CHARS, "𠀀𠀁", ["𠀀", "𠀁"], id="characters-plane-2"),
+        pytest.param(fields.BODY, "𠀀𠀁𠀂", ["𠀀𠀁", "𠀁𠀂"], id="bigrams-plane-2"),
+        pytest.param(
+            fields.BODY_DOMAIN, J.join(["世界石油大会", "召开"]), ["世界石油大会", "召开"], id="words-at-joints"
+        ),
+        pytest.param(
+            fields.BODY_DOMAIN, J.join(["，", "。", " ", "—…", "！？", "《", "%"]), [], id="no-token-of-marks"
+        ),
+        pytest.param(fields.BODY_DOMAIN, J.join(["油", "，", "\n", "气"]), ["油", "气"], id="marks-between"),
+        pytest.param(fields.BODY_DOMAIN, J.join(["𠀀𠀁", "😀", "井"]), ["𠀀𠀁", "井"], id="words-plane-2"),
+        pytest.param(fields.BODY_DOMAIN, J.join(["ＣＯ２驱", "Wells"]), ["co2驱", "wells"], id="words-folded"),
+        pytest.param(fields.BODY_BASE, J.join(["々", "〆"]), ["々", "〆"], id="letters-among-the-marks"),
+        pytest.param(fields.BODY_DOMAIN, J * 5, [], id="nothing-but-joints"),
+        pytest.param(fields.TITLE_TYPED, "頁岩 Gas", ["页", "岩", "g", "ga", "gas"], id="typed-so-far"),
+        pytest.param(fields.SPELLING, "The Pumps，钻井 of naïve oils", ["pumps", "naïve", "oils"], id="as-spelt"),
+        pytest.param(fields.BODY_DOMAIN, "长" * 300, ["长" * 127], id="long-word-cut"),
+    ],
+)
+def test_tokens(analyzing: SolrIndex, field: str, text: str, expected: list[str]) -> None:
+    assert tokens(analyzing, field, text) == expected
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param(LONG, id="one-very-long-token"),
+        pytest.param("𠀀" * 40_000, id="long-plane-2"),
+        pytest.param("".join(map(chr, range(1, 0x300))), id="control-and-latin"),
+        pytest.param("a\x00b", id="nul"),
+        pytest.param("‮\ufeff\ufffd\U0010ffff", id="odd-code-points"),
+        pytest.param("。" * 100_000, id="only-marks"),
+        pytest.param((J + "词") * 100_000, id="many-words"),
+    ],
+)
+def test_no_text_makes_a_document_fail(solr_index: SolrIndex, text: str) -> None:
+    document = {fields.ID: "d", fields.URL: "http://a.example/", **dict.fromkeys(text_fields(), text)}
+    assert solr_index.add([document]) == {}
+    solr_index.commit()
+    assert solr_index.count() == 1
+
+
+def text_fields() -> list[str]:
+    return [name for name, declared in schema_fields().items() if declared["type"].startswith("text_")]
+
+
+@pytest.mark.solr
+def test_highlight_of_pairs_joins_to_the_word(solr_index: SolrIndex) -> None:
+    solr_index.add([{fields.ID: "d", fields.URL: "u", fields.BODY: "第九届世界石油大会在北京召开"}])
+    solr_index.commit()
+    answer = solr_index.search(
+        {
+            "q": f"{{!simple qf={fields.BODY} q.operators='' v=$t}}",
+            "t": "世界石油大会",
+            "hl": "true",
+            "hl.method": "unified",
+            "hl.fl": fields.BODY,
+            "hl.offsetSource": "POSTINGS",
+            "hl.tag.pre": "[",
+            "hl.tag.post": "]",
+        }
+    )
+    [snippet] = answer["highlighting"]["d"][fields.BODY]
+    assert snippet.replace("][", "") == "第九届[世界石油大会]在北京召开"
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize("handler", ["stream", "sql", "graph", "export", "debug/dump", "update/csv"])
+def test_unneeded_addresses_are_not_there(analyzing: SolrIndex, handler: str) -> None:
+    url = f"{analyzing.base_url}/{analyzing.collection}/{handler}"
+    assert requests.get(url, params={"expr": "search()", "q": "*:*"}, timeout=120).status_code == 404

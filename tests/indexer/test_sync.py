@@ -1,0 +1,164 @@
+"""The store and a real Solr in step: at least once, nothing twice, and only what changed."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from docstore import fields
+from docstore.errors import SolrUnavailableError
+from docstore.model import Article, Lexicon, LexiconEntry, Outcome, Reason, Stage, document_id
+from docstore.store import Store, sqlite_store
+from indexer.mapping import Analysis
+from indexer.solr import SolrIndex
+from indexer.sync import apply_lexicon, remove_orphans, sync
+from tests.docstore.test_store import extract_all, keep_page
+from text.segment import RjiebaSegmenter, base_segmenter
+
+pytestmark = pytest.mark.solr
+
+TEXTS = {
+    1: ("世界石油大会开幕", "各国代表出席。"),
+    2: ("世界各地的大会", "石油与天然气分开说。"),
+    3: ("钻头", "一种PDC 钻头在页岩气井里用了很久。"),
+    4: ("English", "The shale gas well was drilled in May."),
+}
+
+
+def analysis(lexicon: Lexicon) -> Analysis:
+    words = ((e.text, e.frequency, e.tag) for e in lexicon.entries)
+    return Analysis(lexicon, RjiebaSegmenter(words), base_segmenter())
+
+
+def url(number: int) -> str:
+    return f"http://a.test/{number}"
+
+
+def write(store: Store, number: int, title: str, body: str) -> None:
+    keep_page(store, url(number), (title + body).encode())
+    extract_all(store, Article(url(number), title, body, "2024-05-06", "url", "zh", "blocks"))
+
+
+@pytest.fixture
+def filled(tmp_path: Path, solr_index: SolrIndex) -> Store:
+    """Four articles, in the store and in Solr."""
+    store = sqlite_store(tmp_path)
+    for number, (title, body) in TEXTS.items():
+        write(store, number, title, body)
+    assert sync(store, solr_index, analysis(Lexicon()), 3) == {Reason.INDEXED: 4}
+    return store
+
+
+def versions(index: SolrIndex) -> dict[int, int]:
+    """Article number -> lexicon version it was segmented with."""
+    index.commit()
+    found = {n: index.get(document_id(url(n))) for n in TEXTS}
+    return {n: doc[fields.LEXICON_VERSION] for n, doc in found.items() if doc}
+
+
+def test_all_changes_are_written_and_struck(filled: Store, solr_index: SolrIndex) -> None:
+    assert solr_index.count() == 4
+    assert filled.changes.count() == 0
+    assert filled.status.outcome_counts()[Stage.INDEX] == {Reason.INDEXED: 4}
+    assert sync(filled, solr_index, analysis(Lexicon()), 3) == {}
+
+
+def test_a_change_is_written_once_and_a_page_that_is_gone_is_deleted(filled: Store, solr_index: SolrIndex) -> None:
+    write(filled, 1, "新的题目", "新的正文。")
+    keep_page(filled, url(2), b"x")
+    extract_all(filled, Outcome(Reason.NO_BODY))
+    assert sync(filled, solr_index, analysis(Lexicon()), 3) == {Reason.INDEXED: 1, Reason.DELETED: 1}
+    assert solr_index.count() == 3
+    document = solr_index.get(document_id(url(1)))
+    assert document is not None
+    assert document[fields.TITLE] == "新的题目"
+
+
+def test_a_batch_that_was_written_but_not_struck_is_written_again(filled: Store, solr_index: SolrIndex) -> None:
+    """What kill -9 between Solr's answer and our transaction leaves behind."""
+    write(filled, 1, "新的题目", "新的正文。")
+
+    class Killed(Exception):
+        pass
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    strike, filled.changes.done = filled.changes.done, die  # type: ignore[method-assign, assignment]
+    with pytest.raises(Killed):
+        sync(filled, solr_index, analysis(Lexicon()), 3)
+    filled.changes.done = strike  # type: ignore[method-assign]
+    assert sync(filled, solr_index, analysis(Lexicon()), 3) == {Reason.INDEXED: 1}
+    assert solr_index.count() == 4
+
+
+def test_publishing_touches_only_documents_that_hold_a_changed_term(filled: Store, solr_index: SolrIndex) -> None:
+    first = Lexicon(1, (LexiconEntry("世界石油大会"), LexiconEntry("PDC钻头")))
+    filled.lexicon.publish(first)
+    assert apply_lexicon(filled, solr_index) == 2
+    assert sync(filled, solr_index, analysis(filled.lexicon.applied()), 3) == {Reason.INDEXED: 2}
+    assert versions(solr_index) == {1: 1, 2: 0, 3: 1, 4: 0}
+    assert solr_index.count() == 4
+
+    second = Lexicon(2, (LexiconEntry("世界石油大会"), LexiconEntry("shale gas", 0, "eng")))
+    filled.lexicon.publish(second)
+    assert apply_lexicon(filled, solr_index) == 2  # one term came, one went
+    sync(filled, solr_index, analysis(filled.lexicon.applied()), 3)
+    assert versions(solr_index) == {1: 1, 2: 0, 3: 2, 4: 2}
+    assert apply_lexicon(filled, solr_index) == 0
+
+
+def test_a_new_term_is_one_word_in_its_documents(filled: Store, solr_index: SolrIndex) -> None:
+    query = {"q": "{!term f=title_domain v=$word}", "word": "世界石油大会", "fl": "url"}
+    assert solr_index.search(query)["response"]["numFound"] == 0
+    filled.lexicon.publish(Lexicon(1, (LexiconEntry("世界石油大会"),)))
+    apply_lexicon(filled, solr_index)
+    sync(filled, solr_index, analysis(filled.lexicon.applied()), 3)
+    assert [doc["url"] for doc in solr_index.search(query)["response"]["docs"]] == [url(1)]
+
+
+def test_articles_that_come_after_a_publication_are_cut_by_it(filled: Store, solr_index: SolrIndex) -> None:
+    filled.lexicon.publish(Lexicon(1, (LexiconEntry("页岩气井"),)))
+    apply_lexicon(filled, solr_index)
+    write(filled, 5, "页岩气井", "又一口页岩气井。")
+    sync(filled, solr_index, analysis(filled.lexicon.applied()), 3)
+    document = solr_index.get(document_id(url(5)))
+    assert document is not None
+    assert document[fields.DOMAIN_TERMS] == ["页岩气井"]
+
+
+def test_documents_that_the_store_does_not_know_are_deleted(filled: Store, solr_index: SolrIndex) -> None:
+    """A store restored from a backup is older than its Solr."""
+    assert remove_orphans(filled, solr_index) == 0
+    solr_index.add([{fields.ID: f"{n:032x}", fields.URL: f"http://later.test/{n}"} for n in range(3)])
+    solr_index.commit()
+    assert remove_orphans(filled, solr_index) == 3
+    assert solr_index.count() == 4
+    assert sorted(solr_index.ids()) == sorted(document_id(url(n)) for n in TEXTS)
+
+
+class Refusing(SolrIndex):
+    """A Solr that refuses one document, as it does a field that is too large."""
+
+    def add(self, docs: Sequence[Mapping[str, object]]) -> dict[str, str]:
+        bad = document_id(url(1))
+        super().add([doc for doc in docs if doc[fields.ID] != bad])
+        return {bad: "too large"} if any(doc[fields.ID] == bad for doc in docs) else {}
+
+
+def test_a_refused_document_is_an_outcome_and_the_old_version_goes(filled: Store, solr_index: SolrIndex) -> None:
+    write(filled, 1, "新的题目", "新的正文。")
+    refusing = Refusing(solr_index.base_url, solr_index.collection, 30.0)
+    assert sync(filled, refusing, analysis(Lexicon()), 3) == {Reason.REFUSED_BY_SOLR: 1}
+    assert filled.changes.count() == 0
+    assert filled.status.urls_with(Stage.INDEX, Reason.REFUSED_BY_SOLR) == [(url(1), "too large")]
+    solr_index.commit()
+    assert solr_index.count() == 3
+
+
+def test_a_solr_that_does_not_answer_loses_no_change(filled: Store) -> None:
+    write(filled, 1, "新的题目", "新的正文。")
+    nowhere = SolrIndex("http://127.0.0.1:9/solr", "none", 0.5, sleep=lambda seconds: None)
+    with pytest.raises(SolrUnavailableError):
+        sync(filled, nowhere, analysis(Lexicon()), 3)
+    assert filled.changes.count() == 1

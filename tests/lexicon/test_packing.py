@@ -1,0 +1,79 @@
+"""Rows as bytes and in files: they come back as they were, whatever they are."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from docstore.errors import LexiconError
+from lexicon.counting.hashing import Hashes
+from lexicon.counting.ngrams import COUNTS, NOWHERE, SEEN, SUMS, Rows, merged, negative, no_rows
+from lexicon.counting.occurrences import MOST_WORDS
+from lexicon.counting.packing import pack, read_rows, unpack, write_rows
+from lexicon.counting.sorted_runs import Runs, ends_of
+from tests.lexicon.test_ngrams import DAY_1, DAY_2, same, whole_table
+
+CHANCE = np.random.default_rng(15)
+
+
+def random_rows(count: int) -> Rows:
+    """Rows of any numbers that there can be, also such as are taken off."""
+    keys: Hashes = np.sort(CHANCE.integers(0, 2**64, count, dtype=np.uint64))
+    sizes = CHANCE.integers(1, MOST_WORDS + 1, count)
+    words = CHANCE.integers(0, 2**31 - 1, (MOST_WORDS, count), dtype=np.int32)
+    seen = CHANCE.integers(0, SEEN + 1, count)
+    seen_in = np.sort(CHANCE.integers(0, 2**62, (SEEN, count), dtype=np.int64), axis=0)
+    return Rows(
+        keys,
+        CHANCE.integers(-(2**31), 2**31 - 1, (len(COUNTS), count)).astype(np.int32),
+        CHANCE.integers(-(2**40), 2**40, (len(SUMS), count)),
+        np.where(np.arange(MOST_WORDS)[:, None] < sizes, words, -1).astype(np.int32),
+        CHANCE.integers(-32768, 1, count).astype(np.int32),
+        np.where(np.arange(SEEN)[:, None] < seen, seen_in, NOWHERE),
+    )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        no_rows(0),
+        whole_table([*DAY_1, DAY_2[1]]).rows(),
+        negative(whole_table(DAY_1).rows()),
+        random_rows(1),
+        random_rows(700),
+    ],
+    ids=["none", "real", "taken-off", "one", "random"],
+)
+def test_rows_come_back_as_they_were(rows: Rows, tmp_path: Path) -> None:
+    again = unpack(pack(rows))
+    assert same(again, rows) and np.array_equal(again.words, rows.words)
+    assert [column.dtype for column in vars(again).values()] == [column.dtype for column in vars(rows).values()]
+    write_rows(rows, tmp_path / "rows.z")
+    assert same(read_rows(tmp_path / "rows.z"), rows)
+
+
+@pytest.mark.parametrize("content", [b"", b"no rows", None], ids=["empty", "text", "torn"])
+def test_a_file_that_has_no_rows(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "rows.z"
+    write_rows(random_rows(20), path)
+    path.write_bytes(path.read_bytes()[:-30] if content is None else content)
+    with pytest.raises(LexiconError, match=r"rows\.z: no counts"):
+        read_rows(path)
+
+
+def test_runs_are_read_range_by_range() -> None:
+    parts = [random_rows(count) for count in (500, 0, 3)]
+    for asked in (1, 4, 8):
+        with tempfile.TemporaryFile() as file:
+            runs = Runs(file, 8)
+            for part in parts:
+                runs.add(part)
+            read = [row for number in range(asked) for row in runs.read(number, asked)]
+        assert same(merged([part for part in read if len(part)]), merged(parts)) and runs.rows_added == 503
+
+
+def test_ranges_part_all_keys() -> None:
+    keys = np.array([0, 2**62 - 1, 2**62, 2**63, 2**64 - 1], dtype=np.uint64)
+    assert ends_of(keys, 1) == [5]
+    assert ends_of(keys, 4) == [2, 3, 4, 5]

@@ -1,0 +1,126 @@
+"""What the signed-in area asks of the store: the reports on a vertical that has been crawled a little."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docstore.errors import LexiconError
+from docstore.frontier.table import NewUrl, StoredRobots, Visit
+from docstore.model import Kind, Outcome, Reason, Stage, StageReport, Term, TermStatus
+from docstore.runs import RunState, stage_run
+from docstore.searches import LoggedSearch
+from docstore.store import Store
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.search_site.actions import StoreActions
+from pipeline.settings import load_settings
+from search_ui.actions import Nights, RunSummary, StageSummary
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    config = tmp_path / "vertical.toml"
+    config.write_text('[crawl]\ndelay = 1.0\nuser_agent = "Plumbline/0.1"\n')
+    with Engine(load_settings(config), Quiet()) as opened:
+        yield opened
+
+
+def crawled(store: Store, host: str, *reasons: Reason, at: float = 1000.0) -> None:
+    """Addresses of a host, visited with these outcomes; one more waits."""
+    urls = [f"http://{host}/{n}.html" for n in range(len(reasons) + 1)]
+    store.frontier.add([NewUrl(url, host, 0, 0, Kind.UNKNOWN, 1.0) for url in urls])
+    entries = store.frontier.entries(urls)
+    visits = [
+        Visit(entries[url], Outcome(reason), at + n, None, 0.0)
+        for n, (url, reason) in enumerate(zip(urls, reasons, strict=False))
+    ]
+    store.frontier.record(visits)
+
+
+def test_sites_are_told_with_their_outcomes_and_delays(engine: Engine) -> None:
+    store = engine.store
+    crawled(store, "big.test", Reason.FETCHED, Reason.FETCHED, Reason.GONE)
+    crawled(store, "small.test:8080", Reason.TIMED_OUT)
+    store.frontier.add([NewUrl("https://new.test/", "new.test", 0, 0, Kind.SEED, 1.0)])
+    patient = b"User-agent: Plumbline\nCrawl-delay: 7\n"
+    store.frontier.save_robots(StoredRobots("http://small.test:8080", 200, patient, 0.0))
+    big, small, new = StoreActions(engine).sites()
+    assert (big.health.host, big.health.addresses, big.health.due, big.health.last_visit) == ("big.test", 4, 1, 1002.0)
+    assert big.health.outcomes == {Reason.FETCHED: 2, Reason.GONE: 1}
+    assert (big.delay, small.delay, new.delay) == (1.0, 7.0, 1.0)
+    assert (new.health.last_visit, new.health.outcomes, new.health.example) == (None, {}, "https://new.test/")
+    assert [one.health.host for one in StoreActions(engine).sites()] == ["big.test", "small.test:8080", "new.test"]
+    assert [one.host for one in store.status.sites(limit=1)] == ["big.test"]
+
+
+def test_an_empty_store_is_fresh(engine: Engine) -> None:
+    told = StoreActions(engine).overview()
+    assert (told.published, told.applied, told.nights) == (0, 0, Nights((), None, None, None))
+    fresh = told.freshness
+    assert (fresh.articles, fresh.indexed, fresh.waiting) == (0, 0, 0)
+    assert (fresh.waiting_since, fresh.last_fetched, fresh.last_indexed) == (None, None, None)
+
+
+def test_runs_are_told_with_what_came_of_them(engine: Engine) -> None:
+    store = engine.store
+    run = store.runs.start("run")
+    counts = {Reason.GONE: 1, Reason.FETCHED: 8, Reason.UNCHANGED: 8}
+    stages = StageReport(Stage.CRAWL, counts, 1.0), StageReport(Stage.INDEX)
+    store.runs.finish(run, [stage_run(one) for one in stages])
+    store.runs.start("run")
+    killed, done = StoreActions(engine).overview().nights.runs  # nobody holds the lock of a run
+    assert (killed.finished_at, killed.state, killed.stages) == (None, RunState.KILLED, ())
+    crawl = StageSummary("crawl", (("fetched", 8), ("unchanged", 8), ("gone", 1)), 1.0)
+    assert done == RunSummary(done.started_at, done.finished_at, RunState.DONE, (crawl, StageSummary("index", ())))
+
+
+def test_a_proposed_word_is_a_candidate_until_somebody_decides(engine: Engine) -> None:
+    actions, table = StoreActions(engine), engine.store.lexicon
+    actions.propose("可燃冰")
+    assert table.terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1
+    table.replace_candidates([Term("页岩气", 5.0, 3, 2)])
+    assert table.terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1  # mining the articles does not forget it
+    actions.decide("可燃冰", TermStatus.ACCEPTED)
+    actions.propose("可燃冰")
+    assert table.terms(TermStatus.ACCEPTED, "可燃冰")[0] == 1
+    for unfit in ("", " ", "\n", "x" * 300):
+        with pytest.raises(LexiconError):
+            actions.propose(unfit)
+
+
+def test_synonyms_are_named_for_the_next_version(engine: Engine) -> None:
+    actions, table = StoreActions(engine), engine.store.lexicon
+    table.add(["页岩气"])
+    actions.set_synonyms("页岩气", ["shale gas", " ", "页岩天然气"])
+    assert table.accepted()[0].synonyms == ("shale gas", "页岩天然气")
+    assert stages.publish(engine).entries[0].synonyms == ("shale gas", "页岩天然气")
+    actions.set_synonyms("页岩气", [])
+    assert stages.publish(engine).version == 2
+    for text, synonyms in (("没有的词", ["a"]), ("页岩气", ["<b>"])):
+        with pytest.raises(LexiconError):
+            actions.set_synonyms(text, synonyms)
+
+
+def test_searches_are_counted_by_the_clock_on_the_wall(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        now = time.time()
+        engine.store.searches.keep([LoggedSearch("s", "页岩气", 1, 1, at=now)], [])
+        days = StoreActions(engine).searches(7).days
+        assert days[-1].day == time.strftime("%Y-%m-%d", time.localtime(now)) and days[-1].searches == 1
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_popular_queries_come_from_the_log(engine: Engine) -> None:
+    actions = StoreActions(engine)
+    assert actions.popular_queries(5) == []
+    now = time.time()
+    asked = [LoggedSearch(f"s{n}", "页岩气", 1, 1, at=now - n * 86400) for n in range(3)]
+    engine.store.searches.keep(asked, [])
+    assert actions.popular_queries(5) == ["页岩气"]

@@ -1,0 +1,211 @@
+"""The pipeline in one process, on one of the demo's sites and a real Solr: what the command line and the site call."""
+
+import io
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from docstore import fields
+from docstore.errors import LexiconError, PlumblineError, StoreError
+from docstore.model import Reason, Stage, TermStatus, document_id
+from pipeline import stages
+from pipeline.cli import report
+from pipeline.demo.site import DemoServer, change_article, demo_urls, write_sites
+from pipeline.engine import Engine
+from pipeline.explain.sentences import sentences
+from pipeline.import_warc import import_warc
+from pipeline.progress import Quiet
+from pipeline.refresh import refresh
+from pipeline.search_site.actions import StoreActions, decide
+from pipeline.search_site.compare import compare_term
+from pipeline.search_site.serve import Follower, is_behind, secret
+from pipeline.settings import build
+from tests.web_fixture import PATIENCE
+
+pytestmark = [pytest.mark.solr, pytest.mark.slow]
+
+TERM = "世界石油大会"
+
+
+@dataclass
+class Chain:
+    """An engine that has run once, and the site it crawls."""
+
+    engine: Engine
+    sites: Path
+    port: int
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+    folder = tmp_path_factory.mktemp("chain")
+    write_sites(folder / "sites")
+    with DemoServer(folder / "sites", 0) as server:
+        seeds = demo_urls(server.port)
+        hosts = [seed.split("/")[2] for seed in seeds]
+        crawl = {
+            "seeds": seeds,
+            "depth": 6,
+            "delay": 0.001,
+            "per_host": 4,
+            "inside_hosts": hosts,
+            "revisit_shortest": 0.0,
+        }
+        settings = build({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
+        with Engine(settings, Quiet()) as engine:
+            stages.run(engine)
+            yield Chain(engine, folder / "sites", server.port)
+
+
+def eventually(is_so: Callable[[], bool], seconds: float = PATIENCE) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if is_so():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_a_run_is_recorded_with_its_reports(chain: Chain) -> None:
+    [run, *_] = chain.engine.store.runs.newest()
+    assert run.finished_at is not None
+    assert [stage.stage for stage in run.stages] == [*Stage]
+
+
+def test_until_stops_after_the_stage(chain: Chain) -> None:
+    reports = stages.run(chain.engine, until="extract")
+    assert [r.stage for r in reports] == [Stage.CRAWL, Stage.EXTRACT]
+
+
+def test_a_second_run_finds_nothing_to_do(chain: Chain) -> None:
+    reports = {r.stage: r for r in stages.run(chain.engine)}
+    assert set(reports) == {Stage.CRAWL, Stage.EXTRACT, Stage.SOLR, Stage.INDEX}  # no new text, nothing to mine
+    assert reports[Stage.CRAWL].counts.get(Reason.FETCHED, 0) == 0
+    assert reports[Stage.EXTRACT].total == reports[Stage.INDEX].total == 0
+
+
+def test_a_changed_page_goes_through_all_stages(chain: Chain) -> None:
+    url, marker = change_article(chain.sites, 3, chain.port)
+    trace = refresh(chain.engine, url)
+    assert [name for name, _ in trace.times] == ["fetched", "extracted", "indexed", "searchable"]
+    assert [moment for _, moment in trace.times] == sorted(moment for _, moment in trace.times)
+    found = chain.engine.index.search({"q": "{!field f=body v=$marker}", "marker": marker})["response"]["docs"]
+    assert [doc[fields.URL] for doc in found] == [url]
+    assert next(report.trace_lines(trace)) == url
+
+
+def test_refresh_of_a_page_that_was_never_seen(chain: Chain) -> None:
+    with pytest.raises(PlumblineError, match="was never seen"):
+        refresh(chain.engine, "http://elsewhere.test/")
+    with pytest.raises(PlumblineError, match="is not an address"):
+        refresh(chain.engine, "http://[/")
+
+
+def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None:
+    """Accepted and published as on the review page; only the documents with the term are segmented again."""
+    actions = StoreActions(chain.engine)
+    assert actions.terms(None, TERM, 0, 5)[0] >= 1
+    before = chain.engine.store.lexicon.latest_version()
+    actions.decide(TERM, TermStatus.ACCEPTED)
+    assert actions.review.pending() == (1, 0, 0)
+    with Follower(chain.engine):
+        version = actions.publish()
+        assert version.version == before + 1
+        assert eventually(lambda: not is_behind(chain.engine))
+    assert actions.lexicon().version == version.version
+    assert TERM in actions.segmenter().cut(f"在{TERM}上")
+    chain.engine.index.commit()
+    again = {"q": f"{fields.LEXICON_VERSION}:{version.version}", "fl": fields.URL, "rows": 1000}
+    redone = {doc[fields.URL] for doc in chain.engine.index.search(again)["response"]["docs"]}
+    holding = {s.article.url for s in chain.engine.store.articles.all() if TERM in s.article.title + s.article.body}
+    assert redone == holding != set()
+    base, domain = compare_term(chain.engine, TERM)
+    assert domain.measures.first_rank == 1
+    assert domain.measures.precision_at_10 > base.measures.precision_at_10
+    assert report.comparison([base, domain])[1]["words"] == [TERM]
+    with pytest.raises(LexiconError, match="nothing to publish"):
+        actions.publish()
+
+
+def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
+    with pytest.raises(LexiconError):
+        decide(chain.engine, ["页\u200b岩"], TermStatus.ACCEPTED)
+    with pytest.raises(LexiconError, match="no such term"):
+        decide(chain.engine, ["从没见过的词组"], TermStatus.REJECTED)
+
+
+def test_status_and_explain_account_for_pages(chain: Chain) -> None:
+    answer = report.status(chain.engine)
+    assert answer["articles"] == answer["indexed"] == chain.engine.index.count()
+    assert answer["outcomes"]["crawl"]["robots_forbidden"] == 1
+    assert any("robots_forbidden" in line for line in report.status_lines(answer))
+    url = next(chain.engine.store.articles.all()).article.url
+    told = report.explain(chain.engine, url)
+    assert told["solr"][0]["url"] == url
+    said = list(sentences(told))
+    assert said[0] == url
+    assert any(line.startswith("Found ") and " by the link “" in line for line in said)
+    assert any(re.fullmatch(r"Extracted \S+ \S+: extracted\b.*\.", line) for line in said)
+    assert any(line.startswith("In the index since ") for line in said)
+    with pytest.raises(PlumblineError, match="was never seen"):
+        report.explain(chain.engine, "http://elsewhere.test/")
+
+
+def test_a_solr_that_lost_documents_is_filled_again(chain: Chain) -> None:
+    count = chain.engine.index.count()
+    ids = [stored.doc_id for stored in chain.engine.store.articles.all()][:5]
+    chain.engine.index.delete(ids)
+    told = stages.index(chain.engine)
+    assert "Solr has lost documents" in told.notes[0]
+    assert chain.engine.index.count() == count
+
+
+def warc(path: Path, pages: list[tuple[str, int, str, bytes]]) -> Path:
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for url, status, kind, body in pages:
+            http = StatusAndHeaders(f"{status} X", [("Content-Type", kind)], protocol="HTTP/1.1")
+            writer.write_record(writer.create_warc_record(url, "response", payload=io.BytesIO(body), http_headers=http))
+    return path
+
+
+def test_anyones_crawl_is_imported_once(chain: Chain, tmp_path: Path) -> None:
+    text = "<p>页岩气井压裂，取得新进展，日产气二十万方。这是一篇导入的文章，讲压裂。</p>" * 4
+    html = f"<html><head><title>导入的文章</title></head><body><h1>导入的文章</h1>{text}</body></html>".encode()
+    pages = [
+        ("http://other.test/a.html", 200, "text/html; charset=utf-8", html),
+        ("http://other.test/gone.html", 404, "text/html", b"no"),
+        ("http://other.test/x.png", 200, "image/png", b"png"),
+        ("http://other.test/empty.html", 200, "text/html", b" "),
+        ("http://[/", 200, "text/html", html),
+    ]
+    file = warc(tmp_path / "theirs.warc.gz", pages)
+    first = import_warc(chain.engine, file).counts
+    assert first == {Reason.FETCHED: 1, Reason.HTTP_ERROR: 1, Reason.NOT_HTML: 1, Reason.EMPTY: 1, Reason.BAD_URL: 1}
+    assert import_warc(chain.engine, file).counts[Reason.UNCHANGED] == 1
+    stages.extract(chain.engine)
+    stages.index(chain.engine)
+    document = chain.engine.index.get(document_id("http://other.test/a.html"))
+    assert document is not None
+    assert document[fields.TITLE] == "导入的文章"
+
+
+def test_a_truncated_import_keeps_what_came_before(chain: Chain, tmp_path: Path) -> None:
+    body = b"<html><body>" + bytes(range(65, 91)) * 4000
+    pages = [(f"http://cut.test/{n}.html", 200, "text/html", body + str(n).encode()) for n in range(3)]
+    file = warc(tmp_path / "cut.warc.gz", pages)
+    file.write_bytes(file.read_bytes()[:-40])
+    with pytest.raises(StoreError, match="not a whole WARC"):
+        import_warc(chain.engine, file)
+    assert chain.engine.store.frontier.known([url for url, *_ in pages]) >= {pages[0][0], pages[1][0]}
+
+
+def test_the_key_of_sessions_is_made_once_and_private(tmp_path: Path) -> None:
+    assert secret(tmp_path / "session.key") == secret(tmp_path / "session.key")
+    assert (tmp_path / "session.key").stat().st_mode & 0o077 == 0

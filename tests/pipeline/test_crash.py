@@ -1,0 +1,566 @@
+"""kill -9 in every stage, then the same command again: nothing acknowledged is lost, nothing is done twice.
+
+Each test takes a vertical as a stage finds it, kills the real `plumb` with everything it started at a moment that it
+sees in the store, runs the command again, and compares what is kept with an undisturbed run. What else can go wrong
+between two runs (lost files, a clock set back, a second `plumb`) stands at the end.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from crawler.sitemaps.walk import usual_places
+from docstore.locks import stage_lock
+from docstore.model import document_id
+from pipeline.demo.site import write_sites
+from tests.crash_harness import PLUMB, Kept, Said, SlowSites, Vertical, indexed_ids, until
+from tests.web_fixture import PATIENCE
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
+
+JAVA = "org.eclipse.jetty"
+GUARD = "indexer.solr_guard"
+ACCOUNT = "管理员"
+PASSWORD = "石油 password"
+
+
+@dataclass
+class Undisturbed:
+    """One vertical after each stage of a run that nobody disturbed."""
+
+    site: SlowSites
+    new: Vertical
+    begun: Vertical  # the first 40 pages crawled
+    crawled: Vertical
+    extracted: Vertical
+    mined: Vertical
+    decided: Vertical  # the best thirty terms accepted, and mined again in their light
+    indexed: Vertical
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbed]:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    write_sites(folder / "sites")
+    with SlowSites(folder / "sites", pause=0.0) as site:
+        new = Vertical(folder / "new").write(site.sections())
+        begun = new.copy_to(folder / "begun")
+        begun.done("crawl", "--max-pages", "40")
+        crawled = begun.copy_to(folder / "crawled")
+        crawled.done("crawl")
+        extracted = crawled.copy_to(folder / "extracted")
+        extracted.done("extract")
+        mined = extracted.copy_to(folder / "mined")
+        mined.done("lexicon", "build")
+        decided = mined.copy_to(folder / "decided")
+        decided.done("lexicon", "accept", "--top", "30")
+        decided.done("lexicon", "build")
+        indexed = decided.copy_to(folder / "indexed")
+        indexed.done("index")
+        assert len(indexed.kept().articles) > 80
+        yield Undisturbed(site, new, begun, crawled, extracted, mined, decided, indexed)
+        indexed.end()
+
+
+@pytest.fixture
+def vertical(tmp_path: Path) -> Iterator[Vertical]:
+    """Where a test's vertical goes (`copy`); every process of it is ended after the test."""
+    place = Vertical(tmp_path / "vertical")
+    yield place
+    place.end()
+
+
+def copy(source: Vertical, vertical: Vertical) -> None:
+    source.copy_to(vertical.folder)
+
+
+class TestCrawl:
+    @pytest.mark.parametrize("pages", [1, 60])
+    def test_killed(self, undisturbed: Undisturbed, vertical: Vertical, pages: int) -> None:
+        copy(undisturbed.new, vertical)
+        kill_crawl(undisturbed.site, vertical, pages)
+        acknowledged = set(page_digests(vertical))
+        assert pages <= len(acknowledged) < 110
+        undisturbed.site.log.clear()
+        vertical.done("crawl")
+        assert [url for url, status in undisturbed.site.log if status == 200 and url in acknowledged] == []
+        check_crawled(undisturbed, vertical)
+
+    def test_a_second_crawl_is_refused(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        copy(undisturbed.new, vertical)
+        undisturbed.site.pause = 0.1
+        running = vertical.start("crawl")
+        until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 0, running)
+        said = vertical.plumb("crawl"), vertical.plumb("run", "--until", "crawl")
+        undisturbed.site.pause = 0.0
+        assert [one.status for one in said] == [1, 1]
+        for one in said:
+            assert f"another process (pid {running.pid}) is in the crawl stage" in one.complaint
+        assert vertical.finished(running).status == 0
+        check_crawled(undisturbed, vertical)
+
+    @pytest.mark.parametrize(
+        "spoil",
+        [
+            pytest.param(lambda whole: whole[: len(whole) // 2], id="half"),
+            pytest.param(lambda whole: b"", id="empty"),
+            pytest.param(lambda whole: whole[:1000] + bytes(1000) + whole[2000:], id="zeroed"),
+            pytest.param(lambda whole: b"PLSEEN00" + whole[8:], id="other version"),
+        ],
+    )
+    def test_spoilt_seen_filter(
+        self, undisturbed: Undisturbed, vertical: Vertical, spoil: Callable[[bytes], bytes]
+    ) -> None:
+        copy(undisturbed.begun, vertical)
+        file = vertical.data / "seen.bloom"
+        file.write_bytes(spoil(file.read_bytes()))
+        vertical.done("crawl")
+        assert "is damaged or out of date: made anew" in vertical.log()
+        check_crawled(undisturbed, vertical)
+
+    def test_seen_filter_older_than_the_frontier(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        copy(undisturbed.begun, vertical)
+        old = (vertical.data / "seen.bloom").read_bytes()
+        vertical.done("crawl")
+        (vertical.data / "seen.bloom").write_bytes(old)
+        vertical.done("crawl")
+        check_crawled(undisturbed, vertical)
+
+
+def kill_crawl(site: SlowSites, vertical: Vertical, pages: int) -> None:
+    """Kill a crawl that has kept so many pages."""
+    site.pause = 0.03
+    running = vertical.start("crawl")
+    until(lambda: vertical.number("SELECT COUNT(*) FROM pages") >= pages, running)
+    vertical.kill()
+    site.pause = 0.0
+
+
+def check_crawled(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    """The crawl is where the undisturbed one is; each page's record can be read; the seen filter holds each address.
+
+    A request that fails for once on a busy machine is asked again in the same run.
+    """
+    assert vertical.kept() == undisturbed.crawled.kept()
+    assert vertical.failures() == undisturbed.crawled.failures()
+    assert page_digests(vertical) == page_digests(undisturbed.crawled)
+    assert vertical.check_archive() == len(page_digests(vertical))
+    size = (vertical.data / "seen.bloom").read_bytes()[40:48]  # see crawler/schedule/url_seen.py
+    assert int.from_bytes(size, "little") == len(vertical.kept().urls)
+
+
+def page_digests(vertical: Vertical) -> dict[str, str]:
+    """URL -> digest of the kept page."""
+    return dict(vertical.ask("SELECT url, p.digest FROM urls JOIN pages p USING (url_id)"))
+
+
+class TestExtract:
+    def test_killed(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        copy(undisturbed.crawled, vertical)
+        running = vertical.start("extract")
+        until(lambda: vertical.number("SELECT COUNT(*) FROM articles") > 0, running)
+        vertical.kill()
+        assert 0 < len(vertical.kept().articles) < len(undisturbed.extracted.kept().articles)
+        vertical.done("extract")
+        assert vertical.kept() == undisturbed.extracted.kept()
+
+    def test_its_workers_end_with_it(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        """Where only the main process is killed, as the kernel does when memory is short."""
+        copy(undisturbed.crawled, vertical)
+        running = vertical.start("extract")
+        until(lambda: vertical.number("SELECT COUNT(*) FROM articles") > 0, running)
+        assert len(vertical.processes()) > 2
+        os.kill(running.pid, signal.SIGKILL)
+        until(lambda: not vertical.processes())
+
+    def test_lost_warc_files_are_said_and_the_pages_fetched_again(
+        self, undisturbed: Undisturbed, vertical: Vertical
+    ) -> None:
+        copy(undisturbed.crawled, vertical)
+        shutil.rmtree(vertical.data / "warc")
+        said = vertical.done("extract")
+        assert f"lost_page {len(page_digests(vertical))}" in said.out
+        assert set(vertical.kept().extracted.values()) == {"lost_page"}
+        vertical.done("run", "--until", "extract")
+        assert vertical.kept() == undisturbed.extracted.kept()
+
+
+class TestImport:
+    def test_killed(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        copy(undisturbed.new, vertical)
+        files = sorted(str(file) for file in (undisturbed.crawled.data / "warc").iterdir())
+        running = vertical.start("import", *files)
+        until(lambda: vertical.number("SELECT COUNT(*) FROM pages") >= 20, running)
+        vertical.kill()
+        assert 20 <= len(page_digests(vertical)) < 110
+        vertical.done("import", *files)
+        assert page_digests(vertical) == page_digests(undisturbed.crawled)
+        vertical.check_archive()
+        vertical.done("extract")
+        assert vertical.kept().articles == undisturbed.extracted.kept().articles
+
+
+class TestMine:
+    @pytest.mark.parametrize("moment", ["computing", "writing"])
+    def test_killed(self, undisturbed: Undisturbed, vertical: Vertical, moment: str) -> None:
+        copy(undisturbed.decided, vertical)
+        before = vertical.kept()
+        running = vertical.start("lexicon", "build", "--probability", "0.8")
+        wal = vertical.data / "store.db-wal"
+        if moment == "computing":
+            until(lambda: (vertical.data / "locks" / "lexicon").read_text() == f"{running.pid}\n", running)
+        else:
+            until(lambda: wal.exists() and wal.stat().st_size > 30_000, running)
+        vertical.kill()
+        assert vertical.kept().terms in (before.terms, few_terms(before))
+        vertical.done("lexicon", "build")
+        assert vertical.kept() == before
+
+    def test_a_clock_set_back_leaves_no_stale_candidates(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        copy(undisturbed.decided, vertical)
+        change(vertical, "UPDATE terms SET mined_at = mined_at + 86400 WHERE mined_at IS NOT NULL")
+        before = vertical.kept()
+        vertical.done("lexicon", "build", "--probability", "0.8")
+        assert vertical.kept().terms == few_terms(before)
+
+
+def test_a_run_killed_before_it_mined_mines_the_next_time(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    """Although then no article is new."""
+    copy(undisturbed.crawled, vertical)
+    pages = len(page_digests(vertical))
+    running = vertical.start("run", "--until", "lexicon")
+    until(lambda: vertical.number("SELECT COUNT(*) FROM outcomes WHERE stage = 'extract'") == pages, running)
+    vertical.kill()
+    assert vertical.kept().terms == {}
+    vertical.done("run", "--until", "lexicon")
+    assert set(vertical.kept().terms) == set(undisturbed.mined.kept().terms)
+    said = vertical.done("run", "--until", "lexicon")
+    assert "lexicon" not in said.out  # nothing has changed since
+
+
+def few_terms(kept: Kept) -> dict[str, tuple[str, float]]:
+    """What mining leaves that wants a probability of 0.8: decisions, and the best candidates."""
+    return {
+        text: (status, score) for text, (status, score) in kept.terms.items() if status == "accepted" or score > 0.8
+    }
+
+
+def change(vertical: Vertical, statement: str) -> None:
+    """Do to the store what no `plumb` does."""
+    with closing(sqlite3.connect(vertical.data / "store.db")) as connection, connection:
+        assert connection.execute(statement).rowcount > 0
+
+
+def test_a_clock_set_back_does_not_keep_the_crawl_waiting(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    copy(undisturbed.crawled, vertical)
+    change(vertical, "UPDATE urls SET visited_at = visited_at + 1e8, due_at = due_at + 1e8 WHERE visited_at > 0")
+    change(vertical, "UPDATE robots SET fetched_at = fetched_at + 1e8")
+    undisturbed.site.log.clear()
+    vertical.done("crawl")
+    assert {url for url, _ in undisturbed.site.log} >= set(page_digests(vertical))
+    check_crawled(undisturbed, vertical)
+    undisturbed.site.log.clear()
+    vertical.done("crawl")
+    asked = {url for url, _ in undisturbed.site.log} - set(usual_places(undisturbed.site.seed.rstrip("/")))
+    assert asked == {undisturbed.site.seed}  # articles are not due again
+
+
+@pytest.mark.solr
+class TestIndex:
+    @pytest.mark.parametrize("moment", ["Solr is starting", "some are written"])
+    def test_killed(self, undisturbed: Undisturbed, vertical: Vertical, moment: str) -> None:
+        copy(undisturbed.decided, vertical)
+        running = vertical.start("index")
+        if moment == "Solr is starting":
+            until(lambda: JAVA in " ".join(vertical.processes().values()), running)
+        else:
+            until(lambda: vertical.number("SELECT COUNT(*) FROM indexed") >= 20, running)
+        vertical.kill()
+        assert vertical.number("SELECT COUNT(*) FROM changes") > 0
+        check_indexed_by("index", undisturbed, vertical)
+
+    def test_solr_killed(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        copy(undisturbed.decided, vertical)
+        running = vertical.start("index")
+        until(lambda: vertical.number("SELECT COUNT(*) FROM indexed") >= 20, running)
+        os.kill(running.pid, signal.SIGSTOP)
+        vertical.kill(JAVA)
+        os.kill(running.pid, signal.SIGCONT)
+        said = vertical.finished(running)
+        assert said.status == 1
+        assert "Solr" in said.complaint and "run the same command again" in said.complaint
+        check_indexed_by("index", undisturbed, vertical)
+
+    def test_a_lost_store_leaves_the_index_as_it_is(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        """The database is gone, as a wrong path or a lost disk has it; then it is put back."""
+        copy(undisturbed.indexed, vertical)
+        backup = back_up(vertical)
+        lose_store(vertical)
+        for command in ("index", "index --full"):
+            said = vertical.plumb(*command.split())
+            assert said.status == 1, said
+            assert "was filled from another store" in said.complaint and "plumb index --adopt" in said.complaint
+        with vertical.solr() as index:
+            assert indexed_ids(index) == sorted(document_id(url) for url in undisturbed.indexed.kept().articles)
+        lose_store(vertical)
+        shutil.copy(backup, vertical.data / "store.db")
+        said = check_indexed_by("index", undisturbed, vertical)
+        assert "nothing to do" in said.out
+
+    def test_another_store_takes_an_index_over_on_purpose(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        copy(undisturbed.indexed, vertical)
+        lose_store(vertical)
+        said = vertical.done("index", "--adopt")
+        assert "the index is this store's now" in said.out and "were deleted" in said.out
+        with vertical.solr() as index:
+            assert indexed_ids(index) == []
+        assert "nothing to do" in vertical.done("index").out
+
+    def test_an_older_backup_is_restored_to_a_younger_index(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        """Documents that the backup does not know leave the index; nobody has to be asked."""
+        copy(undisturbed.indexed, vertical)
+        change(vertical, "DELETE FROM articles WHERE url_id IN (SELECT url_id FROM indexed LIMIT 3)")
+        change(vertical, "DELETE FROM indexed WHERE url_id NOT IN (SELECT url_id FROM articles)")
+        said = vertical.done("index")
+        assert "3 documents that the store does not know were deleted" in said.out
+
+    def test_an_index_of_an_older_program_is_taken_over_without_a_word(
+        self, undisturbed: Undisturbed, vertical: Vertical
+    ) -> None:
+        copy(undisturbed.indexed, vertical)
+        change(vertical, "DELETE FROM meta WHERE key = 'store_id'")
+        with vertical.solr() as index:
+            index.claim("")
+            assert index.owner() == ""
+            said = vertical.done("index")
+            [(store_id,)] = vertical.ask("SELECT value FROM meta WHERE key = 'store_id'")
+            assert index.owner() == store_id
+        assert "nothing to do" in said.out
+
+    def test_a_deleted_solr_is_filled_again(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
+        copy(undisturbed.indexed, vertical)
+        shutil.rmtree(vertical.data / "solr")
+        said = check_indexed_by("index", undisturbed, vertical)
+        assert "Solr has lost documents" in said.out
+
+
+def lose_store(vertical: Vertical) -> None:
+    """Delete the database."""
+    for file in vertical.data.glob("store.db*"):
+        file.unlink()
+
+
+def back_up(vertical: Vertical) -> Path:
+    """The store as deploy/runbook.md copies it."""
+    file = vertical.folder / "backup.db"
+    with closing(sqlite3.connect(vertical.data / "store.db")) as connection:
+        connection.execute(f"VACUUM INTO '{file}'")
+    return file
+
+
+def check_indexed_by(command: str, undisturbed: Undisturbed, vertical: Vertical) -> Said:
+    """Run `command`; then the store is as undisturbed, Solr holds each article once, and the change log is empty.
+
+    The Solr that the command starts is kept up to be asked.
+    """
+    wanted = undisturbed.decided.kept()
+    running = vertical.start(*command.split())
+    with vertical.solr() as index:
+        said = vertical.finished(running)
+        assert (said.status, "Traceback" in said.err) == (0, False), said
+        assert indexed_ids(index) == sorted(document_id(url) for url in wanted.articles)
+    kept = vertical.kept()
+    assert kept.changes == 0
+    assert (kept.urls, kept.articles, kept.terms) == (wanted.urls, wanted.articles, wanted.terms)
+    assert vertical.number("SELECT COUNT(*) FROM indexed") == len(wanted.articles)
+    return said
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize("moment", ["published", "half segmented again"])
+def test_publish_killed(undisturbed: Undisturbed, vertical: Vertical, moment: str) -> None:
+    copy(undisturbed.indexed, vertical)
+    running = vertical.start("lexicon", "publish")
+    if moment == "published":
+        until(lambda: vertical.number("SELECT COUNT(*) FROM lexicons"), running)
+    else:
+        until(lambda: vertical.number("SELECT COUNT(*) FROM indexed WHERE lexicon_version = 1") > 5, running)
+    vertical.kill()
+    said = check_indexed_by("lexicon publish", undisturbed, vertical)
+    assert "version 1 is published already" in said.out
+    assert vertical.kept().versions == {1: 30}
+    assert vertical.number("SELECT COUNT(*) FROM lexicons WHERE applied_at > 0") == 1
+    assert vertical.number("SELECT COUNT(*) FROM indexed WHERE lexicon_version = 1") > 20
+    again = vertical.plumb("lexicon", "publish")
+    assert (again.status, "nothing to publish" in again.complaint) == (1, True)
+
+
+class Administrator:
+    """A person's browser at the review pages of a running `plumb serve`."""
+
+    def __init__(self, vertical: Vertical) -> None:
+        make_account(vertical)
+        self.running = vertical.start("serve")
+        self.address = served_at(self.running)
+        self._session = requests.Session()
+        self._session.headers["Accept"] = "application/json"
+        form = {"token": self._token("login"), "name": ACCOUNT, "password": PASSWORD}
+        self._session.post(f"{self.address}admin/login", form)
+        self._form = self._token("lexicon")
+
+    def decide(self, term: str, decision: str) -> bool:
+        """Was the decision acknowledged?"""
+        return self._post("decide", {"term": term, "decision": decision})
+
+    def publish(self) -> bool:
+        """Was the publication acknowledged?"""
+        return self._post("publish", {})
+
+    def finds(self, word: str) -> int:
+        """Status of a search."""
+        return self._session.get(f"{self.address}search", params={"q": word, "format": "json"}).status_code
+
+    def _post(self, what: str, form: dict[str, str]) -> bool:
+        try:
+            answer = self._session.post(f"{self.address}admin/lexicon/{what}", {**form, "token": self._form})
+        except requests.ConnectionError:
+            return False
+        assert answer.ok, answer.text
+        return True
+
+    def _token(self, page: str) -> str:
+        text = self._session.get(f"{self.address}admin/{page}", headers={"Accept": "text/html"}).text
+        found = re.search(r'name="token" value="([^"]+)"', text)
+        assert found, text
+        return found[1]
+
+
+def make_account(vertical: Vertical) -> None:
+    """As an operator does; a second time it is there already."""
+    command = [PLUMB, "-c", str(vertical.config), "account", "add", ACCOUNT, "--role", "reviewer"]
+    subprocess.run(command, input=PASSWORD, text=True, capture_output=True, timeout=PATIENCE, check=False)
+
+
+def served_at(running: "subprocess.Popen[str]") -> str:
+    """The address that `plumb serve` prints once it listens."""
+    assert running.stdout is not None
+    line = running.stdout.readline()
+    assert line.startswith("search page: "), (line, running.communicate(timeout=PATIENCE))
+    return line.split()[-1]
+
+
+@pytest.mark.solr
+def test_review_killed(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    """Decisions and a publication that the browser saw acknowledged are kept; one more decision at most."""
+    copy(undisturbed.indexed, vertical)
+    candidates = [text for text, (status, _) in vertical.kept().terms.items() if status == "candidate"]
+    administrator, acknowledged = Administrator(vertical), []
+
+    def judge() -> None:
+        for term in candidates:
+            if not administrator.decide(term, "rejected"):
+                return
+            acknowledged.append(term)
+
+    judging = threading.Thread(target=judge)
+    judging.start()
+    until(lambda: len(acknowledged) >= 20, administrator.running)
+    vertical.kill()
+    judging.join(PATIENCE)
+    rejected = {text for text, (status, _) in vertical.kept().terms.items() if status == "rejected"}
+    assert rejected >= set(acknowledged)
+    assert len(rejected) <= len(acknowledged) + 1 < len(candidates)
+
+    assert Administrator(vertical).publish()
+    vertical.kill()
+    assert vertical.kept().versions == {1: 30}
+    vertical.done("index")
+    assert vertical.number("SELECT COUNT(*) FROM lexicons WHERE applied_at > 0") == 1
+    assert vertical.kept().changes == 0
+
+
+@pytest.mark.solr
+def test_solr_killed_under_the_search_site(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    """The site says so while it lasts, and brings Solr back by itself."""
+    copy(undisturbed.indexed, vertical)
+    site = Administrator(vertical)
+    until(lambda: site.finds("石油") == 200, site.running)
+    vertical.kill(GUARD)
+    until(lambda: JAVA not in " ".join(vertical.processes().values()))
+    assert site.finds("石油") == 503
+    until(lambda: site.finds("石油") == 200, site.running)
+    assert site.running.poll() is None
+
+
+@pytest.mark.solr
+def test_the_site_answers_while_another_process_indexes(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    """As after a restart of the machine during a long run; what the run leaves undone is done when it has ended."""
+    copy(undisturbed.indexed, vertical)
+    change(vertical, "INSERT INTO changes (url_id, op, at) SELECT url_id, 'upsert', 0 FROM articles LIMIT 4")
+    with stage_lock(vertical.data, "index"):
+        running = vertical.start("serve")
+        address = served_at(running)
+        until(lambda: health(address)["status"] == "ok", running)
+        assert health(address)["documents"] == len(undisturbed.indexed.kept().articles)
+        assert health(address)["index_lag"] == 4
+    until(lambda: health(address)["index_lag"] == 0, running)
+    assert "could not follow" not in vertical.log()
+
+
+def health(address: str) -> dict[str, Any]:
+    """What /healthz tells."""
+    told: dict[str, Any] = requests.get(f"{address}healthz", timeout=PATIENCE).json()
+    return told
+
+
+@pytest.mark.solr
+def test_the_site_answers_while_solr_starts_and_searches_by_itself_once_it_has(
+    undisturbed: Undisturbed, vertical: Vertical
+) -> None:
+    copy(undisturbed.indexed, vertical)
+    running = vertical.start("serve")
+    until(lambda: java_of(vertical), running)
+    os.kill(java_of(vertical), signal.SIGSTOP)
+    address = served_at(running)
+    found = requests.get(f"{address}search", params={"q": "石油"}, timeout=PATIENCE)
+    assert (found.status_code, found.headers["Retry-After"]) == (503, "5")
+    assert 'http-equiv="refresh"' in found.text
+    assert health(address)["status"] == "starting"
+    assert requests.get(address, timeout=PATIENCE).status_code == 200
+    os.kill(java_of(vertical), signal.SIGCONT)
+    until(lambda: health(address)["status"] == "ok", running)
+    assert requests.get(f"{address}search", params={"q": "石油"}, timeout=PATIENCE).status_code == 200
+
+
+def java_of(vertical: Vertical) -> int:
+    """The process of the vertical's Solr; 0 while there is none."""
+    return next((pid for pid, command in vertical.processes().items() if JAVA in command and GUARD not in command), 0)
+
+
+@pytest.mark.solr
+def test_a_solr_that_does_not_start_costs_a_run_nothing_but_its_index(
+    undisturbed: Undisturbed, vertical: Vertical
+) -> None:
+    """It is started beside the crawl, and said where it is needed."""
+    copy(undisturbed.new, vertical)
+    said = vertical.plumb("-s", "index.solr_heap=nonsense", "run")
+    assert said.status == 1 and "Solr ended while it was starting" in said.complaint
+    assert set(vertical.kept().articles) == set(undisturbed.extracted.kept().articles)
+    [run] = json.loads(vertical.done("status", "--json").out)["runs"]
+    assert (run["state"], run["stage"]) == ("failed", "solr")
+    assert [stage["stage"] for stage in run["stages"]] == ["crawl", "extract", "lexicon", "solr"]
+    said = vertical.done("run")
+    assert re.search(r"^solr +[0-9.]+ s  opened beside the stages before", said.out, re.M)

@@ -1,0 +1,176 @@
+"""Extraction over processes: whatever a page does, it becomes an outcome and the others are extracted."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from docstore.articles.table import LostPageError, PendingPage
+from docstore.model import Article, Outcome, Reason, SiteKnowledge, WarcPointer, line_hash
+from extractor.settings import ExtractSettings
+from pipeline.workers.extraction import Job, extract_pages, extraction_of
+from pipeline.workers.page_reading import completed
+from pipeline.workers.worker_process import Limits, WorkerProcess
+
+HTML = "<html><head><title>题目_网</title></head><body><h1>题目</h1>" + "<p>正文有句号，也有逗号，够长了。</p>" * 9
+ENDLESS = HTML + "<p>x" * 2_000_000  # elements, each of which takes some microseconds and some hundred bytes
+
+
+def pages(count: int, prefix: str = "http://a.test/") -> Iterator[PendingPage]:
+    return (
+        PendingPage(n, f"{prefix}{n}", "text/html; charset=utf-8", "d", WarcPointer("f", 0, 1), host="a.test")
+        for n in range(count)
+    )
+
+
+def read(page: PendingPage) -> bytes:
+    if page.url.endswith("/7"):
+        raise LostPageError("f at 0: gone")
+    return HTML.encode()
+
+
+def read_endless(page: PendingPage) -> bytes:
+    """Every third page is too much."""
+    return (ENDLESS if page.url_id % 3 == 0 else HTML).encode()
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 60])
+def test_every_page_has_one_result(count: int) -> None:
+    results = list(extract_pages(pages(count), read, ExtractSettings(), workers=2))
+    assert sorted(result.page.url_id for result in results) == list(range(count))
+    good = [r for r in results if isinstance(r.result, Article)]
+    assert len(good) == count - (count > 7)
+    assert all(r.learned.lines for r in good)
+
+
+@pytest.mark.parametrize(
+    ("limits", "outcome"),
+    [
+        (Limits(seconds=3.0, megabytes=16_384), Outcome(Reason.TIMED_OUT, "extraction: it took more than 3 s")),
+        (Limits(megabytes=200), Outcome(Reason.TOO_LARGE, "extraction: it needs more than 200 MB of memory")),
+    ],
+    ids=["time", "memory"],
+)
+@pytest.mark.parametrize("count", [1, 5], ids=["alone", "among others"])
+def test_a_page_that_takes_too_much_is_ended(count: int, limits: Limits, outcome: Outcome) -> None:
+    """However few there are: each has a process of its own while it is read."""
+    results = list(extract_pages(pages(count), read_endless, ExtractSettings(), workers=2, limits=limits))
+    ends = {r.page.url_id: r.result for r in results}
+    assert {n for n, result in ends.items() if isinstance(result, Outcome)} == {n for n in range(count) if n % 3 == 0}
+    assert {result for result in ends.values() if isinstance(result, Outcome)} == {outcome}
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")
+def test_workers_that_are_killed_cost_their_pages_alone() -> None:
+    """Somebody kills workers that are at work, as a kernel does that is out of memory."""
+    done, killed = threading.Event(), list[int]()
+    killer = threading.Thread(target=kill_three, args=(done, killed))
+    killer.start()
+    try:
+        long = (HTML + "<p>正文有句号，也有逗号，够长了。</p>" * 3_000).encode()
+        results = list(extract_pages(pages(150, "http://b.test/x"), lambda page: long, ExtractSettings(), 2))
+    finally:
+        done.set()
+        killer.join()
+    assert sorted(result.page.url_id for result in results) == list(range(150))
+    failed = [r.result for r in results if isinstance(r.result, Outcome)]
+    assert len(killed) == 3
+    assert len(failed) <= 3
+    assert set(failed) <= {Outcome(Reason.FAILED, "the process that read it died: SIGKILL")}
+
+
+def kill_three(done: threading.Event, killed: list[int]) -> None:
+    """Kill three of our workers, each when it has computed for longer than it needs to start."""
+    while len(killed) < 3 and not done.wait(0.02):
+        for pid in workers_of(os.getpid()) - set(killed):
+            if cpu_seconds(pid) > 1.0:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has computed so far."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def workers_of(parent: int) -> set[int]:
+    """The worker processes that a process has started."""
+    found = set()
+    for children in Path(f"/proc/{parent}/task").glob("*/children"):
+        for pid in map(int, children.read_text().split()):
+            with suppress(OSError):
+                if b"pipeline.workers.worker_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    found.add(pid)
+    return found
+
+
+def test_the_unexpected_is_an_outcome_and_told_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    process = WorkerProcess()
+    bad = Job(next(pages(1)), b"", SiteKnowledge(repeated=7))  # type: ignore[arg-type]
+    try:
+        found = extraction_of(Job(bad.page, HTML.encode(), bad.site), ExtractSettings(), process)
+    finally:
+        process.close()
+    assert isinstance(found.result, Outcome)
+    assert found.result.reason is Reason.FAILED
+    assert found.result.detail.startswith("TypeError: ")
+    assert "http://a.test/0" in caplog.text
+    assert "weighed_lines.py" in caplog.text
+
+
+def test_an_end_before_the_last_page_ends_all_workers() -> None:
+    results = extract_pages(pages(60), read, ExtractSettings(), workers=2)
+    next(results)
+    assert workers_of(os.getpid())
+    results.close()  # type: ignore[attr-defined]
+    assert not workers_of(os.getpid())
+
+
+def test_an_article_gets_its_signature_and_addresses_as_the_store_has_them() -> None:
+    body = "正文有句号，也有逗号，够长了，可以比较。" * 3
+    found = Article("http://a.test/1", "题目", body, canonical_url="HTTP://A.test:80/c#top", next_url="javascript:x()")
+    article = completed(found, "http://a.test/1")
+    assert isinstance(article, Article)
+    assert (article.canonical_url, article.next_url) == ("http://a.test/c", "")
+    assert len(article.signature) == 128
+    assert completed(Outcome(Reason.NO_BODY), "http://a.test/1") == Outcome(Reason.NO_BODY)
+
+
+def test_what_is_known_of_a_site_goes_with_its_pages() -> None:
+    """It is asked for once: what a page becomes does not hang on how many of its site were saved meanwhile."""
+    asked: list[str] = []
+
+    def ask(host: str) -> SiteKnowledge:
+        asked.append(host)
+        return SiteKnowledge(9, repeated=frozenset({line_hash("正文有句号，也有逗号，够长了。")}))
+
+    results = list(extract_pages(pages(6), read, ExtractSettings(), ask_site=ask))
+    assert asked == ["a.test"]
+    assert {r.result.reason for r in results if isinstance(r.result, Outcome)} == {Reason.NO_BODY}
+    assert len(results) == 6
+
+
+HOSTILE = {
+    "attributes": "<div " + " ".join(f"a{n}" for n in range(200_000)) + ">x</div>",
+    "attributes behind a quote": "<title><a b='</title><div " + " ".join(f"a{n}='>'" for n in range(200_000)) + ">",
+    "ends without start": "<div>x<b>y</i>" * 140_000,
+    "empty lines of code": "<pre>" + "\n" * 1_500_000 + "x</pre>",
+    "code in code": "<pre>\nx\n" * 200_000,
+    "rows": "<table>" + "<tr><td>1</td><td>2</td></tr>" * 100_000,
+    "lists": ("<ul><li>x" * 200 + "</li></ul>" * 200) * 400,
+}
+
+
+@pytest.mark.parametrize("shape", HOSTILE)
+def test_no_shape_takes_time_that_grows_with_its_square(shape: str) -> None:
+    """Two megabytes of each took more than a minute, which is what a page has: time is not asserted, the result is."""
+    found = list(extract_pages(pages(1), lambda page: (HTML + HOSTILE[shape]).encode(), ExtractSettings()))
+    assert isinstance(found[0].result, Article)

@@ -1,0 +1,232 @@
+"""The caps of the crawl hold for WARC files of others, and for what is read back: in a process with little memory."""
+
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import brotli  # type: ignore[import-untyped]
+import pytest
+import zstandard
+
+from docstore.archive import LargePageError, LostPageError, compressed
+from docstore.model import Outcome, Page, Reason, WarcPointer
+from docstore.store import sqlite_store
+from docstore.warc_reading import read_warc
+from pipeline.import_warc import decoded
+
+CAP = 1_000_000
+LITTLE = 200_000_000  # bytes of address space beyond what the program takes by itself
+GIGABYTE = 1 << 30
+PAGE = b"<!doctype html><title>t</title><p>text"
+
+
+def zipped(size: int, begin: bytes = b"") -> bytes:
+    """gzip of zeros, made without ever holding them."""
+    import zlib
+
+    packer, piece = zlib.compressobj(9, zlib.DEFLATED, 31), bytes(1 << 20)
+    parts = [packer.compress(begin)]
+    parts += [packer.compress(piece) for _ in range(size >> 20)]
+    return b"".join((*parts, packer.flush()))
+
+
+def head(url: str, length: int) -> bytes:
+    return (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2024-05-01T00:00:00Z\r\n"
+        f"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000001>\r\n"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {length}\r\n\r\n"
+    ).encode()
+
+
+def record(body: bytes, *headers: str, url: str = "http://a.test/x", lie: int = 0) -> bytes:
+    """One record, not compressed."""
+    fields = "".join(f"{line}\r\n" for line in ("Content-Type: text/html; charset=utf-8", *headers))
+    payload = f"HTTP/1.1 200 OK\r\n{fields}\r\n".encode() + body
+    return head(url, len(payload) + lie) + payload + b"\r\n\r\n"
+
+
+def chunked(body: bytes) -> bytes:
+    return b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+
+
+GOOD = compressed(record(PAGE, url="http://a.test/good"))
+
+
+def huge_record() -> bytes:
+    """A record of a gigabyte, not coded but by the file's own gzip: a member of a megabyte."""
+    begin = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    return zipped(GIGABYTE, head("http://a.test/x", len(begin) + GIGABYTE) + begin)
+
+
+def endless_headers() -> bytes:
+    begin = head("http://a.test/x", 10 * GIGABYTE) + b"HTTP/1.1 200 OK\r\nX: "
+    return zipped(GIGABYTE, begin)
+
+
+FILES = {
+    "a record of a gigabyte": huge_record,
+    "gzip": lambda: compressed(record(zipped(GIGABYTE), "Content-Encoding: gzip")),
+    "gzip in gzip": lambda: compressed(record(gzip.compress(zipped(GIGABYTE)), "Content-Encoding: gzip, gzip")),
+    "chunks and gzip": lambda: compressed(
+        record(chunked(zipped(GIGABYTE)), "Transfer-Encoding: chunked", "Content-Encoding: gzip")
+    ),
+    "a chunk that is said to be a gigabyte": lambda: compressed(
+        record(b"40000000\r\n" + PAGE, "Transfer-Encoding: chunked")
+    ),
+    "brotli": lambda: compressed(record(brotli.compress(bytes(1 << 28)), "Content-Encoding: br")),
+    "zstd": lambda: compressed(record(zstandard.compress(bytes(1 << 28)), "Content-Encoding: zstd")),
+}
+
+PROGRAM = """
+import json, resource, sys
+from pathlib import Path
+from pipeline.engine import Engine
+from pipeline.import_warc import import_warc
+from pipeline.progress import Quiet
+from pipeline.settings import load_settings
+from docstore.errors import PlumblineError
+
+folder, little = Path(sys.argv[1]), int(sys.argv[2])
+with Engine(load_settings(folder / "v.toml"), Quiet()) as engine:
+    import crawler.http.content_encoding
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + little, taken + little))
+    try:
+        counts = import_warc(engine, folder / "x.warc.gz").counts
+        print(json.dumps({reason.value: count for reason, count in counts.items()}))
+    except PlumblineError as error:
+        print(json.dumps({"error": str(error)}))
+"""
+
+
+def imported(folder: Path, data: bytes) -> dict[str, object]:
+    """What an import in a process with little memory says."""
+    (folder / "v.toml").write_text(f"[crawl]\nseeds = ['http://a.test/']\nmax_bytes = {CAP}\n")
+    (folder / "x.warc.gz").write_bytes(data)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(folder), str(LITTLE)], capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_too_large_is_an_outcome_and_costs_little(tmp_path: Path, name: str) -> None:
+    data = FILES[name]()
+    assert len(data) < 2_000_000
+    assert imported(tmp_path, data + GOOD) == {"too_large": 1, "fetched": 1}
+    with sqlite_store(tmp_path / "data") as store:
+        assert list(store.frontier.urls()) == ["http://a.test/good"]
+
+
+def test_headers_without_end_are_said_and_what_came_before_is_kept(tmp_path: Path) -> None:
+    said = imported(tmp_path, GOOD + endless_headers())
+    assert "headers without end" in str(said["error"]) and "what came before the fault was kept" in str(said["error"])
+    with sqlite_store(tmp_path / "data") as store:
+        assert list(store.frontier.urls()) == ["http://a.test/good"]
+
+
+def read(folder: Path, *records: bytes, cap: int = CAP) -> Iterator[Page | Outcome]:
+    (folder / "y.warc.gz").write_bytes(b"".join(map(compressed, records)))
+    return read_warc(folder / "y.warc.gz", cap, decoded)
+
+
+@pytest.mark.parametrize(
+    ("raw", "headers"),
+    [
+        (PAGE, ()),
+        (chunked(PAGE), ("Transfer-Encoding: chunked",)),
+        (PAGE, ("Transfer-Encoding: chunked",)),
+        (gzip.compress(PAGE), ("Content-Encoding: gzip",)),
+        (PAGE, ("Content-Encoding: gzip",)),
+        (gzip.compress(gzip.compress(PAGE)), ("Content-Encoding: gzip", "Content-Encoding: gzip")),
+        (chunked(brotli.compress(PAGE)), ("Transfer-Encoding: chunked", "Content-Encoding: br")),
+        (PAGE, ("Content-Length: 9999999999",)),
+        (PAGE, ("Content-Length: 3",)),
+        (PAGE, ("Content-Length: -1",)),
+    ],
+    ids=[
+        *("plain", "chunks", "chunks undone", "gzip", "gzip undone", "gzip in gzip", "chunks and brotli"),
+        *("says it is longer", "says it is shorter", "says nonsense"),
+    ],
+)
+def test_every_coding_and_every_lie_gives_the_page(tmp_path: Path, raw: bytes, headers: tuple[str, ...]) -> None:
+    [found] = read(tmp_path, record(raw, *headers))
+    assert isinstance(found, Page)
+    assert (found.body, found.digest) == (PAGE, hashlib.sha256(PAGE).hexdigest())
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (record(b"x" * (CAP + 1)), Reason.TOO_LARGE),
+        (record(b"\x1f\x8b broken", "Content-Encoding: gzip"), Reason.BAD_RESPONSE),
+        (record(PAGE, "Content-Encoding: rot13"), None),
+        (record(b"\x00\x01", "Content-Encoding: rot13"), Reason.BAD_RESPONSE),
+        (record(PAGE, *(f"X-{n}: y" for n in range(101))), Reason.BAD_RESPONSE),
+    ],
+    ids=["large", "broken gzip", "unknown coding of a page", "unknown coding", "many headers"],
+)
+def test_a_record_that_cannot_be_used_is_an_outcome_with_its_url(
+    tmp_path: Path, made: bytes, reason: Reason | None
+) -> None:
+    first, second = read(tmp_path, made, record(PAGE, url="http://a.test/2"))
+    assert isinstance(second, Page)
+    assert reason is None or (isinstance(first, Outcome) and first.reason is reason and "a.test/x" in first.detail)
+
+
+def test_a_record_that_says_it_is_longer_than_the_file_is_cut_short(tmp_path: Path) -> None:
+    said = imported(tmp_path, GOOD + compressed(record(PAGE, lie=10 * GIGABYTE)))
+    assert "cut short" in str(said["error"])
+
+
+def test_a_long_url_is_refused_as_the_crawl_does(tmp_path: Path) -> None:
+    url = "http://a.test/" + "x" * 3000
+    assert imported(tmp_path, compressed(record(PAGE, url=url)) + GOOD) == {"url_too_long": 1, "fetched": 1}
+
+
+READ_BACK = """
+import resource, sys
+from pathlib import Path
+from docstore.archive import Archive
+from docstore.model import WarcPointer
+
+taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + int(sys.argv[4]), taken + int(sys.argv[4])))
+archive = Archive(Path(sys.argv[1]), max_body=1_000_000)
+try:
+    archive.read(WarcPointer(sys.argv[2], 0, int(sys.argv[3])), "0" * 64)
+except Exception as error:
+    print(type(error).__name__, error.reason)
+"""
+
+
+def test_what_was_kept_before_there_was_a_cap_is_an_outcome(tmp_path: Path) -> None:
+    data = huge_record()
+    (tmp_path / "old.warc.gz").write_bytes(data)
+    done = subprocess.run(
+        [sys.executable, "-c", READ_BACK, str(tmp_path), "old.warc.gz", str(len(data)), str(LITTLE)],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.stdout == "LargePageError too_large\n", done.stderr[-2000:]
+    assert issubclass(LargePageError, LostPageError)
+    assert LargePageError.reason is Reason.TOO_LARGE
+
+
+def test_extraction_of_such_a_page_says_too_large(tmp_path: Path) -> None:
+    from docstore.articles.extraction_writer import PendingPage
+    from extractor import ExtractSettings
+    from pipeline.workers.extraction import extract_pages
+
+    def gone(page: PendingPage) -> bytes:
+        raise LargePageError("old.warc.gz at 0: more than 1000000 bytes")
+
+    page = PendingPage(1, "http://a.test/x", "text/html", "0" * 64, WarcPointer("old.warc.gz", 0, 9), 0.0, "a.test")
+    [found] = extract_pages([page], gone, ExtractSettings(), 1)
+    assert found.result == Outcome(Reason.TOO_LARGE, "old.warc.gz at 0: more than 1000000 bytes")

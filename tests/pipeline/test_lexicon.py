@@ -1,0 +1,170 @@
+"""`plumb lexicon` from the terminal: bring, review, undo, compare versions, preview."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from docstore.errors import LexiconError, PlumblineError
+from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
+from docstore.store import Store
+from pipeline.cli.main import cli
+from pipeline.engine import open_store
+from pipeline.search_site.review_service import StoreDesk, described, inner_words, learn_order
+from pipeline.settings import load_settings
+
+TEXTS = ("页岩气", "页岩", "页岩气井", "钻井", "钻头")
+
+
+class Plumb:
+    """`plumb lexicon ...` on a vertical with candidates."""
+
+    def __init__(self, folder: Path) -> None:
+        self.config = folder / "vertical.toml"
+        self.config.write_text('[crawl]\nseeds = ["http://a.test/"]\n')
+        with self.store() as store:
+            store.lexicon.replace_candidates(
+                [Term(t, 0.9 - n / 10, 20 - n, 10 - n, "n n", (f"说到{t}的事",)) for n, t in enumerate(TEXTS)]
+            )
+
+    def store(self) -> Store:
+        return open_store(load_settings(self.config, {}))
+
+    def __call__(self, *arguments: str) -> Result:
+        return CliRunner().invoke(cli, ["-c", str(self.config), "lexicon", *arguments])
+
+    def says(self, *arguments: str) -> str:
+        said = self(*arguments)
+        assert said.exit_code == 0, (said.output, said.exception)
+        return said.output
+
+    def status(self, text: str) -> TermStatus:
+        with self.store() as store:
+            return store.queue.named([text])[text].status
+
+    def publish(self) -> Lexicon:
+        """Without Solr."""
+        with self.store() as store:
+            return StoreDesk(store).publish("test")
+
+
+@pytest.fixture
+def plumb(tmp_path: Path) -> Iterator[Plumb]:
+    yield Plumb(tmp_path)
+
+
+def test_every_step_of_a_review_and_its_undo(plumb: Plumb) -> None:
+    steps = {
+        ("accept", "页岩气"): ("页岩气", TermStatus.ACCEPTED),
+        ("reject", "页岩"): ("页岩", TermStatus.REJECTED),
+        ("later", "钻井"): ("钻井", TermStatus.LATER),
+        ("merge", "页岩气井", "页岩气"): ("页岩气井", TermStatus.MERGED),
+        ("edit", "钻头", "PDC钻头"): ("PDC钻头", TermStatus.ACCEPTED),
+    }
+    for step, (text, status) in steps.items():
+        plumb.says(*step)
+        assert plumb.status(text) is status, step
+    plumb.says("class", "页岩气", "subject")
+    plumb.says("relate", "页岩气", "天然气")
+    plumb.says("synonyms", "页岩气", "shale gas", "页岩瓦斯")
+    said = plumb.says("term", "页岩气")
+    for part in (
+        "accepted (subject)",
+        "synonyms     shale gas, 页岩瓦斯",
+        "broader      天然气",
+        "held by      页岩气井",
+    ):
+        assert part in said
+    assert len(plumb.says("history").splitlines()) == 8
+    for _ in range(8):
+        plumb.says("undo")
+    assert {plumb.status(text) for text in TEXTS} == {TermStatus.CANDIDATE}
+    assert isinstance(plumb("undo").exception, LexiconError)
+    number = re.findall(r"^ *(\d+) .*decide: 页岩气 ", plumb.says("history", "--text", "页岩气"), re.M)[-1]
+    assert isinstance(plumb("undo", number).exception, LexiconError)  # it was
+
+
+def test_lists_come_in_whole_or_not_at_all(plumb: Plumb, tmp_path: Path) -> None:
+    file = tmp_path / "list.csv"
+    file.write_text("term,frequency,tag,synonyms,class,broader\n可燃冰,7,nz,天然气水合物,subject,天然气\n")
+    assert "added 1" in plumb.says("import", str(file))
+    assert described(plumb.publish().entries[0]) == "可燃冰 7 nz = 天然气水合物 < 天然气 (subject)"
+    assert plumb.says("export", "csv").splitlines()[1] == "可燃冰,7,nz,天然气水合物,subject,天然气"
+    assert plumb.says("export") == "可燃冰 7 nz\n"
+    bad = tmp_path / "bad.txt"
+    bad.write_text("干热岩\n<b>\n硅\n")
+    failed = plumb("import", str(bad), "--form", "plain")
+    assert isinstance(failed.exception, LexiconError)
+    assert "line 2: the word holds the sign <" in str(failed.exception) and "line 3" in str(failed.exception)
+    with plumb.store() as store:
+        assert store.queue.named(["干热岩"]) == {}
+    assert "added 1" in plumb.says("import", str(bad), "--form", "plain", "--leave-out-bad")
+
+
+def test_a_hundred_bad_lines_are_all_named(plumb: Plumb, tmp_path: Path) -> None:
+    file = tmp_path / "bad.txt"
+    file.write_text("<b>\n" * 100)
+    failed = plumb("import", str(file))
+    assert "100 bad lines" in str(failed.exception)
+    assert [line.partition(":")[0] for line in failed.stderr.splitlines()] == [f"line {n}" for n in range(1, 101)]
+
+
+def test_versions_are_compared_and_reverted(plumb: Plumb) -> None:
+    plumb.says("accept", "页岩气")
+    plumb.publish()
+    plumb.says("accept", "钻井")
+    plumb.says("reject", "页岩气")
+    plumb.publish()
+    assert plumb.says("diff", "1", "2").splitlines() == ["+ 钻井 n", "- 页岩气 n"]
+    assert isinstance(plumb("diff", "1", "9").exception, LexiconError)
+    plumb.says("revert", "1")
+    assert "as version 1" in plumb.says("versions")
+    assert plumb.says("diff", "1", "3") == ""
+    assert (plumb.status("页岩气"), plumb.status("钻井")) == (TermStatus.ACCEPTED, TermStatus.CANDIDATE)
+    with plumb.store() as store, pytest.raises(LexiconError, match="nothing to publish"):
+        StoreDesk(store).publish("test")
+    assert isinstance(plumb("revert", "3").exception, PlumblineError)
+
+
+def test_the_preview_cuts_the_sentences_of_what_is_new(plumb: Plumb) -> None:
+    assert "nothing to publish" in plumb.says("preview")
+    plumb.says("accept", "页岩气井")
+    lines = [" ".join(line.split()) for line in plumb.says("preview").splitlines()]
+    assert lines == ["+ 页岩气井", "now 说 到 页岩 气井 的 事", "then 说 到 页岩气井 的 事"]
+
+
+def test_the_report_shows_distributions(plumb: Plumb) -> None:
+    plumb.says("accept", "页岩气")
+    said = plumb.says("report")
+    assert re.search(r"^ +2 +3 #+$", said, re.M) and re.search(r"n n +5 #{50}$", said, re.M)
+    assert "score  0% 0.50" in said and "of the last 1 reviewed, 1 were accepted" in said
+
+
+def test_the_order_of_review_is_learned_after_some_acts(plumb: Plumb) -> None:
+    with plumb.store() as store:
+        store.lexicon.replace_candidates([Term(f"词{n:02}", 0.5, 5, 3) for n in range(40)])
+        assert not learn_order(store)
+        for n, learned in [(0, True), *((n, False) for n in range(1, 10)), (10, True), (11, False)]:
+            store.lexicon.decide([f"词{n:02}"], TermStatus.ACCEPTED)
+            assert learn_order(store) is learned, n
+    assert "词" in plumb.says("show", "--order", "review", "--limit", "3")
+
+
+def test_each_language_is_shown_and_accepted_by_itself(plumb: Plumb) -> None:
+    with plumb.store() as store:
+        store.lexicon.replace_candidates(
+            [Term("shale gas", 0.9, 5, 3), Term("页岩气", 0.8, 5, 3), Term("oil", 0.7, 5, 3)]
+        )
+    shown = {language: plumb.says("show", "--language", language, "--json") for language in ("zh", "en")}
+    assert "页岩气" in shown["zh"] and "oil" not in shown["zh"]
+    assert "shale gas" in shown["en"] and "oil" in shown["en"] and "页岩气" not in shown["en"]
+    plumb.says("accept", "--top", "1", "--language", "zh")
+    assert plumb.status("页岩气") is TermStatus.ACCEPTED and plumb.status("shale gas") is TermStatus.CANDIDATE
+
+
+def test_what_a_word_holds() -> None:
+    assert inner_words("页岩气井") == ["页岩气", "岩气井", "页岩", "岩气", "气井"]
+    assert inner_words("钻井") == [] and len(inner_words("x" * 64)) < 700
+    assert described(LexiconEntry("钻井")) == "钻井 n"

@@ -1,0 +1,63 @@
+"""One run at a time per stage; a lock never outlives its process."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docstore.errors import BusyError, StoreError
+from docstore.locks import stage_lock
+from tests.web_fixture import PATIENCE
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from docstore.locks import stage_lock
+with stage_lock(Path(sys.argv[1]), "crawl"):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def hold(folder: Path) -> "subprocess.Popen[str]":
+    child = subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "held\n"
+    return child
+
+
+def test_a_second_run_is_told_who_is_running(tmp_path: Path) -> None:
+    child = hold(tmp_path)
+    try:
+        with pytest.raises(BusyError, match=rf"pid {child.pid}.*crawl"), stage_lock(tmp_path, "crawl"):
+            pass
+        with stage_lock(tmp_path, "extract"):
+            pass
+    finally:
+        child.kill()
+        child.wait(PATIENCE)
+
+
+def test_kill_9_gives_the_lock_back(tmp_path: Path) -> None:
+    child = hold(tmp_path)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait(PATIENCE)
+    with stage_lock(tmp_path, "crawl"):
+        assert (tmp_path / "locks" / "crawl").read_text() == f"{os.getpid()}\n"
+
+
+def test_waiting_for_the_lock(tmp_path: Path) -> None:
+    child = hold(tmp_path)
+    os.kill(child.pid, signal.SIGTERM)
+    with stage_lock(tmp_path, "crawl", wait=PATIENCE):
+        pass
+    child.wait(PATIENCE)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot make the lock file"), stage_lock(tmp_path / "file", "crawl"):
+        pass

@@ -1,0 +1,213 @@
+"""The search site's processes: workers that die are replaced, all of them end together, and a taken port is said."""
+
+import os
+import pickle
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import requests
+
+from docstore.accounts import Role
+from docstore.errors import PlumblineError, PortInUseError, SettingsError
+from docstore.searches import LoggedSearch
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.search_site.serve import SearchSite, listening_socket
+from pipeline.settings import Settings, load_settings
+from search_ui.passwords import hash_password
+from search_ui.search_log import SearchLog
+from tests.crash_harness import PLUMB, all_processes
+from tests.web_fixture import PATIENCE
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """A vertical whose Solr is an address where nobody listens: these tests search for nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        free = probe.getsockname()[1]
+    config = tmp_path / "vertical.toml"
+    config.write_text(f'[index]\nsolr_url = "http://127.0.0.1:{free}/solr"\n[search]\nport = 0\nworkers = 2\n')
+    (tmp_path / "data" / "logs").mkdir(parents=True)
+    return load_settings(config)
+
+
+@pytest.fixture
+def engine(settings: Settings) -> Iterator[Engine]:
+    with Engine(settings, Quiet()) as opened:
+        yield opened
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one has started, the oldest first."""
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text().split()] if path.exists() else []
+
+
+def is_alive(pid: int) -> bool:
+    return any(pid == one for one, _, _ in all_processes())
+
+
+def answers(url: str) -> bool:
+    return requests.get(f"{url}admin/login", timeout=PATIENCE).status_code == 200
+
+
+def server_of(site: SearchSite) -> int:
+    assert site._server is not None
+    return site._server.pid
+
+
+def test_a_killed_worker_is_replaced(engine: Engine) -> None:
+    with SearchSite(engine) as site:
+        assert answers(site.url)
+        until(lambda: len(children(server_of(site))) == 2)
+        for _ in range(3):
+            before = children(server_of(site))
+            for worker in before:
+                os.kill(worker, signal.SIGKILL)
+            assert answers(site.url)  # the connection waits for the next worker
+            until(lambda: len(set(children(server_of(site))) - set(before)) == 2)  # noqa: B023
+
+
+def test_a_session_is_one_for_all_workers(engine: Engine) -> None:
+    engine.store.accounts.add("anna", hash_password(PASSWORD), [Role.OPERATOR])
+    with SearchSite(engine) as site, requests.Session() as browser:
+        page = browser.get(f"{site.url}admin/login", timeout=PATIENCE).text
+        token = page.partition('name="token" value="')[2].partition('"')[0]
+        sent = {"token": token, "name": "anna", "password": PASSWORD}
+        assert browser.post(f"{site.url}admin/login", sent, timeout=PATIENCE).url == f"{site.url}admin/"
+        browser.headers["Connection"] = "close"  # each request to whichever worker is free
+        assert {browser.get(f"{site.url}admin/account", timeout=PATIENCE).status_code for _ in range(12)} == {200}
+        engine.store.accounts.disable("anna")
+        ended = {browser.get(f"{site.url}admin/account", timeout=PATIENCE).url for _ in range(12)}
+        assert ended == {f"{site.url}admin/login?next=/admin/account"}
+
+
+def test_stopping_ends_every_process_and_frees_the_port(engine: Engine) -> None:
+    with SearchSite(engine) as site:
+        assert answers(site.url)
+        started = [server_of(site), *children(server_of(site))]
+    assert not [pid for pid in started if is_alive(pid)]
+    port = int(site.url.rpartition(":")[2].rstrip("/"))
+    listening_socket("127.0.0.1", port).close()
+
+
+def test_a_request_under_way_is_answered_before_the_site_stops(engine: Engine) -> None:
+    with SearchSite(engine) as site:
+        assert answers(site.url)
+        host, _, port = site.url.removeprefix("http://").rstrip("/").partition(":")
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as slow:
+            slow.sendall(b"GET /robots.txt HTTP/1.1\r\nHost: x\r\n")
+            until(lambda: sockets_of(server_of(site), slow.getsockname()[1]))
+            os.kill(server_of(site), signal.SIGTERM)
+            threading.Timer(0.5, slow.sendall, [b"Connection: close\r\n\r\n"]).start()
+            answer = b"".join(iter(lambda: slow.recv(4096), b""))
+            assert answer.startswith(b"HTTP/1.1 200 OK") and b"User-agent" in answer
+
+
+def sockets_of(server: int, port: int) -> bool:
+    """Has a worker of this server accepted the connection from `port`?"""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    inodes = {line.split()[9] for line in lines if line.split()[2].endswith(f":{port:04X}")}
+    for worker in children(server):
+        for descriptor in Path(f"/proc/{worker}/fd").iterdir():
+            if any(os.readlink(descriptor) == f"socket:[{inode}]" for inode in inodes - {"0"}):
+                return True
+    return False
+
+
+def test_a_server_that_ends_by_itself_is_an_error(engine: Engine) -> None:
+    with SearchSite(engine) as site:
+        assert answers(site.url)
+        os.kill(server_of(site), signal.SIGKILL)
+        with pytest.raises(PlumblineError, match="ended by itself"):
+            site.wait()
+
+
+def test_nothing_outlives_a_killed_plumb(settings: Settings) -> None:
+    code = (
+        "import sys, pickle; from pipeline.engine import Engine; from pipeline.progress import Quiet\n"
+        "from pipeline.serve import SearchSite\n"
+        "with Engine(pickle.load(sys.stdin.buffer), Quiet()) as engine, SearchSite(engine) as site:\n"
+        "    print(site.url, site._server.pid, flush=True); site.wait()"
+    )
+    running = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert running.stdin is not None and running.stdout is not None
+    with running.stdin as pipe:
+        pickle.dump(settings, pipe)
+    url, server = running.stdout.readline().decode().split()
+    assert answers(url)
+    workers = children(int(server))
+    assert len(workers) == 2
+    running.kill()
+    running.wait(PATIENCE)
+    running.stdout.close()
+    until(lambda: not [pid for pid in (int(server), *workers) if is_alive(pid)])
+
+
+def test_plumb_serve_says_that_a_port_is_taken(settings: Settings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [PLUMB, "-c", str(settings.folder / "vertical.toml"), "serve", "--port", str(port)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"plumb: cannot listen on 127.0.0.1:{port} ([Errno 98] Address already in use")
+    assert done.stderr.endswith("stop the program that does, or set search.host and search.port\n")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 0), ("192.0.2.1", 0), ("a" * 64, 0), ("\0", 0)])
+def test_where_nobody_can_listen(host: str, port: int) -> None:
+    with pytest.raises(PortInUseError, match="cannot listen on"):
+        listening_socket(host, port)
+
+
+def test_what_is_searched_for_while_the_store_is_locked_is_logged_later(engine: Engine, settings: Settings) -> None:
+    log = SearchLog(engine.store.searches.keep)
+    with closing(sqlite3.connect(settings.data_dir / "store.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for n in range(5):
+            log.note(LoggedSearch(f"s{n}", "页岩气", 1, 1, at=time.time()))
+        assert engine.store.searches.report(7).searches == 0  # nobody has waited for the other
+        other.execute("ROLLBACK")
+    log.close(PATIENCE)
+    assert engine.store.searches.report(7).searches == 5
+
+
+def test_the_nightly_run_forgets_old_searches(engine: Engine) -> None:
+    kept = engine.store.searches
+    old = time.time() - (engine.settings.search.log_days + 1) * 86400
+    kept.keep([LoggedSearch("old", "从前", 1, 1, at=old), LoggedSearch("new", "现在", 1, 1, at=time.time())], [])
+    with pytest.raises(SettingsError):  # nothing to crawl: it is forgotten all the same
+        stages.run(engine)
+    assert [one.query for one in kept.report(3650).top] == ["现在"]
+
+
+def test_a_server_that_cannot_start_is_an_error_and_leaves_nothing(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    site = SearchSite(engine)
+    with pytest.raises(PlumblineError, match="did not start"):
+        site.__enter__()
+    assert not is_alive(server_of(site))

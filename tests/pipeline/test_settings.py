@@ -1,0 +1,104 @@
+"""One TOML file: what is filled in, what is refused, and that every setting is documented."""
+
+import dataclasses
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from docstore.errors import SettingsError
+from pipeline.settings import NAMES, SECTIONS, build, load_settings
+from pipeline.template import sample_toml, settings_markdown
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "v.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_file_environment_and_flags_in_this_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, "[crawl]\nthreads = 2\ndelay = 3\nseeds = ['http://a.test/']\n[vertical]\nname = '油气'")
+    monkeypatch.setenv("PLUMB_CRAWL_THREADS", "5")
+    monkeypatch.setenv("PLUMB_CRAWL_DEPTH", "7")
+    settings = load_settings(
+        path, {"crawl.depth": "9", "extract.tighten": "true", "crawl.seeds": "http://b/, http://c/"}
+    )
+    assert (settings.crawl.threads, settings.crawl.depth, settings.crawl.delay) == (5, 9, 3.0)
+    assert settings.crawl.seeds == ("http://b/", "http://c/")
+    assert settings.extract.tighten is True
+    assert settings.search.title == "油气"
+    assert settings.data_dir == tmp_path / "data"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[crawl]\nthread = 2", "unknown setting crawl.thread: did you mean threads?"),
+        ("[crwal]\nthreads = 2", "unknown section [crwal]: did you mean crawl?"),
+        ("name = 'x'", "name stands outside any section"),
+        ("[crawl]\nthreads = 'many'", "crawl.threads = 'many': expected a whole number"),
+        ("[crawl]\nthreads = true", "crawl.threads = True: expected a whole number"),
+        ("[crawl]\nthreads = 0", "crawl.threads = 0: it must be more than 0"),
+        ("[crawl]\ndelay = -1", "crawl.delay = -1.0: it must be 0 or more"),
+        ("[crawl]\nseeds = 'http://a/'", "crawl.seeds: expected a list of text"),
+        ("[crawl]\nstrategy = 'magic'", "crawl.strategy = 'magic': there is auto, breadth_first, fused"),
+        ("[extract]\nmethod = 'x'", "extract.method = 'x': there is"),
+        ("[search.site_names]\n'a' = 3", "search.site_names: expected a table of text"),
+        ("[schedule]\nat = '25:00'", "schedule.at = '25:00': expected a time as 02:30"),
+        ("[crawl]\nrevisit_shortest = 9\nrevisit_longest = 3", "crawl.revisit_longest is shorter"),
+        ("[index]\nsolr_url = 'http://s/solr'\nsolr_port = 9", "contradict each other"),
+        ("[index]\nsolr_port = 7080", "search.port is also Solr's"),
+        ("[crawl", "is not valid TOML"),
+    ],
+    ids=lambda value: value.replace("\n", " ")[:40],
+)
+def test_what_is_refused_is_named_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load_settings(write(tmp_path, text))
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_missing_file_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="plumb init"):
+        load_settings(tmp_path / "absent.toml")
+
+
+def test_a_bad_flag_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "")
+    with pytest.raises(SettingsError, match=r"crawl.threads = 'x': expected a whole number"):
+        load_settings(path, {"crawl.threads": "x"})
+    with pytest.raises(SettingsError, match="unknown section"):
+        load_settings(path, {"nothing.threads": "1"})
+
+
+def test_the_sample_file_is_valid_and_changes_no_default(tmp_path: Path) -> None:
+    sample = sample_toml()
+    load_settings(write(tmp_path, sample))
+    opened = "\n".join(
+        line.removeprefix("# ") if " = " in line and line.startswith("# ") and line.split()[1].isidentifier() else line
+        for line in sample.splitlines()
+    )
+    parsed = tomllib.loads(opened)
+    for section in ("vertical", "crawl", "search"):
+        for name in ("name", "seeds", "contact"):
+            parsed[section].pop(name, None)
+    assert dataclasses.replace(build(parsed, tmp_path), folder=tmp_path) == build({}, tmp_path)
+
+
+def test_every_setting_has_help_and_is_documented() -> None:
+    for section, kind in SECTIONS.items():
+        for setting in dataclasses.fields(kind):
+            assert setting.metadata.get("help"), f"{section}.{setting.name}"
+    written = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert written == settings_markdown(), "run `make docs`"
+
+
+def test_every_name_is_documented() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
+    for full, names in NAMES.items():
+        for name in names:
+            assert f"`{name}`" in text, f"{full} = {name} is in no document"

@@ -1,0 +1,216 @@
+"""The reports of the signed-in area: what they show, and the one step from a query to the lexicon."""
+
+from dataclasses import replace
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from flask.testing import FlaskClient
+
+from docstore.accounts import Role
+from docstore.errors import SolrUnavailableError
+from docstore.model import TermStatus
+from docstore.runs import RunState
+from docstore.searches import DayCount, QueryCount, SearchReport, SlowSearch
+from search_ui.actions import Nights, RunSummary, StageSummary
+from search_ui.settings import SearchSettings
+from tests.conftest import SHARED
+from tests.search_ui.test_hostile import assert_harmless, rows, skeleton
+from tests.search_ui_fakes import ONE_GOOD_RUN, FakeAccounts, FakeActions, FakeSearch, document, sign_in, site_app, term
+
+REPORT = SearchReport(
+    days=(DayCount("2024-10-03", 8, 2), DayCount("2024-10-04", 4, 4)),
+    searches=12, nothing=6, clicked=3, median_ms=20, p95_ms=480,
+    top=(QueryCount("页岩气", 7, 42, 3, False), QueryCount("[…]的电话", 5, 0, 0, True)),
+    without_hits=(QueryCount("页言气", 4, 0, 0, False), QueryCount("[…]的电话", 5, 0, 0, True)),
+    slow=(SlowSearch("压裂", 480, 60.0),), dropped=9,
+)  # fmt: skip
+
+
+def reports(**more: object) -> FakeActions:
+    return FakeActions(report=REPORT, **more)  # type: ignore[arg-type]
+
+
+def signed_in(actions: FakeActions, role: Role = Role.OPERATOR, **more: object) -> tuple[FlaskClient, str]:
+    client = site_app(actions=actions, accounts=FakeAccounts(someone=role), **more).test_client()  # type: ignore[arg-type]
+    return client, sign_in(client, "someone")
+
+
+def page(client: FlaskClient, address: str) -> BeautifulSoup:
+    response = client.get(address)
+    assert response.status_code == 200, response.text
+    return BeautifulSoup(response.text, "lxml")
+
+
+def cells(found: BeautifulSoup, selector: str) -> list[list[str]]:
+    return [
+        [" ".join(cell.text.split()) for cell in row.select("th, td")] for row in found.select(f"{selector} tbody tr")
+    ]
+
+
+def text(found: BeautifulSoup, selector: str) -> str:
+    place = found.select_one(selector)
+    assert isinstance(place, Tag), selector
+    return " ".join(place.text.split())
+
+
+# -- overview
+
+
+def test_the_overview_tells_how_far_the_index_is_behind() -> None:
+    client, _ = signed_in(
+        FakeActions(), search=FakeSearch([document(n, "a", "b") for n in range(3)]), clock=lambda: 7200.0
+    )
+    found = page(client, "/admin/")
+    assert (text(found, "#documents"), text(found, "#waiting"), text(found, "#version")) == ("3", "1", "第 0 版")
+    assert "最早的已等待 2 小时" in text(found, ".tiles")
+    [[started, took, outcome]] = cells(found, "#runs")
+    assert (took, outcome) == ("1 分钟", "抓取 fetched 7 索引 无事可做") and len(started) == len("2016-05-09 12:00")
+
+
+def test_a_solr_that_does_not_answer_is_said_where_one_looks_for_the_reason() -> None:
+    search = FakeSearch(error=SolrUnavailableError("gone"))
+    found = page(signed_in(FakeActions(), search=search)[0], "/admin/")
+    assert "读者现在无法搜索" in text(found, "#no-solr") and text(found, "#documents") == "–"
+
+
+def overview_of(runs: Nights) -> BeautifulSoup:
+    search = FakeSearch([document(n, "a", "b") for n in range(3)])
+    return page(signed_in(FakeActions(runs=runs), search=search)[0], "/admin/?lang=en")
+
+
+def test_a_run_that_goes_on_one_that_was_killed_and_one_that_failed_are_three_things() -> None:
+    going = RunSummary(300.0, None, RunState.RUNNING, (StageSummary("crawl", ()),), "crawl")
+    killed = RunSummary(
+        200.0, None, RunState.KILLED, (StageSummary("crawl", ()), StageSummary("extract", ())), "extract"
+    )
+    failed = RunSummary(100.0, 160.0, RunState.FAILED, (StageSummary("index", ()),), "index", "no <Solr> answers")
+    found = overview_of(Nights((going, killed, failed, *ONE_GOOD_RUN.runs), 0.0, 100.0, 86400.0))
+    assert [row[1] for row in cells(found, "#runs")] == [
+        "running in the stage “Crawl”",
+        "killed in the stage “Extract”",
+        "failed in the stage “Index” 1 minute",
+        "1 minute",
+    ]
+    assert cells(found, "#runs")[2][2].startswith("no <Solr> answers")
+    alarm = text(found, "#failing")
+    assert "Runs have not succeeded since 1970-01-01" in alarm
+    assert "The last one was killed in the stage “Extract”." in alarm and "Last good run: 1970-01-01" in alarm
+    assert text(found, "#next-run").startswith("1970-01-02")
+
+
+def test_good_runs_raise_no_alarm_and_a_missing_scheduler_is_said() -> None:
+    found = overview_of(ONE_GOOD_RUN)
+    assert not found.select("#failing")
+    assert "plumb schedule is not running" in text(found, ".tiles")
+
+
+# -- searches
+
+
+def test_the_searches_are_counted() -> None:
+    client, _ = signed_in(reports())
+    found = page(client, "/admin/searches")
+    assert (text(found, "#count"), text(found, "#nothing-found"), text(found, "#clicked")) == ("12", "50 %", "25 %")
+    assert cells(found, "#top-queries") == [["页岩气", "7", "42", "42 %"], ["[…]的电话", "5", "0", "0 %"]]
+    assert cells(found, "#slow")[0][:2] == ["压裂", "480 毫秒"]
+    assert "9 条记录" in found.text
+    assert found.select("#top-queries a")[0]["href"] == "/search?q=%E9%A1%B5%E5%B2%A9%E6%B0%94"
+
+
+@pytest.mark.parametrize(
+    ("asked", "days"), [("", 30), ("?days=7", 7), ("?days=90", 90), ("?days=9999", 30), ("?days=x", 30)]
+)
+def test_the_period_can_be_chosen(asked: str, days: int) -> None:
+    actions = reports()
+    client, _ = signed_in(actions)
+    found = page(client, f"/admin/searches{asked}")
+    assert actions.asked_days == [days]
+    assert text(found, ".review-head [aria-current]") == f"{days} 天"
+
+
+def test_the_chart_has_a_name_a_description_and_a_table() -> None:
+    found = page(signed_in(reports())[0], "/admin/searches")
+    chart = found.select_one("figure.chart svg")
+    assert chart is not None and chart["role"] == "img"
+    assert all(text(found, f"#{place}") for place in str(chart["aria-labelledby"]).split())
+    assert cells(found, "figure.chart") == [["10-04", "4", "4"], ["10-03", "8", "2"]]
+    assert len(chart.select("rect.whole")) == len(chart.select("rect.part")) == 2
+
+
+def test_a_switched_off_log_is_said() -> None:
+    found = page(signed_in(reports(), settings=SearchSettings(log_days=0))[0], "/admin/searches")
+    assert "search.log_days = 0" in text(found, "#no-log")
+
+
+def test_what_was_not_found_becomes_a_candidate_in_one_step() -> None:
+    actions = reports()
+    client, _ = signed_in(actions, Role.REVIEWER)
+    found = page(client, "/admin/searches")
+    forms = found.select('#without form[action="/admin/searches/candidate"]')
+    assert len(forms) == 1  # not of what was masked
+    sent = {str(one["name"]): str(one["value"]) for one in forms[0].select("input")}
+    done = client.post("/admin/searches/candidate", data=sent)
+    assert done.location == "/admin/lexicon?status=all&text=%E9%A1%B5%E8%A8%80%E6%B0%94"
+    shown = page(client, done.location)
+    assert "“页言气” 已列入候选词" in shown.text and text(shown, ".term h2 bdi") == "页言气"
+
+
+def test_only_the_words_of_a_query_are_proposed() -> None:
+    actions = reports()
+    client, token = signed_in(actions)
+    client.post("/admin/searches/candidate", data={"token": token, "query": "“量子井” site:news.example -新闻"})
+    assert [one.text for one in actions.all_terms] == ["量子井"]
+
+
+def test_what_was_not_found_becomes_a_synonym_in_one_step() -> None:
+    known = replace(term("页岩气"), status=TermStatus.ACCEPTED, synonyms=("岩气",))
+    actions = reports(all_terms=[known, replace(term("页岩气井"), status=TermStatus.ACCEPTED)])
+    client, token = signed_in(actions, Role.REVIEWER)
+    found = page(client, "/admin/searches")
+    assert [option["value"] for option in found.select("#accepted option")] == ["页岩气", "页岩气井"]
+    sent = {"token": token, "query": "页言气", "term": "页岩气"}
+    told = client.post("/admin/searches/synonym", data=sent, follow_redirects=True).text
+    assert "“页言气” 已设为 “页岩气” 的同义词" in told
+    assert actions.all_terms[0].synonyms == ("岩气", "页言气")
+    refused = client.post("/admin/searches/synonym", data={**sent, "term": "nowhere"}, follow_redirects=True).text
+    assert "no such term: nowhere" in refused
+
+
+def test_what_the_lexicon_refuses_is_said() -> None:
+    client, token = signed_in(reports())
+    told = client.post("/admin/searches/candidate", data={"token": token, "query": " "}, follow_redirects=True).text
+    assert "a term without letters" in told
+
+
+def test_readers_of_reports_are_shown_no_forms() -> None:
+    found = page(signed_in(reports(), Role.REPORTS)[0], "/admin/searches")
+    assert found.select("#without form") == [] and cells(found, "#without")[0][:2] == ["页言气", "4"]
+
+
+# -- sites
+
+
+def test_each_site_tells_its_troubles() -> None:
+    settings = SearchSettings(site_names={"news.example": "新闻"})
+    found = page(signed_in(reports(), settings=settings)[0], "/admin/sites")
+    [[site, articles, addresses, due, last, delay, troubles]] = cells(found, "#site-health")
+    assert (site, articles, addresses, due, delay) == ("新闻news.example", "3", "7", "0", "2 秒")
+    assert troubles == "gone 2 timed_out 1" and len(last) == len("2016-05-09 12:00")
+
+
+# -- hostile text
+
+
+@pytest.mark.shared
+def test_queries_make_no_markup() -> None:
+    assert SHARED.is_dir()
+    texts = [*rows("xss")[::8], *rows("strings"), *rows("queries")[::4]]
+    for start in range(0, len(texts), 100):
+        pages = []
+        for some in (texts[start : start + 100], ["harmless"] * len(texts[start : start + 100])):
+            counts = tuple(QueryCount(one, 1, 0, 0, False) for one in some)
+            slow = tuple(SlowSearch(one, 1, 60.0) for one in some)
+            report = replace(REPORT, top=counts, without_hits=counts, slow=slow)
+            pages.append(signed_in(FakeActions(report=report))[0].get("/admin/searches").text)
+        assert skeleton(pages[0]) == skeleton(pages[1])
+        assert_harmless(pages[0])

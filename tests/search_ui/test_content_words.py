@@ -1,0 +1,49 @@
+"""What a query is about, and what only holds a question together."""
+
+import pytest
+
+from search_ui.query.content_words import content_words
+from tests.search_ui_fakes import BASE
+from text.segment import RjiebaSegmenter
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("天然气 价格", "天然气 价格"),
+        ("天然气价格为什么上涨？", "天然气 价格 上涨"),
+        ("产量最高的油田是哪个", "产量 油田"),
+        ("哪个油田产量最高", "油田 产量"),
+        ("最高法院的最小二乘法", "最高法院 最小 乘法 + 二"),  # no superlatives of a question
+        ("量子纠缠态", "量子 纠缠 + 态"),  # 态 stands in words of any meaning
+        ("税改革 税", "改革 税 + 税"),  # typed alone it is meant
+        ("劳动合同到期不续签有没有补偿", "劳动合同 到期 续签 补偿"),
+        ("什么时候能退税", "退税"),
+        ("借据和几何", "借据 几何"),
+        ("how do I configure the proxy", "configure proxy"),
+        ("What is shale gas?", "shale gas"),
+        ("who runs IT support", "runs IT support"),
+        ("TO BE OR NOT", "TO BE OR NOT"),
+        ("是什么", "是 什么"),
+        ("the the", "the"),
+        ("买车", "买车"),
+        ("车", "车"),
+        ("第3期 油气周报", "第3期 油气 周报"),
+        ("2023年 天然气3月价格", "2023 天然气 3月 价格"),
+        ("Gas gas GAS", "Gas"),
+        ("☃ ！", ""),
+    ],
+)
+def test_parts_are_words_with_content(query: str, words: str) -> None:
+    counted, _, left_over = words.partition(" + ")
+    assert content_words(query, BASE.cut(query)) == (tuple(counted.split()), tuple(left_over.split()))
+
+
+def test_a_word_of_the_lexicon_is_one() -> None:
+    segmenter = RjiebaSegmenter([("世界石油大会", 0, "n"), ("shale gas", 0, "n")])
+    query = "世界石油大会上谁谈了 shale gas"
+    assert content_words(query, segmenter.cut(query)) == (("世界石油大会", "shale gas"), ("谈",))
+
+
+def test_a_number_that_goes_on_into_the_next_word_is_taken_out_of_it() -> None:
+    assert content_words("2号井喷", ["2", "号井喷"]) == (("2号", "井喷"), ())

@@ -1,0 +1,67 @@
+"""Pages beyond the numbered ones."""
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from flask.testing import FlaskClient
+
+from search_ui.query.cursors import Cursors, Place
+from search_ui.query.request import BadQueryError, SearchRequest
+from search_ui.settings import SearchSettings
+from tests.search_ui_fakes import FakeSearch, document, site_app
+
+SETTINGS = SearchSettings(page_size=2, deepest_result=26)
+ASKED = SearchRequest(typed="页岩气", text="页岩气")
+CURSORS = Cursors(b"secret", SETTINGS)
+
+
+def test_a_cursor_opens_where_it_was_sealed() -> None:
+    sealed = CURSORS.sealed(ASKED, Place(11, "AoE"))
+    assert CURSORS.opened(ASKED.changed(cursor=sealed)) == Place(11, "AoE")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param(ASKED.changed(cursor="*"), id="a-mark-of-ones-own"),
+        pytest.param(ASKED.changed(cursor=""), id="none"),
+        pytest.param(ASKED.changed(typed="压裂", cursor=CURSORS.sealed(ASKED, Place(11, "AoE"))), id="another-search"),
+        pytest.param(ASKED.changed(cursor=CURSORS.sealed(ASKED, Place(14, "AoE"))), id="too-deep"),
+        pytest.param(ASKED.changed(cursor=Cursors(b"x", SETTINGS).sealed(ASKED, Place(11, "A"))), id="forged"),
+    ],
+)
+def test_other_cursors_are_refused(asked: SearchRequest) -> None:
+    with pytest.raises(BadQueryError, match=r"^error\.cursor$"):
+        CURSORS.opened(asked)
+
+
+def following(page: BeautifulSoup) -> str:
+    link = page.select_one("nav.pages a[rel=next]")
+    return str(link["href"]) if isinstance(link, Tag) else ""
+
+
+def shown(client: FlaskClient, address: str) -> BeautifulSoup:
+    response = client.get(address)
+    assert response.status_code == 200, response.text
+    return BeautifulSoup(response.text, "lxml")
+
+
+def test_one_can_page_from_the_first_to_the_deepest_result() -> None:
+    documents = [document(n, f"页岩气之{n}", "页岩气") for n in range(40)]
+    client = site_app(FakeSearch(documents), settings=SETTINGS).test_client()
+    address, titles, pages = "/search?q=页岩气", list[str](), 0
+    while address:
+        page = shown(client, address)
+        titles += [title.text.strip() for title in page.select("#hits h2")]
+        address, pages = following(page), pages + 1
+    assert (pages, len(titles), len(set(titles))) == (13, 26, 26)
+    assert page.select_one("#end") is not None
+    assert page.select_one("#hits")["start"] == "25"  # type: ignore[index]
+
+
+def test_the_last_result_is_not_followed_by_an_empty_page() -> None:
+    documents = [document(n, f"页岩气之{n}", "页岩气") for n in range(22)]
+    client = site_app(FakeSearch(documents), settings=SETTINGS).test_client()
+    tenth = shown(client, "/search?q=页岩气&page=10")
+    eleventh = shown(client, following(tenth))
+    assert len(eleventh.select("#hits > li")) == 2 and following(eleventh) == ""
+    assert eleventh.select_one("#end") is None

@@ -1,0 +1,402 @@
+"""The pages anyone may see."""
+
+import re
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Message
+from bs4 import BeautifulSoup
+from flask import g
+from werkzeug.test import TestResponse
+
+import search_ui
+from docstore import fields
+from docstore.errors import SolrError, SolrStartingError, SolrUnavailableError
+from docstore.model import Lexicon, LexiconEntry
+from docstore.runs import RunState
+from search_ui.actions import Nights, RunSummary
+from search_ui.messages import LANGUAGES, catalog, say
+from search_ui.pages.public import page_numbers
+from search_ui.settings import SearchSettings
+from tests.search_ui_fakes import ONE_GOOD_RUN, FakeActions, FakeSearch, document, sign_in, site_app
+
+TWENTY_FIVE = [document(n, f"页岩气开发之{n}", "四川盆地页岩气产量上升。", site=f"s{n % 2}.example") for n in range(25)]
+
+WITH_TOOLS = SearchSettings(developer_tools=True)
+
+
+def soup(response: TestResponse) -> BeautifulSoup:
+    return BeautifulSoup(response.text, "lxml")
+
+
+def test_home_counts_what_can_be_searched() -> None:
+    actions = FakeActions(published=Lexicon(3, (LexiconEntry("页岩气"), LexiconEntry("压裂"))))
+    page = soup(site_app(FakeSearch(TWENTY_FIVE), actions).test_client().get("/?lang=en"))
+    assert page.select_one("#counts").get_text(" ", strip=True).split("\n")[0].startswith("25 documents · 2 sites")
+    assert "version 3: 2 words" not in page.get_text()
+    opened = site_app(FakeSearch(TWENTY_FIVE), actions, WITH_TOOLS).test_client()
+    assert "version 3: 2 words" in soup(opened.get("/?lang=en")).get_text()
+
+
+def test_home_opens_without_solr() -> None:
+    response = site_app(FakeSearch(error=SolrUnavailableError("down"))).test_client().get("/")
+    assert response.status_code == 200 and "索引暂时无法访问" in response.text
+
+
+def test_results_show_hits_with_matches_marked() -> None:
+    page = soup(site_app(FakeSearch(TWENTY_FIVE)).test_client().get("/search?q=页岩气"))
+    hits = page.select("#hits > li")
+    assert len(hits) == 10
+    assert hits[0].h2.a["href"] == "https://s0.example/0.html"
+    assert set(hits[0].h2.a["rel"]) == {"noopener", "noreferrer", "nofollow"}
+    assert [mark.text for mark in hits[0].select("mark")] == ["页岩气", "页岩气"]
+    assert "25 条结果" in page.select_one("#total").text
+    assert page.select_one("#q")["value"] == "页岩气"
+
+
+def test_pages_follow_each_other() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    first = soup(client.get("/search?q=页岩气&site=s0.example&site=s1.example"))
+    last = soup(client.get(first.select_one("a[rel=next]")["href"]))
+    last = soup(client.get(last.select_one("a[rel=next]")["href"]))
+    assert last.select_one("#hits")["start"] == "21" and len(last.select("#hits > li")) == 5
+    assert last.select_one("a[rel=next]") is None
+    assert last.select_one("nav.pages [aria-current=page]").text == "3"
+
+
+@pytest.mark.parametrize(
+    ("present", "last", "numbers"),
+    [
+        (1, 1, [1]),
+        (1, 20, [1, 2, 3, 4, 5, 6, 7]),
+        (10, 20, [7, 8, 9, 10, 11, 12, 13]),
+        (20, 20, [14, 15, 16, 17, 18, 19, 20]),
+    ],
+)
+def test_page_numbers(present: int, last: int, numbers: list[int]) -> None:
+    assert page_numbers(present, last) == numbers
+
+
+def test_a_site_is_chosen_and_dropped_again() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    page = soup(client.get("/search?q=页岩气"))
+    chosen = soup(client.get(page.select("#sites a")[1]["href"]))
+    assert "12 条结果" in chosen.select_one("#total").text
+    assert chosen.select_one("#sites a[aria-current=true] bdi").text == "s1.example"
+    dropped = soup(client.get(chosen.select_one("#sites a[aria-current=true]")["href"]))
+    assert "25 条结果" in dropped.select_one("#total").text
+    assert chosen.select_one("form[role=search] input[name=site]")["value"] == "s1.example"
+
+
+def test_a_year_of_the_histogram_narrows_to_it() -> None:
+    search = FakeSearch(TWENTY_FIVE)
+    client = site_app(search).test_client()
+    bar = soup(client.get("/search?q=页岩气")).select_one("#dates a")
+    assert bar["aria-label"] == "2016：25 条结果" and bar.select_one(".column")["height"] == "74.0"
+    client.get(bar["href"])
+    narrowed = ("fq", "{!tag=date}published:[2016-01-01T00:00:00Z TO 2017-01-01T00:00:00Z}")
+    assert [narrowed in sent for sent in search.asked if ("start", "0") in sent] == [False, True]
+
+
+def test_no_results_help_the_reader_on() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    page = soup(client.get("/search?q=四川钻井&site=s1.example&sort=date"))
+    assert [chip.text for chip in page.select("#nothing .chips bdi")] == ["四川"]  # 钻井 would find nothing either
+    assert "site=" not in page.select_one("#no-filters")["href"]
+
+
+def test_the_query_is_cut_by_the_lexicon_of_the_index() -> None:
+    search = FakeSearch()
+    site_app(search, FakeActions(published=Lexicon(1, (LexiconEntry("世界石油大会"),)))).test_client().get(
+        "/search?q=世界石油大会&profile=base"
+    )
+    sent = dict(search.asked[0])
+    assert sent["domain_words"] == "世界石油大会"
+    assert sent["base_words"].split("\u200b") == ["世界", "石油", "大会"]
+
+
+@pytest.mark.parametrize("query", ["", "*", "，。", "\0"])
+def test_nothing_to_search_for_asks_nothing(query: str) -> None:
+    search = FakeSearch(TWENTY_FIVE)
+    response = site_app(search).test_client().get("/search", query_string={"q": query})
+    assert response.status_code == 200 and search.asked == []
+    assert soup(response).select_one("#q") is not None
+
+
+def test_a_long_query_is_echoed_whole_and_searched_in_part() -> None:
+    search = FakeSearch()
+    page = soup(site_app(search).test_client().get("/search", query_string={"q": "页岩" * 200}))
+    assert page.select_one("#q")["value"] == "页岩" * 200
+    assert dict(search.asked[0])["text"] == "页岩" * 80
+    assert "160" in page.select_one(".note").text
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/search?q=a&page=-1", 400),
+        ("/search?q=a&from=x", 400),
+        ("/search?q=a&profile=edismax", 400),
+        ("/nowhere", 404),
+        ("/admin/lexicon/decide", 405),
+    ],
+)
+def test_errors_are_pages_and_json(address: str, status: int) -> None:
+    client = site_app().test_client()
+    html = client.get(address)
+    assert html.status_code == status and soup(html).select_one("[role=alert] h1").text
+    told = client.get(address, headers={"Accept": "application/json"})
+    assert told.status_code == status and told.is_json
+    assert told.json["error"]["status"] == status and told.json["error"]["message"]
+
+
+def test_solr_down_is_a_friendly_503() -> None:
+    down = FakeSearch(error=SolrUnavailableError("connection refused at 127.0.0.1"))
+    client = site_app(down, settings=WITH_TOOLS).test_client()
+    for address in ("/search?q=a", "/compare?q=a"):
+        response = client.get(address)
+        assert response.status_code == 503 and response.headers["Retry-After"] == "10"
+        assert "plumb status" in response.text and "127.0.0.1" not in response.text
+    assert client.get("/search?q=a&format=json").json["error"]["status"] == 503
+    assert client.get("/healthz").status_code == 503
+
+
+def test_a_refused_query_is_a_400() -> None:
+    assert site_app(FakeSearch(error=SolrError("too many clauses"))).test_client().get("/search?q=a").status_code == 400
+
+
+def test_the_unexpected_is_a_500_without_details() -> None:
+    class Broken(FakeSearch):
+        def select(self, params: object) -> dict[str, object]:
+            raise RuntimeError("secret detail")
+
+    response = site_app(Broken()).test_client().get("/search?q=a")
+    assert response.status_code == 500 and "secret detail" not in response.text
+    assert "日志" in response.text
+
+
+def test_json_is_chosen_by_address_or_header() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    by_address = client.get("/search?q=页岩气&format=json").json
+    by_header = client.get("/search?q=页岩气", headers={"Accept": "application/json"}).json
+    assert by_address == by_header and by_address["total"] == 25
+    assert client.get("/search?q=页岩气", headers={"Accept": "*/*"}).mimetype == "text/html"
+
+
+def test_comparison_stands_side_by_side() -> None:
+    search = FakeSearch([document(1, "世界石油大会", "开幕")])
+    actions = FakeActions(published=Lexicon(1, (LexiconEntry("世界石油大会"),)))
+    client = site_app(search, actions, WITH_TOOLS).test_client()
+    page = soup(client.get("/compare?q=世界石油大会"))
+    cut = page.select("#measures tbody tr")[0].find_all("td")
+    assert [word.text for word in cut[0].select("bdi")] == ["世界", "石油", "大会"]
+    assert [word.text for word in cut[1].select("bdi")] == ["世界石油大会"]
+    assert len(page.select(".sides section .hit.whole")) == 2
+    sides = client.get("/compare?q=世界石油大会&format=json").json["sides"]
+    assert [(side["lexicon"], side["first_rank"]) for side in sides] == [("base", 1), ("domain", 1)]
+
+
+@pytest.mark.parametrize("address", ["/", "/search?q=页岩气", "/article/doc1?q=页岩气", "/help"])
+def test_a_reader_sees_no_tools_of_developers(address: str) -> None:
+    """Neither the comparison (MRR, P@10) nor ranking profiles, unless a setting opens them or one is signed in."""
+    reader = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    page = soup(reader.get(address))
+    assert page.select('#profiles, a[href^="/compare"]') == []
+    signed_in = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    sign_in(signed_in)
+    for client in (signed_in, site_app(FakeSearch(TWENTY_FIVE), settings=WITH_TOOLS).test_client()):
+        opened = soup(client.get(address))
+        assert len(opened.select('nav a[href^="/compare"]')) == 1
+        assert len(opened.select("#profiles a")) == (4 if address.startswith("/search") else 0)
+
+
+def test_facets_show_their_first_values_and_more_behind_a_word() -> None:
+    many = [document(n, "页岩气", "页岩气", site=f"s{n % 12:02}.example") for n in range(60)]
+    authors = [
+        one | {fields.AUTHOR: f"作者{n % 3}", fields.LANGUAGE: ("zh", "en")[n % 2]} for n, one in enumerate(many)
+    ]
+    client = site_app(FakeSearch(authors)).test_client()
+    page = soup(client.get("/search?q=页岩气&lang=en"))
+    assert len(page.select("#sites > ul a")) == 8 and len(page.select("#sites details a")) == 4
+    assert "4 more" in page.select_one("#sites summary").text
+    assert [bdi.text for bdi in page.select("#languages bdi")] == ["Chinese", "English"]
+    assert len(page.select("#authors a")) == 3
+    assert page.select("#types, #sections") == []  # nothing to choose from
+    narrowed = soup(client.get(page.select_one("#authors a")["href"]))
+    assert "作者0" in narrowed.select_one("#narrowed").text
+    kinds = [one | {fields.PAGE_TYPE: ("article", "reference", "article")[n % 3]} for n, one in enumerate(many)]
+    page = soup(site_app(FakeSearch(kinds)).test_client().get("/search?q=页岩气&lang=en"))
+    assert [bdi.text for bdi in page.select("#types bdi")] == ["Articles", "Reference pages"]
+
+
+def test_who_compares_is_asked_to_sign_in() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    asked = client.get("/compare?q=页岩气")
+    assert asked.status_code == 303 and asked.headers["Location"].startswith("/admin/login?next=/compare")
+    assert client.get("/compare?q=页岩气&format=json").status_code == 403
+    sign_in(client)
+    assert client.get("/compare?q=页岩气").status_code == 200
+
+
+def test_health_robots_and_sign() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE), FakeActions(lag=4)).test_client()
+    health = client.get("/healthz").json
+    assert health.pop("runs") == {
+        "last": "done", "last_good": "1970-01-01T00:00:00+00:00", "failed_since": None, "next": None
+    }  # fmt: skip
+    assert health == {"status": "ok", "documents": 25, "index_lag": 4}
+    assert "Disallow: /search" in client.get("/robots.txt").text
+    assert client.get("/favicon.ico").mimetype == "image/svg+xml"
+
+
+def test_a_failed_run_is_told_to_whoever_watches_and_does_not_take_the_site_down() -> None:
+    failed = RunSummary(200.0, 260.0, RunState.FAILED, (), "extract", "no disk")
+    actions = FakeActions(runs=Nights((failed, *ONE_GOOD_RUN.runs), 0.0, 200.0, 86400.0))
+    answer = site_app(FakeSearch(TWENTY_FIVE), actions).test_client().get("/healthz")
+    assert (answer.status_code, answer.json["status"]) == (200, "ok")
+    assert answer.json["runs"] == {
+        "last": "failed", "last_good": "1970-01-01T00:00:00+00:00",
+        "failed_since": "1970-01-01T00:03:20+00:00", "next": "1970-01-02T00:00:00+00:00",
+    }  # fmt: skip
+    assert "no disk" not in answer.text  # anyone may read this
+
+
+@pytest.mark.parametrize(("language", "said"), [("zh", "搜索服务正在启动"), ("en", "Search is starting")])
+def test_while_solr_starts_the_site_says_so_and_asks_again_by_itself(language: str, said: str) -> None:
+    client = site_app(FakeSearch(error=SolrStartingError("not yet"))).test_client()
+    answer = client.get(f"/search?q=页岩气&lang={language}")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert said in answer.text
+    assert '<meta http-equiv="refresh" content="5">' in answer.text
+    told = client.get("/search?q=页岩气&format=json")
+    assert (told.status_code, told.json["error"]["code"]) == (503, "starting")
+    health = client.get("/healthz")
+    assert (health.status_code, health.json["status"], health.json["runs"]["last"]) == (503, "starting", "done")
+    assert client.get("/").status_code == 200  # the box is there to type in
+
+
+def test_every_answer_carries_the_security_headers() -> None:
+    client = site_app().test_client()
+    for address in ("/", "/search?q=a", "/nowhere", "/admin/login", "/static/style.css", "/robots.txt"):
+        headers = client.get(address).headers
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'self'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+        assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_pages_obey_their_own_policy() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE), settings=WITH_TOOLS).test_client()
+    for address in ("/", "/search?q=页岩气", "/compare?q=页岩气", "/admin/login"):
+        page = soup(client.get(address))
+        assert not page.select("style, script:not([src]), [style]")
+        loaded = [
+            tag.get("src") or tag.get("href")
+            for tag in page.select("link[rel~=stylesheet], link[rel~=icon], script[src], img")
+        ]
+        assert loaded and all(address.startswith("/static/") for address in loaded)
+
+
+# -- languages
+
+
+def forms(message: Message) -> tuple[str, ...]:
+    return (message.string,) if isinstance(message.string, str) else tuple(message.string)
+
+
+def test_languages_have_the_same_messages_with_the_same_values() -> None:
+    chinese, english = ({str(m.id): m for m in catalog(language) if m.id} for language in LANGUAGES)
+    assert set(chinese) == set(english)
+    for key in chinese:
+        named = [
+            set(re.findall(r"%\((\w+)\)s", form)) - {"n"} for m in (chinese[key], english[key]) for form in forms(m)
+        ]
+        assert all(forms(chinese[key])) and all(forms(english[key])) and named[1:] == named[:-1], key
+
+
+def test_every_message_is_used_and_every_used_one_exists() -> None:
+    package = Path(search_ui.__file__).parent
+    files = [file for kind in ("*.py", "templates/*.html", "templates/*.xml") for file in package.glob(kind)]
+    text = "".join(file.read_text() for file in files)
+    keys = {message.id if isinstance(message.id, str) else message.id[0] for message in catalog("en") if message.id}
+    named = set(re.findall(r"""["']([a-z]+\.[a-z_0-9]+)["']""", text))
+    called = set(re.findall(r"""(?:\bt|say|Error)\(["']([a-z]+\.[a-z_0-9]+)["'][,)]""", text))
+    assert len(called) > 60 and called <= keys
+    built = (
+        "error.http_",
+        "results.sort_",
+        "profile.",
+        "compare.",
+        "review.",
+        "review.now_",
+        "review.bulk_",
+        "why.",
+        "chips.",
+        "help.",
+        "article.",
+        "offers.",
+        "suggest.",
+        "filters.",
+        "type.",
+        "role.",
+        "run.",
+        "stage.",
+        "time.",
+        "admin.",
+        "topics.",
+    )
+    assert [key for key in keys - named if not key.startswith(built)] == []
+
+
+def test_numbers_are_grouped_and_one_is_one() -> None:
+    with site_app().test_request_context("/?lang=en"):
+        g.language = "en"
+        assert say("results.total", n=1) == "1 result" and say("results.total", n=12345) == "12,345 results"
+        with pytest.raises(KeyError):
+            say("no.such")
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "language"),
+    [
+        ("/", {}, "zh-Hans"),
+        ("/", {"Accept-Language": "en-GB,en;q=0.9"}, "en"),
+        ("/", {"Accept-Language": "fr"}, "zh-Hans"),
+        ("/", {"Accept-Language": "zh-TW"}, "zh-Hans"),
+        ("/?lang=en", {"Accept-Language": "zh"}, "en"),
+        ("/?lang=<script>", {}, "zh-Hans"),
+    ],
+)
+def test_the_language_is_found(address: str, headers: dict[str, str], language: str) -> None:
+    assert soup(site_app().test_client().get(address, headers=headers)).html["lang"] == language
+
+
+def test_a_chosen_language_stays_and_the_switch_keeps_the_search() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
+    page = soup(client.get("/search?q=页岩气&site=s1.example&lang=en"))
+    assert soup(client.get("/")).html["lang"] == "en"
+    kept = [(field["name"], field["value"]) for field in page.select("form.language input")]
+    assert kept == [("q", "页岩气"), ("site", "s1.example")]
+    assert page.select_one("form.language button")["value"] == "zh"
+
+
+def test_every_field_has_a_label_and_every_page_its_landmarks() -> None:
+    client = site_app(FakeSearch(TWENTY_FIVE), settings=WITH_TOOLS).test_client()
+    for address in ("/", "/search?q=页岩气", "/compare?q=页岩气", "/admin/login"):
+        page = soup(client.get(address))
+        assert (
+            len(page.select("main")) == 1 and len(page.select("h1")) == 1 and page.select_one("header nav[aria-label]")
+        )
+        labelled = {label.get("for") for label in page.select("label")}
+        for field in page.select("input:not([type=hidden]):not([aria-hidden])"):
+            assert field.get("id") in labelled or field.find_parent("label"), field
+        ids = [tag["id"] for tag in page.select("[id]")]
+        assert len(ids) == len(set(ids))
+
+
+def test_a_site_shows_its_name_and_an_unlinkable_hit_its_title() -> None:
+    strange = document(1, "页岩气", "正文页岩气") | {fields.URL: "ftp://news.example/1"}
+    settings = SearchSettings(title="油气搜索", site_names={"news.example": "石油新闻"})
+    page = soup(site_app(FakeSearch([strange]), settings=settings).test_client().get("/search?q=页岩气"))
+    assert page.title.text == "页岩气 – 油气搜索"
+    assert page.select_one(".hit .site").text == "石油新闻"
+    assert page.select_one(".hit h2 a") is None and page.select_one(".hit h2").text.strip() == "页岩气"

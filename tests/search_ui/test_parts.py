@@ -1,0 +1,148 @@
+"""How much of a query a document holds: the queries, and what a real Solr counts by them."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from flask.testing import FlaskClient
+
+from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
+from indexer.mapping import Analysis, to_document
+from indexer.solr import SolrIndex
+from indexer.solr_node import SolrNode
+from search_ui.query.clauses import Form
+from search_ui.query.min_should_match import enough, needed
+from search_ui.query.request import SearchRequest
+from search_ui.query.solr_client import SearchClient
+from tests.search_ui_fakes import BASE, FakeActions, site_app
+from text.joined import WORD_JOINT
+from text.segment import RjiebaSegmenter
+
+
+def sent(*words: str, synonyms: tuple[str, ...] = ()) -> dict[str, str]:
+    asked = SearchRequest(typed=" ".join(words), text=" ".join(words))
+    return dict(enough(asked, {Form.DOMAIN: words, Form.SYNONYMS: synonyms}))
+
+
+def test_how_many_parts_are_enough() -> None:
+    assert [needed(parts) for parts in (1, 2, 3, 4, 5, 6, 7, 9, 12)] == [1, 2, 2, 2, 3, 3, 3, 4, 5]
+
+
+def test_a_word_is_one_part_whatever_its_length() -> None:
+    named = sent("天然气", "价格")
+    assert named["enough"] == "{!bool mm=2 should=$held0 should=$held1}"
+    assert (named["held0_text"], named["held1_text"]) == ('"天然气"', '"价格"')
+
+
+@pytest.mark.parametrize(
+    ("word", "looked_in"),
+    [("天然气", "title body"), ("税", "body_chars"), ("the", "body_chars"), ("PDC钻头", "body_chars")],
+)
+def test_pairs_are_asked_where_a_word_is_made_of_pairs(word: str, looked_in: str) -> None:
+    assert f"qf='{looked_in}'" in sent(word)["held0"]
+
+
+def test_a_glued_word_is_held_by_all_of_its_pieces_as_well() -> None:
+    named = sent("hp1010win7")
+    assert named["held0"] == "{!bool should=$held0_run should=$held0_pieces}"
+    assert named["held0_glued"] == "hp 1010 win 7" and "q.op=AND" in named["held0_pieces"]
+
+
+def test_a_synonym_stands_for_its_word_and_for_each_word_of_its_term() -> None:
+    named = sent("页岩气", "开发", synonyms=(WORD_JOINT.join(("页岩气", "shale gas")),))
+    assert (named["held0_text"], named["held1_text"]) == ('"页岩气" "shale gas"', '"开发"')
+    both = sent("shale", "gas", synonyms=(WORD_JOINT.join(("shale gas", "页岩气")),))
+    assert (both["held0_text"], both["held1_text"]) == ('"shale" "页岩气"', '"gas" "页岩气"')
+
+
+def test_signs_alone_are_looked_for_one_by_one() -> None:
+    asked = SearchRequest(typed="☃", text="☃")
+    named = dict(enough(asked, {Form.DOMAIN: ()}, "o1_"))
+    assert named["o1_text"] == "☃" and "v=$o1_text" in named["o1_enough"]
+
+
+# -- in a real Solr
+
+TERMS = ("天然气",)
+ARTICLES = [
+    ("天然气价格上涨", "天然气的价格今年上涨了。"),
+    ("天然气产量", "天然气产量增长，天然气管道投产。天然气天然气天然气。"),
+    ("国际油价", "国际原油价格下跌，价格回落，价格价格。"),
+    ("天然湖泊", "天然的湖泊有气泡，价格不高。"),  # pairs and characters of it, not the word
+    ("车险怎么选", "新手买的第一份车险，要看保额。"),
+    ("产油大户", "本国油田中产量居首位的是大庆。"),
+    ("PDC drill bits", "How to choose a drill bit: wells, bits and prices."),
+]
+
+
+@pytest.fixture(scope="module")
+def client(solr_node: SolrNode) -> Iterator[FlaskClient]:
+    """The site on `ARTICLES`."""
+    index = SolrIndex(solr_node.url, "parts", timeout=120.0)
+    index.ensure()
+    lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
+    analysis = Analysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
+    assert index.add([to_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)]) == {}
+    index.commit()
+    search = SearchClient(solr_node.url, "parts", timeout=120.0)
+    yield site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
+    index.drop()
+
+
+def stored(number: int, title: str, body: str) -> StoredArticle:
+    url = f"http://a.example/{number}"
+    return StoredArticle(number, document_id(url), "a.example", Article(url, title, body))
+
+
+def answer(client: FlaskClient, query: str, **more: str) -> tuple[int, dict[str, bool]]:
+    """How many hold enough, and each hit's title with whether it is marked as partial, in order."""
+    told = client.get("/search", query_string={"q": query, "format": "json", **more}).json
+    assert told is not None
+    return told["total"], {hit["title"]: hit["is_partial"] for hit in told["hits"]}
+
+
+@pytest.mark.solr
+def test_the_mark_says_what_the_order_says(client: FlaskClient) -> None:
+    """What holds both words is first and unmarked; what holds one of them is marked, be it long or short."""
+    total, hits = answer(client, "天然气 价格")
+    assert total == 1
+    assert next(iter(hits)) == "天然气价格上涨" and hits["天然气价格上涨"] is False
+    assert hits["天然气产量"] is hits["国际油价"] is hits["天然湖泊"] is True
+    marked = list(hits.values())
+    assert marked == sorted(marked)
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("产量最高的油田是哪个？", "产油大户"),
+        ("天然气价格为什么会上涨", "天然气价格上涨"),
+        ("how do I choose the best drill bit", "PDC drill bits"),
+    ],
+)
+def test_a_question_finds_what_it_asks_for(client: FlaskClient, query: str, title: str) -> None:
+    total, hits = answer(client, query)
+    assert total == 1 and next(iter(hits)) == title and hits[title] is False
+    assert answer(client, query, sort="date") == (1, {title: False})
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize("query", ["天然气的价格", "天然气价格", "价格 天然气 天然气"])
+def test_what_holds_all_words_is_never_marked(client: FlaskClient, query: str) -> None:
+    total, hits = answer(client, query)
+    assert total == 1 and [title for title, is_partial in hits.items() if not is_partial] == ["天然气价格上涨"]
+
+
+@pytest.mark.solr
+def test_a_character_left_over_between_words_is_no_part_of_its_own(client: FlaskClient) -> None:
+    """买 stands apart from 车险 in the text, and has no say in whether it holds the query."""
+    total, hits = answer(client, "买车险")
+    assert total == 1 and [title for title, is_partial in hits.items() if not is_partial] == ["车险怎么选"]
+
+
+def test_no_part_is_left_to_a_parser() -> None:
+    named = sent('a" OR *:*', "{!func}x", "$held1")
+    fixed = [value for name, value in named.items() if not re.fullmatch(r"held\d+_(text|glued)", name)]
+    assert not any("func" in value or "*" in value for value in fixed)
+    assert all(value.count('"') == 2 for name, value in named.items() if name.endswith("_text"))

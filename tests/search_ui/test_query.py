@@ -1,0 +1,193 @@
+"""From an address to Solr parameters."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from werkzeug.datastructures import MultiDict
+
+from docstore.errors import SettingsError
+from search_ui.query.clauses import Form, Params
+from search_ui.query.ranking import PROFILES
+from search_ui.query.request import BadQueryError, SearchRequest, Sort, parse_request
+from search_ui.query.solr_params import about_params, count_params, hits_params, shown_params, words_of
+from search_ui.settings import SearchSettings
+from tests.search_ui_fakes import BASE
+from text.joined import WORD_JOINT
+
+SETTINGS = SearchSettings()
+WORDS = {Form.DOMAIN: ("世界石油大会",), Form.BASE: ("世界", "石油", "大会")}
+
+
+def ask(*pairs: tuple[str, str]) -> SearchRequest:
+    return parse_request(MultiDict(pairs), SETTINGS, PROFILES)
+
+
+def params(*pairs: tuple[str, str]) -> Params:
+    return hits_params(ask(*pairs), WORDS, SETTINGS.page_size)
+
+
+def test_an_address_becomes_a_request_and_again_the_same_address() -> None:
+    pairs = [
+        ("q", "页岩气"), ("site", "a.example"), ("site", "b.example"), ("section", "要闻"),
+        ("language", "zh"), ("author", "张三"),
+        ("type", "forum"), ("term", "压裂"), ("term", "煤层气"), ("cluster", "c1"), ("from", "2016"), ("to", "2016-05"),
+        ("sort", "date"), ("profile", "base"), ("page", "3"),
+    ]  # fmt: skip
+    asked = ask(*pairs)
+    assert asked.sites == ("a.example", "b.example") and asked.sort is Sort.DATE and asked.page == 3
+    assert asked.arguments(SETTINGS) == pairs
+    assert ask(("q", "页岩气")).arguments(SETTINGS) == [("q", "页岩气")]
+
+
+@pytest.mark.parametrize(
+    ("pair", "key"),
+    [
+        (("page", "-1"), "error.page"),
+        (("page", "0"), "error.page"),
+        (("page", "11"), "error.page"),  # further ones have cursors
+        (("page", "１"), "error.page"),
+        (("page", "1e3"), "error.page"),
+        (("from", "2016-13"), "error.date"),
+        (("to", "2016-02-30"), "error.date"),
+        (("from", "* TO *"), "error.date"),
+        (("sort", "title asc,"), "error.sort"),
+        (("profile", "edismax"), "error.profile"),
+    ],
+)
+def test_what_does_not_exist_is_refused(pair: tuple[str, str], key: str) -> None:
+    with pytest.raises(BadQueryError, match=f"^{re.escape(key)}$"):
+        ask(("q", "a"), pair)
+
+
+def test_dates_in_the_wrong_order_are_refused() -> None:
+    with pytest.raises(BadQueryError, match="dates_reversed"):
+        ask(("q", "a"), ("from", "2017"), ("to", "2016-12"))
+    assert ask(("q", "a"), ("from", "2016-12"), ("to", "2016")).span() is not None
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "span", "year"),
+    [
+        ("2016", "2016", ("2016-01-01T00:00:00Z", "2017-01-01T00:00:00Z"), 2016),
+        ("2016-12", "2016-12", ("2016-12-01T00:00:00Z", "2017-01-01T00:00:00Z"), 2016),
+        ("2016-02-29", "", ("2016-02-29T00:00:00Z", "*"), None),
+        ("", "2016-02-28", ("*", "2016-02-29T00:00:00Z"), None),
+        ("2015", "2016", ("2015-01-01T00:00:00Z", "2017-01-01T00:00:00Z"), None),
+        ("", "", None, None),
+    ],
+)
+def test_spans_hold_the_whole_last_part(since: str, until: str, span: tuple[str, str] | None, year: int | None) -> None:
+    asked = ask(("q", "a"), ("from", since), ("to", until))
+    assert asked.span() == span
+    assert asked.only_year() == year
+
+
+def test_changing_a_filter_goes_back_to_the_first_page() -> None:
+    asked = ask(("q", "a"), ("page", "4"), ("site", "a.example"))
+    assert asked.toggled("sites", "b.example").sites == ("a.example", "b.example")
+    assert asked.toggled("sites", "a.example").sites == ()
+    assert asked.toggled("terms", "页岩气").page == 1
+    assert asked.changed(page=5).page == 5
+
+
+def test_words_are_joined_as_in_documents() -> None:
+    named = dict(params(("q", "世界石油大会"), ("profile", "base")))
+    assert named["base_words"] == WORD_JOINT.join(WORDS[Form.BASE])
+    assert words_of("世界，石油 a!", BASE) == ("世界", "石油", "a")
+
+
+@pytest.mark.parametrize(
+    ("profile", "searched"),
+    [
+        (
+            "plumbline",
+            {"title", "body", "title_chars", "title_key", "body_chars", "title_base", "body_base", "body_domain"},
+        ),
+        ("bigram", {"title", "body"}),
+        ("domain", {"title_domain", "body_domain"}),
+        ("base", {"title_base", "body_base"}),
+    ],
+)
+def test_a_profile_ranks_by_its_fields_alone(profile: str, searched: set[str]) -> None:
+    named = dict(params(("q", "世界石油大会"), ("profile", profile)))
+    parts = [name for name in re.findall(r"should=\$(\w+)", named["q"]) if name != "titles"]
+    parts += re.findall(r"should=\$(\w+)", named.get("titles", ""))
+    found = {field.split("^")[0] for part in parts for field in re.findall(r"qf='([^']*)'", named[part])[0].split()}
+    assert found == searched
+
+
+HOSTILE = "{!func}x ${q} title:a \"' ) OR *:* $text _query_:b \\"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> None:
+    asked = ask(("q", HOSTILE), ("profile", profile), ("sort", "date"), ("site", HOSTILE))
+    words = {form: words_of(asked.text, BASE) for form in (Form.DOMAIN, Form.BASE)}
+    questions = (hits_params(asked, words, 10), shown_params(asked, words, ["d1"]), count_params(asked, words))
+    sent = [pair for params in (*questions, about_params(asked, words, ["d1"], ["d1"])) for pair in params]
+    carriers = {*Form, "quoted", "sites"}
+    of_readers = re.compile(r"(typed|word)\d+|held\d+_(text|glued)")
+    fixed = [value for name, value in sent if name not in carriers and not of_readers.fullmatch(name)]
+    assert fixed and not any("func" in value or "_query_:b" in value or "${" in value for value in fixed)
+    assert ("expandMacros", "false") in sent
+    assert all(
+        value.count('"') == 2 for name, value in sent if re.fullmatch(r"(typed|word)\d+|held\d+_text|quoted", name)
+    )
+
+
+def facets(*pairs: tuple[str, str]) -> dict[str, Any]:
+    counted: dict[str, Any] = json.loads(dict(count_params(ask(*pairs), WORDS))["json.facet"])
+    return counted
+
+
+def test_facets_ignore_their_own_filter_and_go_into_months() -> None:
+    years = facets(("q", "a"), ("from", "2015"), ("to", "2016"))
+    months = facets(("q", "a"), ("from", "2016-03"), ("to", "2016-03"))
+    assert years["dates"]["gap"] == "+1YEAR" and months["dates"]["gap"] == "+1MONTH"
+    assert months["dates"]["start"].startswith("2016-01-01") and months["dates"]["end"].startswith("2017-01-01")
+    assert {name: facet.get("domain", {}).get("excludeTags") for name, facet in years.items() if name != "total"} == {
+        "sites": "site", "sections": "section", "languages": "language", "authors": "author", "types": "type",
+        "terms": None, "dates": "date", "sections_of_sites": "section", "authors_of_sites": "author",
+    }  # fmt: skip
+
+
+def test_near_duplicates_count_once_unless_they_are_opened_out() -> None:
+    assert facets(("q", "a"))["total"] == "unique(cluster)"
+    assert facets(("q", "a"), ("cluster", "c1"))["total"] == "unique(id)"
+    collapsed = [value for name, value in params(("q", "a")) if name == "fq"]
+    assert [value for value in collapsed if value.startswith("{!collapse field=cluster")] == collapsed != []
+    opened = [value for name, value in params(("q", "a"), ("cluster", "c1")) if name == "fq"]
+    assert opened and not any("collapse" in value for value in opened)
+
+
+@pytest.mark.parametrize("pairs", [[("q", "a"), ("sort", "date")], [("q", "site:a.example")]])
+def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[str, str]]) -> None:
+    assert dict(count_params(ask(*pairs), WORDS))["enough"] == "*:*"
+
+
+def test_only_named_fields_come_back() -> None:
+    named = dict(params(("q", "a"), ("page", "3")))
+    assert (named["fl"], named["start"], named["rows"]) == ("id,cluster,series,picture", "20", "10")
+    shown = dict(shown_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
+    assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster,series,picture"
+    assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")
+
+
+def test_only_for_few_words_and_on_the_first_page_solr_need_not_count_to_the_end() -> None:
+    asked, many = ask(("q", "a")), {**WORDS, Form.BASE: tuple("abcdefghijklm")}
+    assert "minExactCount" in dict(hits_params(asked, WORDS, 10, spare=5))
+    assert "minExactCount" not in dict(hits_params(asked, many, 10, spare=5))
+    assert "minExactCount" not in dict(hits_params(asked, WORDS, 10))
+
+
+@pytest.mark.parametrize("longest", [0, 161])
+def test_a_query_length_that_solr_cannot_take_is_no_setting(longest: int) -> None:
+    with pytest.raises(SettingsError, match=r"search\.longest_query"):
+        SearchSettings(longest_query=longest)
+
+
+def test_words_are_looked_for_simplified() -> None:
+    named = dict(hits_params(ask(("q", "鑽頭")), {Form.DOMAIN: ("鑽頭",), Form.BASE: ("鑽頭",)}, 10))
+    assert (named["domain_words"], named["base_words"]) == ("钻头", "钻头")

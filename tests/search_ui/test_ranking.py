@@ -1,0 +1,231 @@
+"""Ranking: the queries of the profiles, and in a real Solr what they put first."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from docstore import fields
+from docstore.model import Article, Lexicon, StoredArticle, document_id
+from indexer.mapping import Analysis, to_document
+from indexer.solr import SolrIndex
+from indexer.solr_node import SolrNode
+from search_ui.query.clauses import Form
+from search_ui.query.ranking import BEST_PARTS, MOST_WORKS, PROFILES, rank_params, works_in, works_params
+from search_ui.query.request import SearchRequest
+from search_ui.query.solr_client import SearchClient
+from search_ui.query.solr_params import count_params, words_of
+from text.joined import WORD_JOINT
+from text.segment import base_segmenter
+
+OWN, OTHER = "0123456789abcdef", "fedcba9876543210"
+WORDS = {Form.DOMAIN: ["石油"], Form.BASE: ["石油"]}
+
+
+def answer(*parts: tuple[str, float]) -> Mapping[str, Any]:
+    return {"response": {"docs": [{fields.WORK: work, "score": score} for work, score in parts]}}
+
+
+def test_a_work_is_worth_the_mean_of_its_ten_best_parts() -> None:
+    found = works_in(answer(*[(OWN, 4.0)] * 12, (OTHER, 30.0)), "plumbline")
+    weight = PROFILES["plumbline"].works
+    assert found == (f"{OWN}^={4 * weight:.4f}", f"{OTHER}^={30 / BEST_PARTS * weight:.4f}")
+
+
+def test_only_so_many_works_and_nothing_that_is_no_id() -> None:
+    many = answer(*[(f"{n:016x}", 100.0 - n) for n in range(MOST_WORKS + 5)], ("x) OR *:* (", 999.0))
+    found = works_in(many, "plumbline")
+    assert len(found) == MOST_WORKS and found[0].startswith("0" * 16)
+    assert works_in({}, "plumbline") == ()
+
+
+def test_works_are_asked_for_only_where_they_count() -> None:
+    assert works_params("石油", "base") == [] and works_params("", "plumbline") == []
+    named = dict(works_params("“石油” 大会", "plumbline"))
+    assert named["text"].split() == ["石油", "大会"] and named["fl"] == "work,score"
+    ranked = dict(rank_params("石油", {**WORDS, Form.WORKS: [f"{OWN}^=1.5"]}, "plumbline"))
+    assert "should=$work}" in ranked["q"] and ranked[Form.WORKS] == f"{OWN}^=1.5"
+    assert "work" not in dict(rank_params("石油", WORDS, "plumbline"))
+
+
+def test_titles_count_where_a_document_is_no_part_of_a_work() -> None:
+    named = dict(rank_params("石油", WORDS, "plumbline"))
+    assert named["titles"] == "{!bool should=$title0 should=$title1 must_not='work:[* TO *]'}"
+    assert re.findall(r"qf='(\w+)", named["title0"] + named["title1"]) == [fields.TITLE, fields.TITLE_BASE]
+
+
+def test_terms_of_the_lexicon_count_beside_the_words_of_the_base_dictionary() -> None:
+    words = {Form.DOMAIN: ["世界石油大会", "召开"], Form.BASE: ["世界", "石油", "大会", "召开"]}
+    named = dict(rank_params("世界石油大会召开", words, "plumbline"))
+    assert named[Form.TERMS] == "世界石油大会" and f"v=${Form.TERMS}" in named["part3"]
+    assert named[Form.BASE].split(WORD_JOINT) == words[Form.BASE]
+    assert "part3" not in dict(rank_params("石油", WORDS, "plumbline"))
+
+
+LAW = [f"采油者应当依照本条第{n}款申请许可证。" for n in range(12)]
+ARTICLES = (
+    *(Article(f"http://a.test/law/{n}", f"石油法 第{n}条", text) for n, text in enumerate(LAW)),
+    Article("http://a.test/lost", "渔业法 第1条", "捕鱼者应当申请许可证。"),
+    Article("http://a.test/fees", "石油法 第99条", "费用由政府规定。"),
+    Article("http://a.test/fish", "渔业法 第99条", "费用由政府规定。"),
+    Article("http://a.test/title", "钻井液配方", "膨润土与水的比例。"),
+    Article("http://a.test/body", "膨润土", "钻井液配方：膨润土与水的比例。"),
+    Article("http://a.test/old", "兩岸石油勘探", "鑽頭與頁岩氣。"),
+    Article("http://a.test/new", "石油开采", "页岩气与钻头。"),
+)
+
+
+@pytest.fixture(scope="module")
+def index(solr_node: SolrNode) -> Iterator[SolrIndex]:
+    """The articles above."""
+    index = SolrIndex(solr_node.url, "ranking", timeout=120.0)
+    index.ensure()
+    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    stored = [StoredArticle(0, document_id(one.url), "a.test", one) for one in ARTICLES]
+    assert index.add([to_document(one, analysis) for one in stored]) == {}
+    index.commit()
+    yield index
+    index.drop()
+
+
+def found(index: SolrIndex, text: str, with_works: bool = True, rows: int = 20) -> list[str]:
+    client = SearchClient(index.base_url, index.collection, 120.0)
+    words: dict[Form, Sequence[str]] = dict.fromkeys((Form.DOMAIN, Form.BASE), words_of(text, base_segmenter()))
+    if with_works:
+        words[Form.WORKS] = works_in(client.select(works_params(text, "plumbline")), "plumbline")
+    params = [*rank_params(text, words, "plumbline"), ("fl", fields.URL), ("rows", str(rows))]
+    return [doc[fields.URL].removeprefix("http://a.test/") for doc in client.select(params)["response"]["docs"]]
+
+
+@pytest.mark.solr
+def test_a_part_gains_by_the_other_parts_of_its_work(index: SolrIndex) -> None:
+    """Two articles say the same; the law of one of them speaks of permits throughout."""
+    lifted = found(index, "申请许可证 费用由政府规定")
+    assert lifted.index("fees") < lifted.index("fish")
+
+
+@pytest.mark.solr
+def test_the_title_of_a_single_page_counts_more_than_a_body(index: SolrIndex) -> None:
+    assert found(index, "钻井液配方")[:2] == ["title", "body"]
+
+
+@pytest.mark.solr
+def test_a_term_just_published_is_found_whole_before_documents_are_cut_anew(index: SolrIndex) -> None:
+    text = "钻井液配方"
+    older = words_of(text, base_segmenter())
+    words = {Form.DOMAIN: (text,), Form.OLDER: older, Form.FRESH: (text,)}
+    asked = SearchRequest(typed=text, text=text, profile="domain")
+    client = SearchClient(index.base_url, index.collection, 120.0)
+    assert len(older) > 1
+    assert client.select(count_params(asked, words))["response"]["numFound"] == 2
+    best = client.select([*rank_params(text, words, "domain"), ("fl", fields.URL), ("rows", "2")])["response"]["docs"]
+    assert {doc[fields.URL].removeprefix("http://a.test/") for doc in best} == {"title", "body"}
+
+
+SERIES = [
+    *(
+        Article(f"http://b.test/week{n}", f"油气周报 第{n}期", f"本期周报综述国内油气市场。上期是第{7 - n}期。")
+        for n in range(1, 7)
+    ),
+    *(
+        Article(f"http://b.test/year{n}", f"鼎原公司{n}年年度报告", f"与{n - 1}年和{n + 1}年相比，营业收入增长。" * 3)
+        for n in range(2020, 2026)
+    ),
+    Article("http://b.test/fracturing", "压裂", "压裂是一种增产的办法。"),
+    *(Article(f"http://b.test/fracturing{n}", f"压裂车组压裂{n}", "压裂压裂压裂。压裂！" * 3) for n in range(9)),
+    Article("http://b.test/capitals", "HTML5 标签", "标签。HTML5 标签 HTML5 标签。"),
+    Article("http://b.test/small", "html5 标签？", "标签。"),
+    Article("http://b.test/glued", "hp1010win7", "printer driver"),
+    Article("http://b.test/apart", "HP 1010 on Windows 7", "Use the HP 1010 driver for win 7."),
+    Article("http://b.test/half", "HP 1020", "Use the HP 1020 driver."),
+    Article("http://b.test/marks", "Styles", "Set main_mark to bold; WorkCentre7428 prints it."),
+    Article("http://b.test/printer", "Xerox printers", "The Xerox WorkCentre 7428 prints."),
+    *(
+        Article(f"http://b.test/other{n}", f"其他新闻{n}", "天气很好。市场平稳。main street, a mark.")
+        for n in range(30)
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def series(solr_node: SolrNode) -> Iterator[SolrIndex]:
+    """The articles of `SERIES`."""
+    index = SolrIndex(solr_node.url, "series", timeout=120.0)
+    index.ensure()
+    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    stored = [StoredArticle(0, document_id(one.url), "b.test", one) for one in SERIES]
+    assert index.add([to_document(one, analysis) for one in stored]) == {}
+    index.commit()
+    yield index
+    index.drop()
+
+
+def first_in(index: SolrIndex, text: str, rows: int = 1) -> list[str]:
+    return [url.removeprefix("http://b.test/") for url in found(index, text, rows=rows)]
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize("article", [one for one in SERIES if "other" not in one.url], ids=lambda one: one.url[14:])
+def test_an_exact_title_is_first(series: SolrIndex, article: Article) -> None:
+    assert found(series, article.title, rows=1) == [article.url]
+    if "html5" not in article.title.lower():  # two have this title but for case and a sign
+        assert found(series, f"《{article.title.upper()}》 ？", rows=1) == [article.url]
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("周报 第3期", "week3"),
+        ("油气周报第四期", "week4"),
+        ("第 5 期 油气 周报", "week5"),
+        ("鼎原 年度报告 2023", "year2023"),
+        ("2024年 鼎原公司 年报", "year2024"),
+        ("鼎原公司二〇二一年报告", "year2021"),
+    ],
+)
+def test_numbers_in_titles_tell_one_of_a_series_from_the_next(series: SolrIndex, text: str, first: str) -> None:
+    assert first_in(series, text) == [first]
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize(
+    ("text", "best"),
+    [
+        ("hp1010win7", ["glued", "apart"]),  # typed as one and stored as one is best
+        ("windows driver hp 1010", ["apart", "glued"]),
+        ("hp1010 driver", ["apart", "glued"]),
+        ("main mark", ["marks"]),
+        ("main_mark", ["marks"]),
+        ("workcentre 7428", ["printer", "marks"]),
+        ("workcentre7428", ["marks", "printer"]),
+    ],
+)
+def test_what_is_glued_is_found_apart_and_what_is_apart_is_found_glued(
+    series: SolrIndex, text: str, best: list[str]
+) -> None:
+    assert first_in(series, text, rows=len(best)) == best
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize("text", ["页岩气 钻头", "頁岩氣 鑽頭", "鑽頭 页岩气"])
+def test_either_script_finds_both(index: SolrIndex, text: str) -> None:
+    assert set(found(index, text, rows=2)) == {"old", "new"}
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("".join(map(chr, range(0x4E00, 0x4E00 + 200))), id="200-characters"),
+        pytest.param(" ".join(map(chr, range(0x4E00, 0x4E00 + 100))), id="100-single-characters"),
+        pytest.param(" ".join(f"{n:x}" for n in range(70)), id="70-numbers"),
+    ],
+)
+def test_a_long_query_is_not_too_many_clauses(index: SolrIndex, text: str) -> None:
+    client = SearchClient(index.base_url, index.collection, 120.0)
+    works = tuple(f"{n:016x}^=1.0000" for n in range(MOST_WORKS))
+    cut = list(text.replace(" ", ""))
+    words = {Form.DOMAIN: [*cut[:20], "".join(cut[:20])], Form.BASE: cut, Form.WORKS: works}
+    assert "response" in client.select([*rank_params(text, words, "plumbline"), ("rows", "1")])

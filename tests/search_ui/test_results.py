@@ -1,0 +1,182 @@
+"""Solr's answers as hits and facets."""
+
+from typing import Any
+
+from search_ui.query.request import SearchRequest
+from search_ui.query.results import Answers, SearchPage, plain, search_page, site_counts
+from search_ui.query.solr_params import MARK_OFF, MARK_ON
+from search_ui.query.texts import Segment
+from search_ui.settings import SearchSettings
+
+SETTINGS = SearchSettings(site_names={"news.example": "石油新闻"})
+ASKED = SearchRequest(typed="页岩气", text="页岩气")
+
+
+def mark(text: str) -> str:
+    return text.replace("[", MARK_ON).replace("]", MARK_OFF)
+
+
+def answer(highlights: dict[str, list[str]], **doc: Any) -> dict[str, Any]:
+    whole = {"id": "d1", "url": "https://news.example/1", "site": "news.example", "title": "页岩气开发", **doc}
+    return {
+        "responseHeader": {"QTime": 4},
+        "response": {"numFound": 41, "docs": [whole]},
+        "highlighting": {"d1": {name: [mark(text) for text in texts] for name, texts in highlights.items()}},
+    }
+
+
+def page_of(
+    found: dict[str, Any],
+    counted: dict[str, Any] | None = None,
+    asked: SearchRequest = ASKED,
+    about: dict[str, Any] | None = None,
+) -> SearchPage:
+    return search_page(Answers(found, counted or {}, shown=found, about=about or {}), asked, SETTINGS)
+
+
+def counts(**facets: Any) -> dict[str, Any]:
+    return {"response": {"numFound": 44}, "facets": {"count": 44, "total": 41, **facets}}
+
+
+def buckets(*counted: tuple[str, int]) -> dict[str, Any]:
+    return {"buckets": [{"val": value, "count": count + 1, "n": count} for value, count in counted]}
+
+
+def test_neighbouring_marks_are_one() -> None:
+    hit = page_of(answer({"title": ["[页岩][气]开发"], "body": ["四川[页岩][气]井"]})).hits[0]
+    assert hit.snippet == (Segment("四川"), Segment("页岩气", True), Segment("井"))
+    assert hit.title == (Segment("页岩气", True), Segment("开发"))
+
+
+def test_a_character_that_was_asked_for_alone_is_marked() -> None:
+    asked = SearchRequest(typed="井 四川", text="井 四川")
+    hit = page_of(answer({"body": ["[四川]一口井"]}), None, asked).hits[0]
+    assert hit.snippet == (Segment("四川", True), Segment("一口"), Segment("井", True))
+
+
+def test_without_any_match_the_first_sentences_are_shown() -> None:
+    hit = page_of(answer({"body": ["开头一句"]})).hits[0]
+    assert hit.snippet == (Segment("开头一句"),)
+    assert hit.title == (Segment("页岩气开发"),)
+
+
+def test_a_snippet_is_short_whatever_solr_sends() -> None:
+    hit = page_of(answer({"body": ["长" * 5000 + "[页岩气]"]})).hits[0]
+    assert len(plain(hit.snippet)) <= 162 and Segment("页岩气", True) in hit.snippet
+
+
+def test_an_address_that_is_no_web_page_is_not_linked() -> None:
+    hit = page_of(answer({}, url="javascript:alert(1)")).hits[0]
+    assert (hit.url, hit.link) == ("javascript:alert(1)", "")
+
+
+def test_sites_have_names_and_years_keep_their_distance() -> None:
+    years = [("1990", 0), ("2014", 3), ("2015", 0), ("2016", 30), ("2017", 0)]
+    counted = counts(
+        sites=buckets(("news.example", 40), ("b.example", 1)),
+        dates=buckets(*((f"{year}-01-01T00:00:00Z", count) for year, count in years)),
+    )
+    page = page_of(answer({}), counted, ASKED.changed(sites=("b.example",), since="2016", until="2016"))
+    assert [(f.label, f.selected, f.share) for f in page.sites] == [("石油新闻", False, 20), ("b.example", True, 1)]
+    page = page_of(answer({}), counted)
+    assert [(f.value, f.count, f.share) for f in page.dates] == [("2014", 3, 2), ("2015", 0, 0), ("2016", 30, 20)]
+
+
+def of(site: str, count: int) -> dict[str, Any]:
+    return {"of": {"buckets": [{"val": site, "count": count}]}}
+
+
+def test_values_stand_in_the_order_of_what_is_counted() -> None:
+    """Solr finds them by documents; counted are clusters."""
+    counted = counts(terms={"buckets": [{"val": "压裂", "count": 40, "n": 3}, {"val": "钻井", "count": 20, "n": 9}]})
+    assert [(f.value, f.count) for f in page_of(answer({}), counted).terms] == [("钻井", 9), ("压裂", 3)]
+
+
+def test_a_facet_without_a_choice_is_none() -> None:
+    counted = counts(
+        languages=buckets(("zh", 43)),  # all 44 documents
+        types={"buckets": []},
+        authors=buckets(("张三", 5)),  # one value alone
+        terms=buckets(("油气", 43), ("压裂", 3), ("钻井", 2)),
+    )
+    page = page_of(answer({}), counted)
+    assert page.languages == page.types == page.authors == ()
+    assert [f.value for f in page.terms] == ["压裂", "钻井"]  # 油气 narrows nothing
+    chosen = page_of(answer({}), counted, ASKED.changed(languages=("zh",)))
+    assert [(f.value, f.selected) for f in chosen.languages] == [("zh", True)]
+
+
+def test_what_a_site_writes_on_every_page_is_no_section_and_no_author() -> None:
+    counted = counts(
+        sections={
+            "buckets": [
+                {"val": "您身边的油气专家", "count": 19, "n": 19, **of("a.example", 19)},  # on 19 of its 20 pages
+                {"val": "市场", "count": 10, "n": 10, **of("b.example", 10)},  # a section of it
+                {"val": "要闻", "count": 9, "n": 9, **of("b.example", 6)},  # two sites have one of this name
+            ]
+        },
+        authors={
+            "buckets": [
+                {"val": "admin", "count": 20, "n": 20, **of("a.example", 20)},
+                {"val": "张三", "count": 7, "n": 7, **of("b.example", 7)},
+                {"val": "李四", "count": 6, "n": 6, **of("b.example", 6)},
+            ]
+        },
+        sections_of_sites=buckets(("a.example", 19), ("b.example", 23)),
+        authors_of_sites=buckets(("a.example", 19), ("b.example", 23)),
+    )
+    page = page_of(answer({}), counted)
+    assert [f.value for f in page.sections] == ["市场", "要闻"]
+    assert [f.value for f in page.authors] == ["张三", "李四"]
+    narrowed = page_of(answer({}), counted, ASKED.changed(sections=("您身边的油气专家",)))
+    assert narrowed.sections[0].selected
+
+
+def test_what_was_chosen_stays_in_sight_where_nothing_has_it() -> None:
+    asked = ASKED.changed(sections=("要闻",), terms=("页岩气",))
+    page = page_of(answer({}), counts(terms=buckets(("压裂", 3))), asked)
+    assert [(f.value, f.count, f.selected) for f in page.sections] == [("要闻", 0, True)]
+    assert [(f.value, f.count, f.selected) for f in page.terms] == [("压裂", 3, False), ("页岩气", 0, True)]
+
+
+def test_what_holds_little_of_the_query_is_marked_and_not_counted() -> None:
+    found = answer({})
+    found["response"]["numFound"] = 900
+    page = page_of(found, counts())
+    assert (page.total, page.documents, page.matched) == (41, 44, 900)
+    assert page.hits[0].is_partial
+    assert not page_of(found, counts(), about={"response": {"docs": [{"id": "d1"}]}}).hits[0].is_partial
+
+
+def test_copies_are_those_besides_the_hit() -> None:
+    found = answer({}, cluster="c1")
+    counted = {"facets": {"copies": {"buckets": [{"val": "c1", "count": 4}]}}}
+    assert page_of(found, about=counted).hits[0].copies == 3
+    assert page_of(found).hits[0].copies == 0
+
+
+def test_hits_stand_in_their_order_and_one_that_went_meanwhile_is_left_out() -> None:
+    found = {"response": {"numFound": 3, "docs": [{"id": name} for name in ("d2", "gone", "d1")]}}
+    shown = {"response": {"docs": [{"id": "d1", "title": "一"}, {"id": "d2", "title": "二"}]}}
+    page = search_page(Answers(found, {}, shown), ASKED, SETTINGS)
+    assert [(hit.doc_id, hit.plain_title) for hit in page.hits] == [("d2", "二"), ("d1", "一")]
+
+
+def test_ten_pages_have_numbers() -> None:
+    found = answer({})
+    assert page_of(found).pages == 5
+    found["response"]["numFound"] = 1_000_000
+    assert page_of(found).pages == 10
+
+
+def test_an_empty_answer_is_an_empty_page() -> None:
+    page = page_of({})
+    assert (page.total, page.pages, page.hits, page.sites, page.dates) == (0, 1, (), (), ())
+
+
+def test_site_counts() -> None:
+    found = site_counts(
+        {"response": {"numFound": 9}, "facets": {"count": 9, "sites": 2, "newest": "2016-05-09T00:00:00Z"}}
+    )
+    assert (found.documents, found.sites, found.newest) == (9, 2, "2016-05-09")
+    assert site_counts({"response": {"numFound": 0}, "facets": {"count": 0}}).newest == ""

@@ -1,0 +1,422 @@
+"""Judging terms and publishing. Who may is in test_search_ui_accounts.py."""
+
+import json
+import re
+from io import BytesIO
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
+
+from docstore.errors import StoreFullError
+from docstore.model import Lexicon, LexiconEntry, TermClass, TermStatus
+from docstore.terms.history import Act, ActKind, TermEdit
+from search_ui.charts import Point
+from search_ui.review.pages import length_chart, patterns, score_chart
+from search_ui.security import LARGEST_LIST
+from tests.search_ui_fakes import FakeActions, FakeSearch, document, sign_in, site_app, term
+
+JSON = {"Accept": "application/json"}
+COUNTS = {"candidate": 3, "later": 0, "accepted": 0, "merged": 0, "rejected": 0}
+
+
+def actions(count: int = 3) -> FakeActions:
+    return FakeActions([term(f"词{n}", 100.0 - n) for n in range(count)])
+
+
+def statuses(held: FakeActions) -> list[str]:
+    return [one.status.value for one in held.all_terms]
+
+
+def get(client: FlaskClient, address: str) -> BeautifulSoup:
+    return BeautifulSoup(client.get(address).text, "lxml")
+
+
+def reviewing(held: FakeActions, documents: list[dict[str, Any]] | None = None) -> tuple[FlaskClient, str]:
+    """A client that has signed in, and its token."""
+    client = site_app(FakeSearch(documents or []), held).test_client()
+    return client, sign_in(client)
+
+
+def post(client: FlaskClient, token: str, action: str, **sent: str) -> Any:
+    """What a program is answered."""
+    return client.post(f"/admin/lexicon/{action}", data={"token": token, **sent}, headers=JSON)
+
+
+def test_candidates_stand_by_score_with_their_evidence() -> None:
+    parts = (("boundaries", -0.25), ("left", 2.5))
+    held = FakeActions(
+        [
+            term("低分", 1.0),
+            term("页岩气", 9.5, contexts=("开发页岩气的页岩气井",), parts=parts),
+            term("页岩", 3.0, frequency=40),
+            term("页岩气水平井", 2.0),
+            term("页岩油", 0.5, status=TermStatus.ACCEPTED),
+        ]
+    )
+    client, _ = reviewing(held)
+    page = get(client, "/admin/lexicon")
+    assert [row.h2.bdi.text for row in page.select(".term")] == ["页岩气", "页岩", "页岩气水平井", "低分"]
+    first = page.select_one(".term")
+    assert [value.text for value in first.select(".figures-of-term dd")][:3] == ["9.50", "12", "5"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", first.select_one(".figures-of-term time").text)
+    assert [value.text for value in first.select(".score-parts dd")] == ["-0.25", "2.50"]
+    assert [mark.text for mark in first.select(".contexts mark")] == ["页岩气", "页岩气"]
+    near = [[(a.text, a.get("data-status")) for a in one.select("a")] for one in first.select(".near-words > div")]
+    assert near == [[("页岩", "candidate")], [("页岩气水平井", "candidate")], [("页岩油", "accepted")], [], []]
+
+
+def test_filters_and_pages() -> None:
+    held = actions(45)
+    held.decide("词3", TermStatus.ACCEPTED)
+    client, _ = reviewing(held)
+    assert len(get(client, "/admin/lexicon").select(".term")) == 20
+    assert len(get(client, "/admin/lexicon?page=3").select(".term")) == 4
+    assert [t.h2.bdi.text for t in get(client, "/admin/lexicon?status=accepted").select(".term")] == ["词3"]
+    assert len(get(client, "/admin/lexicon?status=all&text=词4").select(".term")) == 6
+    assert get(client, "/admin/lexicon?status=nonsense&page=x").select_one(".tabs [aria-current]").text == "全部"
+
+
+def test_terms_are_filtered_by_class_and_documents_and_put_in_order() -> None:
+    held = FakeActions([term("甲词", 3.0, documents=1, frequency=9), term("乙词", 2.0, documents=7, frequency=30)])
+    client, token = reviewing(held)
+    assert post(client, token, "change", term="甲词", what="class", value="subject").status_code == 200
+
+    def shown(query: str) -> list[str]:
+        return [one.h2.bdi.text for one in get(client, f"/admin/lexicon?{query}").select(".term")]
+
+    assert shown("category=subject") == ["甲词"] and shown("least=5") == ["乙词"]
+    assert shown("order=frequency") == ["乙词", "甲词"] and shown("order=nonsense&category=x&least=-1") == [
+        "甲词",
+        "乙词",
+    ]
+    kept = get(client, "/admin/lexicon?least=5&order=score").select_one("form.decide")
+    assert (kept.select_one("[name=least]")["value"], kept.select_one("[name=order]")["value"]) == ("5", "score")
+
+
+def test_each_language_is_reviewed_by_itself_and_the_choice_is_remembered() -> None:
+    held = FakeActions([term("shale gas", 9.0), term("页岩气", 8.0), term("PDC钻头", 7.0), term("B-tree index", 6.0)])
+    client, token = reviewing(held)
+
+    def shown(query: str = "") -> list[str]:
+        return [one.h2.bdi.text for one in get(client, f"/admin/lexicon{query}").select(".term")]
+
+    assert shown() == ["shale gas", "页岩气", "PDC钻头", "B-tree index"]
+    page = get(client, "/admin/lexicon?lang=zh")
+    links = {one.text: one["href"] for one in page.select(".languages a")}
+    assert list(links) == ["中文", "英文及其他", "所有语言"]
+    assert [one.text for one in get(client, "/admin/lexicon?lang=en").select(".languages a")] == [
+        "Chinese",
+        "English and others",
+        "All languages",
+    ]
+    assert shown(links["中文"].removeprefix("/admin/lexicon")) == ["页岩气", "PDC钻头"]
+    assert shown() == ["页岩气", "PDC钻头"], "it is remembered"
+    assert get(client, "/admin/lexicon").select_one(".languages [aria-current]").text == "Chinese"
+    assert shown("?language=en") == ["shale gas", "B-tree index"] == shown("?least=2")
+    post(client, token, "bulk", top="2", decision="accepted", language="en")
+    accepted = [one.text for one in held.all_terms if one.status is TermStatus.ACCEPTED]
+    assert accepted == ["shale gas", "B-tree index"], "the first of those that were shown"
+    assert shown("?language=nonsense") == ["页岩气", "PDC钻头"] == shown(), "nonsense is all languages"
+    assert shown("?language=all&status=all") == ["shale gas", "页岩气", "PDC钻头", "B-tree index"]
+    kept = get(client, "/admin/lexicon?language=zh").select_one("form.decide [name=language]")
+    assert kept["value"] == "zh"
+
+
+def test_a_button_decides_and_comes_back_to_the_same_place() -> None:
+    held = actions()
+    client, _ = reviewing(held)
+    form = get(client, "/admin/lexicon?status=all&text=词").select_one("form.decide")
+    sent = {field["name"]: field["value"] for field in form.select("input")} | {"decision": "accepted"}
+    assert sent["token"] and sent["seen"] == "0"
+    response = client.post(form["action"], data=sent)
+    assert response.status_code == 303
+    assert response.location == "/admin/lexicon?status=all&text=%E8%AF%8D&language=all&page=1"
+    assert "已接受 “词0”" in client.get(response.location).text
+    assert statuses(held) == ["accepted", "candidate", "candidate"]
+
+
+def test_a_key_decides_and_is_told_what_has_changed() -> None:
+    held = actions()
+    client, token = reviewing(held)
+    answer = post(client, token, "decide", term="词1", decision="rejected", seen="0").json
+    assert answer["terms"] == [
+        {"text": "词1", "status": "rejected", "version": 1, "category": "", "synonyms": [], "broader": []}
+    ]
+    assert answer["counts"] == COUNTS | {"candidate": 2, "rejected": 1}
+    assert (answer["pending"], answer["last"]) == ({"added": 0, "removed": 0, "changed": 0}, {"good": 0, "of": 1})
+    undone = post(client, token, "undo", act=str(answer["act"])).json
+    assert (undone["counts"], undone["terms"][0]["version"]) == (COUNTS, 2)
+
+
+def test_two_reviewers_are_told_of_each_other() -> None:
+    held = actions()
+    client, token = reviewing(held)
+    held.review.do(ActKind.DECIDE, [TermEdit("词0", TermStatus.ACCEPTED)], "bert")
+    told = post(client, token, "decide", term="词0", decision="rejected", seen="0")
+    assert told.status_code == 409
+    assert told.json["error"]["message"] == "“词0” 已被 bert 改动，现在的状态是：已接受。请看过之后再决定。"
+    assert told.json["terms"][0] | {"text": "词0", "status": "accepted", "version": 1} == told.json["terms"][0]
+    sent = {"token": token, "term": "词0", "decision": "rejected", "seen": "0"}
+    assert "已被 bert 改动" in client.post("/admin/lexicon/decide", data=sent, follow_redirects=True).text
+    assert held.all_terms[0].status is TermStatus.ACCEPTED
+    assert post(client, token, "decide", term="词0", decision="rejected", seen="1").status_code == 200
+    assert post(client, token, "decide", term="词0", decision="rejected", seen="x").status_code == 400
+
+
+CHANGES = {
+    "class": ("professional", {"category": TermClass.PROFESSIONAL}),
+    "synonyms": ("甲词, 乙词，丙词", {"synonyms": ("甲词", "乙词", "丙词")}),
+    "broader": ("大词", {"broader": ("大词",)}),
+    "merge": ("词1", {"status": TermStatus.MERGED}),
+    "rename": ("新词名", {"status": TermStatus.REJECTED}),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_whatever_is_changed_can_be_undone(what: str) -> None:
+    held = actions()
+    client, token = reviewing(held)
+    value, wanted = CHANGES[what]
+    before = list(held.all_terms)
+    assert post(client, token, "change", term="词0", what=what, value=value, seen="0").status_code == 200
+    assert {name: getattr(held.all_terms[0], name) for name in wanted} == wanted
+    if what == "merge":
+        assert held.all_terms[1].synonyms == ("词0",)
+    if what == "rename":
+        assert (held.all_terms[3].text, held.all_terms[3].status) == ("新词名", TermStatus.ACCEPTED)
+    assert post(client, token, "undo").status_code == 200
+    assert held.all_terms == before
+    assert post(client, token, "undo").status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "status"),
+    [
+        ("nonsense", "x", 400),
+        ("class", "nonsense", 400),
+        ("merge", "没有这个词", 409),
+        ("merge", "词0", 409),
+        ("rename", "<b>", 409),
+        ("synonyms", "<b>", 409),
+        ("broader", "x" * 70, 409),
+    ],
+)
+def test_what_cannot_be_is_refused(what: str, value: str, status: int) -> None:
+    held = actions()
+    client, token = reviewing(held)
+    before = list(held.all_terms)
+    assert post(client, token, "change", term="词0", what=what, value=value).status_code == status
+    assert held.all_terms == before
+
+
+def test_what_the_lexicon_refuses_is_said() -> None:
+    client, token = reviewing(actions())
+    sent = {"token": token, "term": "nowhere", "decision": "accepted"}
+    told = client.post("/admin/lexicon/decide", data=sent, headers=JSON)
+    assert told.status_code == 409 and "no such term" in told.json["error"]["message"]
+    assert "no such term" in client.post("/admin/lexicon/decide", data=sent, follow_redirects=True).text
+    for decision in ("maybe", "merged"):
+        assert client.post("/admin/lexicon/decide", data=sent | {"decision": decision}).status_code == 400
+
+
+def test_a_whole_page_or_the_best_are_accepted_at_once() -> None:
+    held = actions(30)
+    client, token = reviewing(held)
+    form = get(client, "/admin/lexicon?page=2").select_one("#bulk-page")
+    named = [field["value"] for field in form.select("input[name=term]")]
+    client.post("/admin/lexicon/bulk", data={"token": token, "term": named, "decision": "rejected"})
+    assert statuses(held) == ["candidate"] * 20 + ["rejected"] * 10
+    client.post("/admin/lexicon/bulk", data={"token": token, "top": "5", "decision": "accepted"})
+    assert statuses(held)[:6] == ["accepted"] * 5 + ["candidate"]
+    client.post("/admin/lexicon/undo", data={"token": token})  # all of it is one act
+    assert statuses(held)[:6] == ["candidate"] * 6
+    sent = {"token": token, "term": ["词7", "nowhere"], "decision": "accepted"}
+    said = client.post("/admin/lexicon/bulk", data=sent, follow_redirects=True).text
+    assert "已接受 1 个词" in said and "1 个词不能收入词库" in said
+    sent = {"token": token, "top": "-1", "decision": "accepted"}
+    assert client.post("/admin/lexicon/bulk", data=sent).status_code == 400
+
+
+def test_publishing_tells_version_words_and_lag() -> None:
+    held = actions()
+    held.published, held.lag = Lexicon(1, (LexiconEntry("旧词"),)), 7
+    held.decide("词0", TermStatus.ACCEPTED)
+    held.decide("词1", TermStatus.ACCEPTED)
+    client, token = reviewing(held)
+    page = get(client, "/admin/lexicon")
+    assert (page.select_one("#pending-added").text, page.select_one("#pending-removed").text) == ("2", "1")
+    said = client.post("/admin/lexicon/publish", data={"token": token}, follow_redirects=True).text
+    assert "7 篇文档等待更新索引" in page.select_one("#published").text
+    assert "已发布第 2 版，共 2 个词；" in said
+    assert "nothing to publish" in client.post(
+        "/admin/lexicon/publish", data={"token": token}, follow_redirects=True
+    ).text  # fmt: skip
+
+
+def test_too_large_a_form_is_refused() -> None:
+    client, token = reviewing(actions())
+    sent = {"token": token, "term": "x" * 300_000, "decision": "accepted"}
+    assert client.post("/admin/lexicon/decide", data=sent).status_code == 413
+
+
+def test_a_store_that_fails_is_a_page_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk, for one: nothing is lost, and no traceback is shown."""
+
+    def full(*_: object) -> Act:
+        raise StoreFullError("the disk that holds the store is full")
+
+    held = actions()
+    client, token = reviewing(held)
+    monkeypatch.setattr(held.review, "do", full)
+    sent = {"token": token, "term": "词0", "decision": "accepted"}
+    told = client.post("/admin/lexicon/decide", data=sent)
+    assert told.status_code == 503
+    assert "logs/plumb.log" in told.text
+    assert client.post("/admin/lexicon/decide", data=sent, headers=JSON).json["error"]
+
+
+# -- the other pages
+
+
+def test_a_term_s_page_shows_it_in_its_articles() -> None:
+    held = FakeActions([term("页岩气", 9.0), term("页岩气井", 8.0), term("天然气", 7.0)])
+    documents = [document(1, "四川的页岩气", "开发页岩气。又见页岩气。"), document(2, "无关", "没有")]
+    client, token = reviewing(held, documents)
+    post(client, token, "change", term="页岩气井", what="broader", value="页岩气")
+    page = get(client, "/admin/lexicon/term?text=页岩气")
+    rows = [[cell.text for cell in row.select("td")] for row in page.select("#kwic tbody tr")]
+    assert rows == [
+        ["四川的", "页岩气", "开发页岩气。又见页岩气。", "四川的页岩气"],
+        ["四川的页岩气 开发", "页岩气", "。又见页岩气。", "四川的页岩气"],
+    ]
+    assert page.select_one("#kwic a")["href"].startswith("/article/doc1?")
+    assert "页岩气井" in page.select(".near-words")[1].text
+    assert get(client, "/admin/lexicon/term?text=页岩气井").select_one("#acts tbody tr td").text == "operator"
+    assert client.get("/admin/lexicon/term?text=没有").status_code == 404
+
+
+def test_a_context_leads_to_its_article() -> None:
+    client, _ = reviewing(actions(), [document(1, "题", "文")])
+    found = client.get("/admin/lexicon/article?term=词0&context=说到词0")
+    assert (found.status_code, found.location.partition("?")[0]) == (303, "/article/doc1")
+    nothing = client.get("/admin/lexicon/article?term=词0")
+    assert nothing.location.startswith("/admin/lexicon/term?")
+
+
+def test_the_history_says_who_did_what_and_takes_it_back() -> None:
+    held = actions()
+    client, token = reviewing(held)
+    post(client, token, "decide", term="词0", decision="accepted")
+    held.review.do(ActKind.DECIDE, [TermEdit("词1", TermStatus.REJECTED)], "bert")
+    page = get(client, "/admin/lexicon/history")
+    assert [row.select("td")[0].text for row in page.select("#acts tbody tr")] == ["bert", "operator"]
+    assert "待审核 → 已拒绝" in page.select_one("#acts tbody tr").text
+    form = page.select("#acts form")[0]
+    sent = {field["name"]: field["value"] for field in form.select("input")}
+    assert client.post(form["action"], data=sent).location == "/admin/lexicon/history"
+    assert statuses(held) == ["accepted", "candidate", "candidate"]
+    page = get(client, "/admin/lexicon/history?text=词1&by=bert")
+    assert len(page.select("#acts tbody tr")) == 1 and page.select("#acts form") == []
+
+
+def test_versions_are_compared_reverted_and_exported() -> None:
+    held = actions()
+    client, token = reviewing(held)
+    for text in ("词0", "词1"):
+        post(client, token, "decide", term=text, decision="accepted")
+        client.post("/admin/lexicon/publish", data={"token": token})
+    page = get(client, "/admin/lexicon/versions")
+    assert [row.th.text for row in page.select("#versions tbody tr")] == ["2", "1"]
+    assert [one.text for one in page.select("#diff li")] == ["+ 词1 n"]
+    assert [one.text for one in get(client, "/admin/lexicon/versions?before=2&after=0").select("#diff li")] == [
+        *("− 词0 n", "− 词1 n")
+    ]
+    said = client.post("/admin/lexicon/revert", data={"token": token, "version": "1"}, follow_redirects=True).text
+    assert "发布为第 3 版" in said
+    assert client.get("/admin/lexicon/export/jieba").text == "词0 n\n"
+    assert client.get("/admin/lexicon/export/csv").text.splitlines()[1:] == ["词0,,n,,,"]
+    assert "skos:Concept" in client.get("/admin/lexicon/export/skos").text
+    assert client.get("/admin/lexicon/export/nonsense").status_code == 404
+    assert held.review.named(["词1"])["词1"].status is TermStatus.CANDIDATE
+    for version in ("9", "x", "3"):
+        response = client.post("/admin/lexicon/revert", data={"token": token, "version": version})
+        assert response.status_code == 303
+    assert held.review.versions()[0][0].version == 3
+
+
+def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
+    held = FakeActions([term("世界石油大会", 9.0, contexts=("世界石油大会在北京召开",)), term("旧的词", 1.0)])
+    search = FakeSearch([document(n, f"题{n}", "世界石油大会在北京召开") for n in range(3)])
+    client = site_app(search, held).test_client()
+    token = sign_in(client)
+    assert get(client, "/admin/lexicon/preview").select_one("#nothing-new")
+    post(client, token, "decide", term="世界石油大会", decision="accepted")
+    page = get(client, "/admin/lexicon/preview")
+    cuts = [[word.text for word in line.select(".word")] for line in page.select("#cuts .cut")]
+    assert cuts == [["世界", "石油", "大会", "在", "北京", "召开"], ["世界石油大会", "在", "北京", "召开"]]
+    assert [len(side.select("ol li")) for side in page.select("#results section")] == [3, 3]
+    asked = [dict(params) for params in search.asked if "fresh0_text" in dict(params)]
+    assert asked[0]["fresh0_text"] == '"世界石油大会"' and "should=$fresh0" in asked[0]["q"]
+    assert client.get("/admin/lexicon/preview?q=<b>").status_code == 200
+
+
+def test_the_report_draws_its_distributions() -> None:
+    held = FakeActions([term("页岩气", 9.0), term("压裂", 1.0, tags="v"), term("水力压裂", 5.0)])
+    client, token = reviewing(held)
+    post(client, token, "decide", term="页岩气", decision="accepted")
+    page = get(client, "/admin/lexicon/report")
+    assert page.select_one("#all-terms").text == "3"
+    assert len(page.select("figure.chart svg")) == 2
+    rows = [[cell.text for cell in row.select("th, td")][:3] for row in page.select("#patterns tbody tr")]
+    assert rows == [["n n", "2", "1"], ["v", "1", "0"]]
+    figures = held.review.figures()
+    assert [bar.point for bar in length_chart(figures).bars][1:4] == [Point("2", 1), Point("3", 1, 1), Point("4", 1)]
+    assert [bar.point.value for bar in score_chart(figures).bars if bar.point.value] == [1, 1, 1]
+    assert patterns(figures)[0] == Point("n n", 2, 1)
+    assert len(get(site_app().test_client(), "/admin/lexicon/report").select("figure")) == 0
+
+
+def test_an_empty_lexicon_has_all_its_pages() -> None:
+    client, _ = reviewing(FakeActions())
+    for name in ("", "/history", "/versions", "/preview", "/report"):
+        assert client.get(f"/admin/lexicon{name}").status_code == 200, name
+    assert json.loads(client.get("/healthz?format=json").text)
+
+
+def send_list(client: FlaskClient, token: str, content: bytes, name: str = "words.txt") -> Any:
+    """What a reviewer sees who sends a list; redirects are followed."""
+    sent = {"token": token, "list": (BytesIO(content), name)}
+    return client.post("/admin/lexicon/import", data=sent, content_type="multipart/form-data", follow_redirects=True)
+
+
+def test_a_list_is_taken_in_by_the_browser() -> None:
+    held = actions(1)
+    client, token = reviewing(held)
+    answer = send_list(client, token, "页岩气 10 n\nPDC钻头\n词0\n".encode())
+    assert "已收入 3 个词" in answer.text
+    assert {one.text: one.status for one in held.all_terms} == dict.fromkeys(
+        ("页岩气", "PDC钻头", "词0"), TermStatus.ACCEPTED
+    )
+    assert [act.kind for act in held.review.history("", "", 0, 1)[1]] == [ActKind.ADD]
+    table = "term,synonyms\n压裂,水力压裂|hydraulic fracturing\n".encode()
+    assert "已收入 1 个词" in send_list(client, token, table, "terms.CSV").text
+
+
+def test_of_a_list_with_a_bad_line_nothing_is_taken_and_each_bad_line_is_named() -> None:
+    held = actions(1)
+    client, token = reviewing(held)
+    answer = send_list(client, token, "页岩气\n页岩气 many n\n油\x00\n".encode(), "<b>.txt")
+    page = BeautifulSoup(answer.text, "lxml")
+    assert answer.status_code == 422 and statuses(held) == ["candidate"]
+    assert [cell.text for cell in page.select("#faults tbody th")] == ["2", "3"]
+    assert ["<b>.txt 有 2 行不能收" in alert.text for alert in page.select("[role=alert]")] == [True]
+
+
+def test_no_list_a_list_of_nothing_and_one_too_large() -> None:
+    client, token = reviewing(actions(1))
+    assert "没有选择文件" in send_list(client, token, b"", "").text
+    assert "已收入 0 个词" in send_list(client, token, b"\n").text
+    assert send_list(client, token, b"a" * (LARGEST_LIST + 1)).status_code == 413
+    assert send_list(client, token, b"a b c d e " * 100_000).status_code == 422  # larger than a form, and bad

@@ -1,0 +1,181 @@
+"""The search client against a real server on loopback that misbehaves in named ways."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qsl
+
+import pytest
+from bs4 import BeautifulSoup
+
+from docstore.errors import SolrError, SolrUnavailableError
+from search_ui.query.solr_client import Answer, SearchClient
+from search_ui.query.solr_params import solr_client as search_module
+from search_ui.settings import SearchSettings
+from tests.search_ui_fakes import site_app
+from tests.web_fixture import serving
+
+
+class _Server(ThreadingHTTPServer):
+    status = 200
+    body = b"{}"
+    path = ""
+    form: tuple[tuple[str, str], ...] = ()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_POST(self) -> None:
+        length = int(self.headers["Content-Length"])
+        self.server.path = self.path
+        self.server.form = tuple(parse_qsl(self.rfile.read(length).decode(), keep_blank_values=True))
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", str(len(self.server.body)))
+        self.end_headers()
+        for start in range(0, len(self.server.body), 100):
+            self.drip()
+            self.wfile.write(self.server.body[start : start + 100])
+
+    def drip(self) -> None:
+        pass
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[_Server]:
+    running = _Server(("127.0.0.1", 0), _Handler)
+    with serving(running):
+        yield running
+
+
+def client(server: _Server) -> SearchClient:
+    return SearchClient(f"http://127.0.0.1:{server.server_port}/solr/", "oil", timeout=30.0)
+
+
+def test_parameters_arrive_as_they_were_sent(server: _Server) -> None:
+    server.body = json.dumps({"response": {"numFound": 1}}).encode()
+    params = [("q", "{!bool}"), ("fq", "a"), ("fq", "b"), ("text", "页岩气&x=\u2028"), ("empty", "")]
+    assert client(server).select(params)["response"] == {"numFound": 1}
+    assert server.path == "/solr/oil/select"
+    assert server.form == (*params, ("timeAllowed", "30000"))
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error"),
+    [
+        pytest.param(400, b'{"error": {"msg": "undefined field"}}', SolrError, id="refused"),
+        pytest.param(404, b"<html>", SolrUnavailableError, id="no-collection"),
+        pytest.param(500, b'{"error": {}}', SolrUnavailableError, id="failed"),
+        pytest.param(503, b"", SolrUnavailableError, id="starting"),
+        pytest.param(200, b"<html>", SolrUnavailableError, id="not-json"),
+        pytest.param(200, b"[]", SolrUnavailableError, id="not-an-object"),
+    ],
+)
+def test_every_failure_is_named(server: _Server, status: int, body: bytes, error: type[SolrError]) -> None:
+    server.status, server.body = status, body
+    with pytest.raises(SolrError) as raised:
+        client(server).select([("q", "a")])
+    assert type(raised.value) is error
+
+
+def test_no_server_is_unavailable(server: _Server) -> None:
+    port = server.server_port
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(SolrUnavailableError, match="does not answer"):
+        SearchClient(f"http://127.0.0.1:{port}/solr", "oil", timeout=30.0).select([("q", "a")])
+
+
+class _Staller(threading.Thread):
+    """Answers one question on a real socket with the `pieces`, and is silent for ever between and after them."""
+
+    def __init__(self, pieces: Sequence[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._pieces = pieces
+        self._done = threading.Event()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+
+    def run(self) -> None:
+        connection, _ = self._listener.accept()
+        with connection:
+            for piece in self._pieces:
+                connection.sendall(piece)
+            self._done.wait()
+
+    def stop(self) -> None:
+        self._done.set()
+        self.join()
+        self._listener.close()
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param([], id="silent"),
+        pytest.param([b"HTTP/1.1 200 OK\r\nContent-"], id="within-the-headers"),
+        pytest.param([b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", b'{"a'], id="within-the-body"),
+    ],
+)
+def test_a_stalled_solr_is_unavailable_in_time_and_asked_again_later(pieces: list[bytes]) -> None:
+    staller = _Staller(pieces)
+    staller.start()
+    asking = SearchClient(f"http://127.0.0.1:{staller.port}/solr", "oil", timeout=0.2)
+    with pytest.raises(SolrUnavailableError):
+        asking.select([("q", "a")])
+    staller.stop()
+    again = _Server(("127.0.0.1", staller.port), _Handler)
+    with serving(again):
+        assert asking_until_answered(asking) == {}
+
+
+def test_a_page_says_that_solr_stalls_keeps_the_query_and_recovers() -> None:
+    staller = _Staller([b"HTTP/1.1 200 OK\r\nContent-"])
+    staller.start()
+    stalled = SearchClient(f"http://127.0.0.1:{staller.port}/solr", "oil", timeout=0.2)
+    client = site_app(stalled).test_client()  # type: ignore[arg-type]
+    answer = client.get("/search?q=页岩气&from=2016")
+    page = BeautifulSoup(answer.text, "lxml")
+    assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
+    assert page.select_one("#q")["value"] == "页岩气"  # type: ignore[index]
+    again = str(page.select_one("#again")["href"])  # type: ignore[index]
+    assert parse_qsl(again.partition("?")[2]) == [("q", "页岩气"), ("from", "2016")]
+    staller.stop()
+    with serving(_Server(("127.0.0.1", staller.port), _Handler)):
+        asking_until_answered(stalled)
+        assert client.get(again).status_code == 200
+
+
+def test_a_reader_waits_for_less_than_two_seconds() -> None:
+    assert SearchSettings().timeout < 2
+
+
+def asking_until_answered(client: SearchClient) -> Answer:
+    for _ in range(100):  # a machine under load may be slower than a fifth of a second
+        try:
+            return client.select([("q", "a")])
+        except SolrUnavailableError:
+            continue
+    raise AssertionError("the client does not recover")
+
+
+def test_an_answer_that_drips_is_given_up(server: _Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte comes in time for the socket; only the whole answer is late."""
+    gate = threading.Event()
+    monkeypatch.setattr(_Handler, "drip", lambda self: gate.wait(0.05))
+    server.body = b" " * 10_000
+    with pytest.raises(SolrUnavailableError):
+        SearchClient(f"http://127.0.0.1:{server.server_port}/solr", "oil", timeout=0.5).select([("q", "a")])
+    gate.set()
+
+
+def test_an_endless_answer_is_given_up(server: _Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_module, "LARGEST_ANSWER", 1000)
+    server.body = b" " * 5000
+    with pytest.raises(SolrUnavailableError, match="too large"):
+        client(server).select([("q", "a")])

@@ -1,0 +1,173 @@
+"""The search site against a real Solr: ranking, highlighting, facets, and queries that mean harm."""
+
+import json
+import random
+from collections.abc import Iterator
+
+import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
+
+from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
+from indexer.mapping import Analysis, to_document
+from indexer.solr import SolrIndex
+from indexer.solr_node import SolrNode
+from search_ui.query.ranking import PROFILES
+from search_ui.query.solr_client import SearchClient
+from search_ui.settings import SearchSettings
+from tests.conftest import SHARED
+from tests.search_ui_fakes import BASE, FakeActions, site_app
+from text.segment import RjiebaSegmenter
+
+pytestmark = pytest.mark.solr
+
+TERMS = ("世界石油大会", "页岩气", "水力压裂")
+ARTICLES = [
+    ("a", "第21届世界石油大会开幕", "第21届世界石油大会在莫斯科开幕。各国石油公司的代表出席了大会。", "2014-06-15"),
+    ("a", "石油大会讨论油价", "世界各地的代表在大会上讨论石油价格。石油世界变化很大。大会历时三天。", "2015-03"),
+    ("b", "世界各国石油产量", "世界石油产量上升，大会没有召开。", "2017-01-02"),
+    ("b", "四川盆地页岩气开发", "页岩气资源丰富，水力压裂技术已经成熟。", "2016-05-09"),
+    ("b", "页岩气", "一种天然气。页岩气是埋藏于页岩层的天然气资源，与煤层气同属非常规天然气。", "2016-11-30"),
+    ("c", "Shale gas wells", "Forty wells were drilled in the basin by PDC钻头.", ""),
+    ("c", "<script>alert(1)</script>", "<img src=x onerror=alert(1)> 煤层气 & <b>bold</b>", "2012-02-29"),
+    ("c", "无关", "天气预报说明天有雨。", "2016-05-10"),
+]
+
+
+@pytest.fixture(scope="module")
+def client(solr_node: SolrNode) -> Iterator[FlaskClient]:
+    """The site on an index of `ARTICLES`, built with a lexicon of `TERMS`."""
+    index = SolrIndex(solr_node.url, "searchui", timeout=120.0)
+    index.ensure()
+    lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
+    analysis = Analysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
+    refused = index.add([to_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)])
+    assert refused == {}
+    index.commit()
+    search = SearchClient(solr_node.url, "searchui", timeout=120.0)
+    yield site_app(search, FakeActions(published=lexicon), SearchSettings(developer_tools=True)).test_client()  # type: ignore[arg-type]
+    index.drop()
+
+
+def stored(number: int, site: str, title: str, body: str, published: str) -> StoredArticle:
+    url = f"http://{site}.example/{number}"
+    return StoredArticle(number, document_id(url), f"{site}.example", Article(url, title, body, published))
+
+
+def titles(client: FlaskClient, query: str, **more: str) -> list[str]:
+    response = client.get("/search", query_string={"q": query, "format": "json", **more})
+    assert response.status_code == 200, response.text
+    return [hit["title"] for hit in response.json["hits"]]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_profile_finds_chinese_and_english(client: FlaskClient, profile: str) -> None:
+    assert "第21届世界石油大会开幕" in titles(client, "世界石油大会", profile=profile)
+    asked = "drilling wells" if profile in ("domain", "base") else "drilling a well"  # words alone have no stems
+    assert titles(client, asked, profile=profile) == ["Shale gas wells"]
+    assert titles(client, "ＰＤＣ钻头", profile=profile) == ["Shale gas wells"]
+
+
+def test_the_whole_term_leads_and_an_exact_title_comes_first(client: FlaskClient) -> None:
+    assert titles(client, "世界石油大会")[0] == "第21届世界石油大会开幕"
+    assert titles(client, "页岩气")[0] == "页岩气"
+    assert titles(client, "世界石油大会", profile="domain") == ["第21届世界石油大会开幕"]
+
+
+def test_quoted_words_must_be_there_as_they_stand(client: FlaskClient) -> None:
+    assert len(titles(client, "石油大会")) > 2
+    assert set(titles(client, '"石油大会"')) == {"第21届世界石油大会开幕", "石油大会讨论油价"}
+    assert titles(client, '"大会石油"') == []
+    assert titles(client, '"shale gas" “wells were”') == ["Shale gas wells"]
+
+
+def test_by_date_only_documents_with_every_word_are_listed_newest_first(client: FlaskClient) -> None:
+    assert titles(client, "天然气 页岩气", sort="date") == ["页岩气"]
+    assert titles(client, "页岩气", sort="date") == ["页岩气", "四川盆地页岩气开发"]
+    assert titles(client, "the wells", sort="date") == ["Shale gas wells"]  # a stop word is in the way of no one
+
+
+def test_matches_are_marked_by_whole_words(client: FlaskClient) -> None:
+    page = BeautifulSoup(client.get("/search?q=世界石油大会").text, "lxml")
+    first = page.select_one("#hits > li")
+    assert first is not None
+    assert [mark.text for mark in first.select("mark")] == ["世界石油大会", "世界石油大会"]
+    assert "\u200b" not in page.text
+    english = BeautifulSoup(client.get("/search?q=drill").text, "lxml").select_one(".snippet")
+    assert english is not None
+    assert english.text == "Forty wells were drilled in the basin by PDC钻头."
+
+
+def test_markup_in_a_document_stays_text(client: FlaskClient) -> None:
+    page = BeautifulSoup(client.get("/search?q=煤层气 alert").text, "lxml")
+    hit = next(hit for hit in page.select("#hits > li") if "<script>" in hit.text)
+    assert {tag.name for tag in hit.find_all(True)} <= {"h2", "a", "p", "bdi", "time", "mark", "span"}
+    assert "<b>bold</b>" in hit.text
+
+
+def test_facets_count_and_narrow(client: FlaskClient) -> None:
+    facets = client.get("/search?q=石油&profile=bigram&format=json").json["facets"]
+    assert {site["value"]: site["count"] for site in facets["sites"]} == {"a.example": 2, "b.example": 1}
+    counted = {day["value"]: day["count"] for day in facets["dates"]}
+    assert counted == {"2014": 1, "2015": 1, "2016": 0, "2017": 1}
+    months = client.get("/search?q=页岩气&profile=bigram&from=2016&to=2016&format=json").json
+    assert months["total"] == 2
+    assert [day["value"] for day in months["facets"]["dates"] if day["count"]] == ["2016-05", "2016-11"]
+    assert set(titles(client, "页岩气 石油", profile="bigram", site="a.example")) == {
+        "第21届世界石油大会开幕",
+        "石油大会讨论油价",
+    }
+    assert titles(client, "页岩气", **{"from": "2016-05-09", "to": "2016-05-09"}) == ["四川盆地页岩气开发"]
+
+
+def test_comparison_is_better_with_the_domain_lexicon(client: FlaskClient) -> None:
+    base, domain = client.get("/compare?q=世界石油大会&format=json").json["sides"]
+    assert (domain["first_rank"], domain["total"]) == (1, 1)
+    assert base["total"] == 3 and base["first_rank"] is not None
+
+
+def test_home_counts_the_index(client: FlaskClient) -> None:
+    text = client.get("/?lang=en").text
+    client.delete_cookie("lang")
+    assert "8 documents" in text and "3 sites" in text and "2017-01-02" in text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "id:*", "*:*", "url:http", "site:a.example", "_query_:无关", "{!lucene}*:*", "{!term f=site}a.example",
+        "title:[* TO *]", "${q}", "* OR 无关zz", "_val_:ord(id)", '" OR *:* OR "', "\\", "-zzz",
+    ],
+)  # fmt: skip
+def test_no_syntax_reaches_solr(client: FlaskClient, query: str) -> None:
+    assert "无关" not in [title for title in titles(client, query) if "无关" not in query]
+    assert len(titles(client, query)) < len(ARTICLES) - 1
+
+
+def test_the_longest_query_stays_below_solrs_limit_of_clauses(client: FlaskClient) -> None:
+    characters = random.Random(1).sample([chr(code) for code in range(0x4E00, 0x9FA5)], 160)
+    repeated = ("a1 " * 200, "abcdefghijkl " * 200, "ab12" * 200, "页" * 160, '"' * 160 + "页")
+    for query in ("".join(characters), " ".join(characters), *repeated):
+        for profile in PROFILES:
+            for sort in ("relevance", "date"):
+                titles(client, query, profile=profile, sort=sort)
+
+
+def hostile(name: str) -> list[str]:
+    lines = (SHARED / "data" / "hostile" / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line)["text"] for line in lines]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("profile", PROFILES)
+def test_hostile_queries_are_answered(client: FlaskClient, profile: str) -> None:
+    for text in hostile("queries") + hostile("strings"):
+        for sort in ("relevance", "date"):
+            response = client.get("/search", query_string={"q": text, "profile": profile, "sort": sort})
+            assert response.status_code == 200, text
+
+
+@pytest.mark.shared
+def test_hostile_terms_are_compared(client: FlaskClient) -> None:
+    for text in hostile("queries") + hostile("strings"):
+        assert client.get("/compare", query_string={"q": text}).status_code == 200, text

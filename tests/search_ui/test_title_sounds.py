@@ -1,0 +1,31 @@
+"""What in titles sounds like what was typed."""
+
+import pytest
+
+from docstore import fields
+from search_ui.spelling.title_sounds import readings_of, runs_in
+from tests.search_ui_fakes import BASE
+
+
+def heard(typed: str, *titles: str) -> list[str]:
+    answer = {"response": {"docs": [{fields.TITLE: title} for title in titles]}}
+    return runs_in(answer, readings_of([typed]), BASE).get(typed, [])
+
+
+@pytest.mark.parametrize(
+    ("typed", "titles", "meant"),
+    [
+        ("yeyanqi", ["四川盆地页岩气开发"], ["页岩气"]),
+        ("叶岩气", ["页岩气", "论页岩气"], ["页岩气"]),
+        ("波罗蜜", ["菠萝蜜的种植"], ["菠萝蜜"]),
+        ("spjyl", ["水平井压裂"], []),
+    ],
+)
+def test_a_run_of_a_title_that_sounds_so(typed: str, titles: list[str], meant: list[str]) -> None:
+    assert heard(typed, *titles) == meant
+
+
+@pytest.mark.parametrize("title", ["今年只打一口井", "2024年只打一口井"])
+def test_what_is_cut_out_of_two_words_is_no_word(title: str) -> None:
+    """年只 sounds like 量子 to whoever mixes up l and n, and is nothing that anybody would type."""
+    assert heard("量子", title) == []

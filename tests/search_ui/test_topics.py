@@ -1,0 +1,132 @@
+"""The topics' pages without a browser: who may, what is refused, and pages of many terms."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
+
+from docstore.accounts import Role
+from docstore.errors import TopicError
+from docstore.frontier.focused_decisions import Harvest
+from docstore.topics import TermClass, Topic, TopicSeed, TopicState, TopicTerm
+from search_ui.review.topics import ON_PAGE
+from tests.search_ui.test_hostile import assert_harmless
+from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
+
+HOSTILE = '"><script>alert(1)</script>'
+
+
+@dataclass
+class FakeTopics:
+    """Topics in memory."""
+
+    held: dict[str, Topic] = field(default_factory=dict)
+    rates: list[Harvest] = field(default_factory=list)
+
+    def names(self) -> Sequence[str]:
+        return sorted(self.held)
+
+    def current(self) -> str:
+        return "油"
+
+    def topic(self, name: str) -> Topic:
+        if name not in self.held:
+            raise TopicError(f"there is no topic {name}")
+        return self.held[name]
+
+    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TermClass | None) -> None:
+        if unknown := self.held[name].unknown_among(items):
+            raise TopicError(f"topic {name} has no {unknown[0]}")
+        self.held[name] = self.held[name].decided(items, state, kind)
+
+    def harvest(self) -> Sequence[Harvest]:
+        return self.rates
+
+
+def client_of(topics: FakeTopics, role: Role = Role.REVIEWER) -> tuple[FlaskClient, str]:
+    app = site_app(actions=FakeActions(), accounts=FakeAccounts(someone=role))
+    app.extensions["plumbline"] = replace(app.extensions["plumbline"], topics=topics)
+    client = app.test_client()
+    return client, sign_in(client, "someone")
+
+
+def many(count: int) -> FakeTopics:
+    terms = tuple(TopicTerm(f"词{n}", origin="index", score=n / 100) for n in range(count))
+    return FakeTopics({"油": Topic("油", ("油",), terms, (TopicSeed("http://a.test/", score=0.5),))})
+
+
+def shown(client: FlaskClient, address: str) -> BeautifulSoup:
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.text
+    return BeautifulSoup(answer.text, "lxml")
+
+
+def test_the_best_come_first_a_page_at_a_time() -> None:
+    client, _ = client_of(many(70))
+    first = [row.th.bdi.text for row in shown(client, "/admin/topics/油").select("#terms tbody tr")]  # type: ignore[union-attr]
+    assert first == [f"词{n}" for n in range(69, 69 - ON_PAGE, -1)]
+    second = shown(client, "/admin/topics/油?page=2")
+    assert len(second.select("#terms tbody tr")) == 20 and len(second.select("#seeds tbody tr")) == 1
+
+
+@pytest.mark.parametrize("query", ["state=none", "page=0", "page=x", "page=-1", "page=99999999", "state=confirmed"])
+def test_odd_questions_have_an_answer(query: str) -> None:
+    client, _ = client_of(many(3))
+    assert client.get(f"/admin/topics/油?{query}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"decision": "confirmed", "item": "词1"}, 303),
+        ({"confirmed": "词1"}, 303),
+        ({"decision": "confirmed"}, 303),
+        ({"decision": "maybe", "item": "词1"}, 400),
+        ({"item": "词1"}, 400),
+        ({"decision": "confirmed", "item": "词1", "class": "verb"}, 400),
+    ],
+    ids=["ticked", "its own button", "nothing ticked", "no such decision", "no decision", "no such class"],
+)
+def test_a_decision(sent: dict[str, str], status: int) -> None:
+    topics = many(3)
+    client, token = client_of(topics)
+    assert client.post("/admin/topics/油/decide", data={**sent, "token": token}).status_code == status
+    decided = [term.text for term in topics.held["油"].terms if term.state is TopicState.CONFIRMED]
+    assert decided == (["词1"] if status == 303 and "词1" in sent.values() else [])
+
+
+def test_all_or_none_and_the_reason_is_said() -> None:
+    topics = many(3)
+    client, token = client_of(topics)
+    sent = {"decision": "refused", "item": ["词1", "词99"], "token": token}
+    assert client.post("/admin/topics/油/decide", data=sent).status_code == 303
+    assert "has no 词99" in client.get("/admin/topics/油").text
+    assert {term.state for term in topics.held["油"].terms} == {TopicState.PROPOSED}
+
+
+def test_a_topic_that_is_not_there() -> None:
+    client, token = client_of(many(1))
+    assert client.get("/admin/topics/气").status_code == 404
+    sent = {"decision": "refused", "item": "词0", "token": token}
+    assert client.post("/admin/topics/气/decide", data=sent).status_code == 404
+
+
+def test_what_others_wrote_stays_text() -> None:
+    name, terms = "a b+c.d-e", (TopicTerm(HOSTILE, origin=HOSTILE, evidence=HOSTILE),)
+    client, _ = client_of(FakeTopics({name: Topic(name, (HOSTILE,), terms, (TopicSeed(HOSTILE),))}))
+    link = shown(client, "/admin/topics/").select_one("#topics a")
+    assert link is not None
+    for address in ("/admin/topics/", str(link["href"])):
+        assert_harmless(client.get(address).text)
+    assert HOSTILE in shown(client, str(link["href"])).text
+
+
+def test_the_harvest_of_a_site_is_shown_where_something_was_judged() -> None:
+    topics = FakeTopics(rates=[Harvest("news.example", "fused", 8, 6), Harvest("other.example", "vsm", 1, 0)])
+    client, _ = client_of(topics, Role.REPORTS)
+    [row] = shown(client, "/admin/sites").select("#site-health tbody tr")
+    assert "fused 75 %" in " ".join(row.text.split()) and "(6 / 8)" in row.text
+    topics.rates.clear()
+    assert "收获率" not in client.get("/admin/sites").text

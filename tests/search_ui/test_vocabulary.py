@@ -1,0 +1,112 @@
+"""Words looked up by how they are written, how they sound and how they are mistyped."""
+
+import pytest
+
+from search_ui.spelling.vocabulary import Vocabulary, WordKind
+from text.pinyin import blurred_sound, initials, sound, syllables
+
+TERMS = {
+    "页岩气": 120, "水力压裂": 40, "PDC钻头": 30, "shale gas": 20, "夜宴": 9, "西安": 8, "向斜": 70, "压裂液": 60,
+}  # fmt: skip
+KNOWN = Vocabulary(["页岩气 产量", "油价", "钻井 "], TERMS, {"开发": 300, "压裂": 90, "烃源岩": 50, "页岩气": 7})
+
+
+@pytest.mark.parametrize(
+    ("text", "full", "first", "blurred"),
+    [
+        ("页岩气", "yeyanqi", "yyq", "yeyanqi"),
+        ("PDC 钻头", "pdczuantou", "pdczt", "pdczuantou"),
+        ("ＰＤＣ", "pdc", "pdc", "pdc"),
+        ("xi'an", "xian", "xian", "xian"),
+        ("重庆", "chongqing", "cq", "conqin"),
+        ("绿色", "lvse", "ls", "nvse"),
+        ("", "", "", ""),
+    ],
+)
+def test_sounds(text: str, full: str, first: str, blurred: str) -> None:
+    one = syllables(text)
+    assert (sound(one), initials(one), blurred_sound(one)) == (full, first, blurred)
+
+
+@pytest.mark.parametrize(
+    ("typed", "suggested"),
+    [
+        ("页", ["页岩气 产量", "页岩气"]),
+        ("页岩", ["页岩气 产量", "页岩气"]),
+        ("yey", ["页岩气 产量", "页岩气", "夜宴"]),
+        ("页yan", ["页岩气 产量", "页岩气"]),
+        ("yyq", ["页岩气 产量", "页岩气"]),
+        ("slyl", ["水力压裂"]),
+        ("压裂", ["压裂液", "水力压裂"]),
+        ("SHALE", ["shale gas"]),
+        ("gas", ["shale gas"]),
+        ("ｐｄｃ钻", ["PDC钻头"]),
+        ("pdczuan", ["PDC钻头"]),
+        ("xi'an", ["西安", "向斜"]),
+        ("youj", ["油价"]),
+        ("zzz", []),
+        (" ", []),
+        ("\n", []),
+    ],
+)
+def test_what_is_suggested(typed: str, suggested: list[str]) -> None:
+    assert [word.text for word in KNOWN.beginning_with(typed, 8)] == suggested
+
+
+def test_the_best_are_suggested_and_each_once() -> None:
+    many = Vocabulary(["词1"], {f"词{n}": n for n in range(5000)} | {"词 1": 9})
+    found = many.beginning_with("词", 3)
+    assert [word.text for word in found][:1] == ["词1"] and len(found) == 3
+    assert found[0].kind is WordKind.QUERY and found[1].kind is WordKind.TERM
+    assert [word.text for word in many.beginning_with("词49", 3)] == ["词4999", "词4998", "词4997"]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("叶岩气", ["页岩气"]),
+        ("页岩器", ["页岩气"]),
+        ("水里压列", ["水力压裂"]),
+        ("夜眼", ["夜宴"]),
+        ("页岩气", []),
+        ("页岩", ["夜宴"]),
+        ("开方", []),
+    ],
+)
+def test_words_that_sound_alike(text: str, meant: list[str]) -> None:
+    assert KNOWN.sounding_like(text) == meant
+
+
+def test_sounds_that_are_mixed_up_come_after_the_same_sound() -> None:
+    known = Vocabulary(terms={"陈规": 1, "常规": 90, "成规": 5})
+    assert known.sounding_like("晨规") == ["陈规", "成规"]
+    assert known.sounding_like("苍规") == ["常规"]
+    assert Vocabulary(terms={"储层": 1}).sounding_like("出城") == ["储层"]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("水力压列", ["水力压裂"]),
+        ("水力裂", ["水力压裂"]),
+        ("水力的压裂", ["水力压裂"]),
+        ("水压力裂", ["水力压裂"]),
+        ("水力压裂", []),
+        ("烃原岩", ["烃源岩"]),
+        ("开放", []),
+        ("水利压列", []),
+    ],
+)
+def test_words_one_edit_away(text: str, meant: list[str]) -> None:
+    assert KNOWN.one_edit_from(text) == meant
+
+
+def test_pinyin_is_read_and_frequencies_are_those_of_documents() -> None:
+    assert KNOWN.spelt_by_sound("yeyanqi") == ["页岩气"]
+    assert KNOWN.spelt_by_sound("yeya") == []
+    assert (KNOWN.frequency("页岩气"), KNOWN.frequency("开发"), KNOWN.frequency("没有")) == (120, 300, 0)
+
+
+def test_an_empty_vocabulary_knows_nothing() -> None:
+    nothing = Vocabulary()
+    assert nothing.beginning_with("页", 8) == nothing.sounding_like("页岩") == nothing.one_edit_from("页岩气") == []

@@ -1,0 +1,35 @@
+"""How often words are used, whatever a text is about."""
+
+import math
+
+import pytest
+
+from text.general_language import PAGE, general_pages, jieba_dictionary, of_pages, shares
+
+
+def test_a_page_holds_a_word_as_if_words_came_one_by_one() -> None:
+    """One word in a thousand: 1 - 1/e of the pages; what is rarer than RAREST is not held."""
+    found = shares({"a": 1_000_000, "b": 999_999_999, "c": 1}, 1000 * 1_000_000 + 1)
+    assert set(found) == {"a", "b"}
+    assert found["a"] == pytest.approx(1 - math.exp(-PAGE / 1000), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("common", "special"), [("的", "岩石"), ("可以", "服务器"), ("the", "storm"), ("about", "rock")]
+)
+def test_chinese_and_english_words_are_known(common: str, special: str) -> None:
+    assert of_pages(common) > 0.5 > of_pages(special) > 0.005
+
+
+@pytest.mark.parametrize("word", ["", "页岩气压裂", "xqzzv", "/", "Ω", "The"])
+def test_other_words_are_on_no_page(word: str) -> None:
+    assert of_pages(word) == 0.0
+
+
+def test_few_words_are_held() -> None:
+    assert 50_000 < len(general_pages()) < 150_000
+    assert all(0 < share <= 1 for share in general_pages().values())
+
+
+def test_the_dictionary_of_jieba_is_read_one_by_one() -> None:
+    assert next(jieba_dictionary()) == ("AT&T", 3, "nz")

@@ -1,0 +1,118 @@
+"""What no parser should be given is cut, and nothing else is."""
+
+import re
+
+import pytest
+from lxml import etree
+
+from text.parser_limits import (
+    MAX_ATTRIBUTES,
+    MAX_DEPTH,
+    SHORT,
+    without_excess_attributes,
+    without_excess_depth,
+)
+
+MANY = 20_000
+NAMES = [b"a%d" % n for n in range(MANY)]
+LINKS = b'<p class="x">text <a href="/y?a=1&b=2">y</a> and more</p>\n'
+REST = LINKS * (SHORT // len(LINKS) + 1)
+
+
+def most_attributes(html: bytes) -> int:
+    """Of one element, as the parser counts them."""
+    root = etree.fromstring(html, etree.HTMLParser(encoding="utf-8", huge_tree=True))
+    return max(len(element.attrib) for element in root.iter(etree.Element))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<div " + b" ".join(NAMES) + b">",
+        b"<DIV\n" + b"\n".join(NAMES) + b"\n>",
+        b"<div " + b" ".join(name + b"='>'" for name in NAMES) + b">",
+        b"<div " + b"".join(name + b'="<p>"' for name in NAMES) + b">",
+        b"<div " + b" ".join(name + b" = x" for name in NAMES) + b">",
+        b"<div " + b"= ".join(NAMES) + b">",
+        b"<div " + b" <".join(NAMES) + b">",
+        b"<div/" + b"/".join(NAMES) + b"/>",
+        b"<div ='x' " + b" ".join(NAMES) + b">",
+        b"<div " + b" ".join(NAMES),
+        b"<p don't>" * 3 + b"<div " + b" ".join(NAMES) + b">",
+        b"<title><a b='</title><div " + b" ".join(NAMES) + b">",
+        b"<textarea><a b='</textarea><div " + b" ".join(NAMES) + b">",
+        b"<!-- <a b=' --><div " + b" ".join(NAMES) + b">",
+        b"<script>if (a<b && c == 'x) {}</script><div " + b" ".join(NAMES) + b">",
+        b"<p x>" * 100 + b"<div " + b" ".join(NAMES[:600]) + b">" + b"<div " + b" ".join(NAMES[600:]) + b">",
+    ],
+    ids=lambda page: page[:22].decode(),
+)
+def test_no_tag_keeps_more_attributes_than_it_may(page: bytes) -> None:
+    html = REST + page + b"<p id=end>end</p>"
+    assert most_attributes(html) > MAX_ATTRIBUTES
+    assert most_attributes(without_excess_attributes(html)) <= MAX_ATTRIBUTES
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"",
+        b"<div " + b" ".join(NAMES[:MAX_ATTRIBUTES]) + b">x</div>",
+        b"<img src='data:image/png;base64," + b"x" * 300_000 + b"' alt='a > b'>",
+        b"<div data-state='" + b'{"a": "<p>", "b": 1}, ' * 20_000 + b"'>x</div>",
+        b"<p>a</></ p><!x><?y?><" + b"<" * 50_000,
+        b"<!--" + b"<a b " * 20_000 + b"--><p>x",
+        b"<title>" + b"<a b " * 20_000 + b"</title><p>x",
+        b"<script>" + b"if (a<b) c = '<d e f'; " * 20_000 + b"</script><p>x",
+    ],
+    ids=lambda page: page[:22].decode(),
+)
+def test_what_is_within_the_limits_stays_as_it_is(page: bytes) -> None:
+    html = REST + page + REST
+    assert without_excess_attributes(html) is html
+
+
+def test_the_first_attributes_are_kept() -> None:
+    page = REST + b"<a href=/x " + b" ".join(NAMES) + b">x</a><b>y</b>"
+    root = etree.fromstring(without_excess_attributes(page), etree.HTMLParser())
+    last = root.findall(".//a")[-1]
+    assert (last.get("href"), last.text, len(last.attrib)) == ("/x", "x", MAX_ATTRIBUTES)
+    assert root.findall(".//b")[-1].text == "y"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<div>x" * 10_000,
+        b"<div>x<b>y</i>" * 10_000,
+        b"<p>x<div>y</p>z" * 10_000,
+        b"".join(b"<x-%d>y</p>" % n for n in range(10_000)),
+        b"<ul><li>x</div>" * 10_000 + b"</li></ul>" * 10_000,
+        b"<span title='</span>'>x</p>" * 10_000,
+    ],
+    ids=lambda page: page[:20].decode(),
+)
+def test_depth_is_bounded_and_no_text_is_lost(page: bytes) -> None:
+    flat = without_excess_depth(b"<body>" + page + b"<p>end")
+    root = etree.fromstring(flat, etree.HTMLParser(encoding="utf-8", huge_tree=True))
+    assert deepest(root) <= MAX_DEPTH + 2  # html and body are there whether or not the page says so
+    assert "".join(root.itertext()) == re.sub(rb"<[^>]*>(?:'>)?", b"", page + b"<p>end").decode()
+
+
+def test_links_are_kept_whatever_stands_around_them() -> None:
+    flat = without_excess_depth(
+        b"<div>" * 5_000 + b"<a href=/x>x</a><script>1</script>" + b"</div>" * 5_000 + b"<p>y</p>"
+    )
+    root = etree.fromstring(flat, etree.HTMLParser(huge_tree=True))
+    assert [link.get("href") for link in root.iter("a")] == ["/x"]
+    assert root.find(".//script").text == "1"  # type: ignore[union-attr]
+    assert [p.text for p in root.findall("body/p")] == ["y"]
+
+
+def deepest(root: etree._Element) -> int:
+    """Elements within each other, counted without recursion."""
+    depth = most = 0
+    for event, _ in etree.iterwalk(root, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        most = max(most, depth)
+    return most

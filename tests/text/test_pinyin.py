@@ -1,0 +1,34 @@
+"""Chinese by its sound."""
+
+import pytest
+
+from text.pinyin import MAX_READINGS, MAX_SPELT, sounded, spelt_out
+
+
+@pytest.mark.parametrize(
+    ("letters", "readings"),
+    [
+        ("yeyanqi", {"ye yan qi"}),
+        ("xian", {"xian", "xi an"}),
+        ("fangan", {"fang an", "fan gan"}),
+        ("zhuangzhi", {"zhuang zhi"}),
+        ("hello", set()),
+        ("spjyl", set()),
+        ("", set()),
+    ],
+)
+def test_letters_are_read_as_pinyin(letters: str, readings: set[str]) -> None:
+    assert {" ".join(reading) for reading in spelt_out(letters)} >= readings
+    assert bool(spelt_out(letters)) is bool(readings)
+
+
+def test_many_readings_cost_little() -> None:
+    assert len(spelt_out("xian" * (MAX_SPELT // 4))) == MAX_READINGS
+    assert spelt_out("xian" * 14 + "xq") == ()  # thousands of ways, and none to the end
+    assert spelt_out("a" * (MAX_SPELT + 1)) == ()
+
+
+def test_a_title_is_read_word_by_word() -> None:
+    assert sounded(["重庆", "，", "页岩", "PDC", " ", "2024"]) == [
+        ("重", "con"), ("庆", "qin"), ("页", "ye"), ("岩", "yan"), ("PDC", "pdc"), ("2024", "2024"),
+    ]  # fmt: skip

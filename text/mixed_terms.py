@@ -1,0 +1,96 @@
+"""Find the domain terms that a Chinese segmenter cannot keep whole, in time linear in the text.
+
+jieba cuts a text into blocks of Chinese and ASCII word characters before it looks at its dictionary. A term with a
+space, a slash, a Greek letter ... in it spans blocks and is never found; `AI` in the dictionary tears `OpenAI` apart;
+and matching minds letter case. So every term that is not purely Chinese is looked for here, before jieba:
+leftmost-longest, case and width folded, at word boundaries (`AI` not in `OpenAI`, `2号井` not in `12号井`), with
+an optional blank between a Latin and a Chinese letter.
+
+The terms that begin with the same character become one regular expression in the shape of a trie, so that the work at
+each position is bounded by the depth of the trie and not by the number of terms:
+
+    pdc, pdc钻头, pdc drill   ->   pdc(?: {0,3}钻头| {1,3}drill(?!L)|(?!L))        L a letter or digit
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from text.folding import ALPHABETIC, fold_term, word_key
+
+_ALPHABETIC = re.compile(ALPHABETIC)
+_BLANK = " {1,3}"  # bounded, so that a page of blanks costs nothing
+_OPTIONAL_BLANK = " {0,3}"
+
+
+class _Node(dict[str, "_Node"]):
+    """Regex units to the nodes after them; `ends` is the pattern of a term that ends here, or None."""
+
+    ends: str | None = None
+
+
+class MixedTerms:
+    """Finds the spans of given terms in any text. Immutable."""
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        roots: dict[str, _Node] = {}
+        for key in sorted({word_key(term) for term in terms} - {""}):
+            _insert(roots.setdefault(key[0], _Node()), key)
+        self._by_first = {first: re.compile(_node_pattern(root)) for first, root in roots.items()}
+        self._first = re.compile(_first_pattern(roots)) if roots else None
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Start and end of each term in `text`: ascending, apart, the longest at its place."""
+        return self.spans_of_folded(fold_term(text))
+
+    def spans_of_folded(self, folded: str) -> Iterator[tuple[int, int]]:
+        """The same of a text that `fold_term` has folded already."""
+        if self._first is None:
+            return
+        first = self._first.search(folded)
+        while first:
+            term = self._by_first[first[0]].match(folded, first.start())
+            if term:
+                yield term.span()
+            first = self._first.search(folded, term.end() if term else first.end())
+
+
+def _first_pattern(firsts: Iterable[str]) -> str:
+    """Where a term may begin: at one of its first characters, a letter or digit only at the start of its word."""
+    alphabetic = "".join(re.escape(char) for char in firsts if _ALPHABETIC.match(char))
+    others = "".join(re.escape(char) for char in firsts if not _ALPHABETIC.match(char))
+    parts = [f"(?<!{ALPHABETIC})[{alphabetic}]"] if alphabetic else []
+    return "|".join([*parts, f"[{others}]"] if others else parts)
+
+
+def _insert(root: _Node, key: str) -> None:
+    node = root
+    for unit in _units(key):
+        node = node.setdefault(unit, _Node())
+    node.ends = f"(?!{ALPHABETIC})" if _ALPHABETIC.match(key[-1]) else ""
+
+
+def _units(key: str) -> Iterator[str]:
+    """One regex a character of the term, with an optional blank before it where scripts meet."""
+    for previous, char in zip(" " + key, key, strict=False):
+        if char == " ":
+            yield _BLANK
+        elif _scripts_meet(previous, char):
+            yield _OPTIONAL_BLANK + re.escape(char)
+        else:
+            yield re.escape(char)
+
+
+def _scripts_meet(left: str, right: str) -> bool:
+    """Whether a Latin letter stands beside a Chinese one, where people put a blank or none."""
+    return left.isalnum() and right.isalnum() and bool(_ALPHABETIC.match(left)) != bool(_ALPHABETIC.match(right))
+
+
+def _node_pattern(node: _Node) -> str:
+    chain = ""
+    while len(node) == 1 and node.ends is None:  # a chain needs no group: nesting is only as deep as branching
+        unit, node = next(iter(node.items()))
+        chain += unit
+    branches = [unit + _node_pattern(child) for unit, child in sorted(node.items())]
+    if node.ends is not None:
+        branches.append(node.ends)  # last: a longer term goes first
+    return chain + (branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})")
