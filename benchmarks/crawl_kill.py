@@ -14,12 +14,12 @@ from pathlib import Path
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
 from crawler.crawl_loop import BATCH
-from crawler.parallel.recorder import MOST_WAITING
+from crawler.parallel.recorder import MAX_WAITING
 from crawler.settings import CrawlSettings
 from docstore.archive import Archive
 from docstore.model import WarcPointer
 
-MOST_AT_ONCE = CrawlSettings().threads + (MOST_WAITING + 2) * BATCH  # pages fetched and not yet recorded
+MAX_AT_ONCE = CrawlSettings().threads + (MAX_WAITING + 2) * BATCH  # pages fetched and not yet recorded
 _LONGEST = 900.0  # seconds for what is left after the last kill
 _SOONEST, _LATEST = 2.0, 5.0  # seconds until a kill; a process needs one to start
 
@@ -51,7 +51,7 @@ def kill9_ours(site: BenchSite, folder: Path, kills: int, pages: int) -> Iterato
     repeats = sum(host["requests"] - host["urls"] for host in site.stats())
     for metric, value in (
         *(("kills", done), ("pages", len(kept)), ("lost", lost), ("duplicates", duplicates)),
-        *(("missing", pages - len(kept)), ("refetches", repeats), ("refetches allowed", MOST_AT_ONCE * done)),
+        *(("missing", pages - len(kept)), ("refetches", repeats), ("refetches allowed", MAX_AT_ONCE * done)),
     ):
         yield Figure("kill9", "plumbline", metric, value)
 

@@ -13,9 +13,9 @@ DELAY = 0.05  # seconds
 _HOSTS = 20  # content hosts and quirk hosts together are fewer
 _RETRIED = frozenset(("status", "bodies"))  # passing failures are asked again: repeats that are meant
 _CUT_OFF = frozenset(("bodies",))  # too large, without end, too slow
-_LEAST_GAP = {"robots-delay": 1000.0}  # ms, where robots.txt asks for more
+_MIN_GAP = {"robots-delay": 1000.0}  # ms, where robots.txt asks for more
 _FEW = 20  # requests
-_MOST_IN_TRAP = 5 * 100  # five traps
+_MAX_IN_TRAP = 5 * 100  # five traps
 
 
 def manners_figures(site: BenchSite, folder: Path, minutes: float = 2.0) -> Iterator[Figure]:
@@ -30,8 +30,8 @@ def manners_figures(site: BenchSite, folder: Path, minutes: float = 2.0) -> Iter
         denied += host["robots_denied"]
         # Crawl-delay is not known while robots.txt is still being asked for, over its redirect: not the least gap; of
         # few requests, which is all that a busy machine gets through, the one in twenty is that one.
-        gap = host[("gap_p05_ms" if host["requests"] > _FEW else "gap_p50_ms") if quirk in _LEAST_GAP else "gap_min_ms"]
-        too_soon += host["requests"] > 1 and gap < _LEAST_GAP.get(quirk, 1000 * DELAY)
+        gap = host[("gap_p05_ms" if host["requests"] > _FEW else "gap_p50_ms") if quirk in _MIN_GAP else "gap_min_ms"]
+        too_soon += host["requests"] > 1 and gap < _MIN_GAP.get(quirk, 1000 * DELAY)
         # Of an answer that we cut off the server learns when it next writes, on a busy machine after our next request.
         at_once += host["max_in_flight"] > 1 and quirk not in _CUT_OFF
         repeats += 0 if quirk in _RETRIED else host["repeats"]
@@ -41,6 +41,6 @@ def manners_figures(site: BenchSite, folder: Path, minutes: float = 2.0) -> Iter
     for metric, value in (
         ("missing", missing),
         *(("robots_breaches", denied), ("delay_breaches", too_soon), ("connection_breaches", at_once)),
-        *(("repeats", repeats), ("requests in five traps", in_traps), ("most allowed in five traps", _MOST_IN_TRAP)),
+        *(("repeats", repeats), ("requests in five traps", in_traps), ("most allowed in five traps", _MAX_IN_TRAP)),
     ):
         yield Figure("manners", "plumbline", metric, value)

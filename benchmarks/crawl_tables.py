@@ -8,7 +8,7 @@ from statistics import pstdev
 from zlib import crc32
 
 from benchmarks.results import Figure
-from crawler.schedule.bloom import FILTERS, AddressFilter
+from crawler.schedule.bloom import FILTERS, UrlFilter
 from crawler.schedule.queues import elf_hash, hflp
 from crawler.schedule.url_seen import fingerprint
 from crawler.urls.canonical import host_of
@@ -70,7 +70,7 @@ def bloom_figures(addresses: int = _ADDRESSES) -> Iterator[Figure]:
     yield Figure(name, "both", "peak_mb", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-def added_in(made: AddressFilter, addresses: int) -> float:
+def added_in(made: UrlFilter, addresses: int) -> float:
     """CPU seconds that adding so many takes; making their fingerprints, some at a time, is not counted."""
     seconds = 0.0
     for numbers in batched(range(addresses), _BATCH):

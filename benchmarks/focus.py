@@ -29,7 +29,7 @@ from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.focus_site import TOPICS, Shape, generated
 from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informed, run, sweeps_of
 from benchmarks.results import OUT, SHARED, Figure, publish
-from crawler.guide import Focus, Topic
+from crawler.guide import FocusedStrategy, TopicWords
 from docstore.errors import PlumblineError
 from focused.papers.semantic import Semantic, SemanticSettings
 from focused.strategies import FOCUSES
@@ -162,12 +162,12 @@ def run_task(task: Task) -> tuple[Task, Score]:
     return task, score(replay(_graph, focus, seeds, BUDGET * reachable), relevant_of(task.topic), reachable)
 
 
-def start_of(task: Task) -> tuple[Focus, Sequence[str], int]:
+def start_of(task: Task) -> tuple[FocusedStrategy, Sequence[str], int]:
     """The strategy with its topic, the seeds, and how many relevant pages they lead to, themselves not counted."""
     relevant = relevant_of(task.topic)
     seeds = _graph.seeds(task.topic, task.draw)
     reachable = sum(url in relevant for url in _graph.reachable(seeds)) - len(seeds)
-    topic = Topic(_graph.cut(task.topic), tuple(_graph.nodes[url].page for url in seeds))
+    topic = TopicWords(_graph.cut(task.topic), tuple(_graph.nodes[url].page for url in seeds))
     return SYSTEMS[task.system](topic, task.topic), seeds, reachable
 
 
@@ -204,17 +204,17 @@ def idf_of(graph: str) -> Callable[[str], float]:
     return frequencies(_graph)
 
 
-def baseline(page: float, anchor: float, context: float) -> Callable[[Topic, str], Focus]:
+def baseline(page: float, anchor: float, context: float) -> Callable[[TopicWords, str], FocusedStrategy]:
     """Best first with these weights."""
     return lambda topic, name: BestFirst(topic, idf_of(_graph.name), page, anchor, context)
 
 
-def focused(make: Callable[[Topic], Focus]) -> Callable[[Topic, str], Focus]:
+def focused(make: Callable[[TopicWords], FocusedStrategy]) -> Callable[[TopicWords, str], FocusedStrategy]:
     """A strategy that is told its topic and nothing else."""
     return lambda topic, name: make(topic)
 
 
-SYSTEMS: Mapping[str, Callable[[Topic, str], Focus]] = {
+SYSTEMS: Mapping[str, Callable[[TopicWords, str], FocusedStrategy]] = {
     "breadth_first": lambda topic, name: BreadthFirst(),
     "anchor": baseline(0.0, 1.0, 0.0),
     "parent": baseline(1.0, 0.0, 0.0),

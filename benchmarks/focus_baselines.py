@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.focus_graph import Graph
-from crawler.guide import LinkWords, PageWords, Topic
-from crawler.strategy import Judgement
+from crawler.guide import LinkWords, PageWords, TopicWords
+from crawler.strategy import Relevance
 from text.sparse import cosine
 
 DECAY = 0.5  # of what is inherited (Shark-search)
@@ -22,17 +22,17 @@ LEAST = 0.05  # a page below it hands on what it inherited
 class BreadthFirst:
     """Links in the order in which they were found."""
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         """Always."""
-        return Judgement(keep=True, score=1.0)
+        return Relevance(keep=True, score=1.0)
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """All alike: the frontier has what was found first first."""
         return [0.0] * len(links)
 
-    def learn(self, page: PageWords, judgement: Judgement) -> None:
+    def learn(self, page: PageWords, judgement: Relevance) -> None:
         """Nothing."""
 
     def rescored(self) -> Mapping[str, float]:
@@ -43,19 +43,21 @@ class BreadthFirst:
 class BestFirst(BreadthFirst):
     """Weights of the page, the anchor and the context in a link's priority."""
 
-    def __init__(self, topic: Topic, idf: Callable[[str], float], page: float, anchor: float, context: float) -> None:
+    def __init__(
+        self, topic: TopicWords, idf: Callable[[str], float], page: float, anchor: float, context: float
+    ) -> None:
         self._weights = (page, anchor, context)
         self._idf = idf
         self._topic: Counter[str] = Counter()
         for example in topic.examples:
             self._topic.update(self.vector(example.counts))
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         """All pages; the score is the cosine."""
-        return Judgement(keep=True, score=cosine(self._topic, self.vector(page.counts)))
+        return Relevance(keep=True, score=cosine(self._topic, self.vector(page.counts)))
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """The weighted sum."""
         of_page, of_anchor, of_context = self._weights
@@ -79,12 +81,12 @@ class Shark(BestFirst):
     """Shark-search: a link inherits from its page, and from what led there; the context counts where the anchor says
     nothing."""
 
-    def __init__(self, topic: Topic, idf: Callable[[str], float]) -> None:
+    def __init__(self, topic: TopicWords, idf: Callable[[str], float]) -> None:
         super().__init__(topic, idf, 0.0, 0.0, 0.0)
         self._inherited: dict[str, float] = {}
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """Half inherited, half by the link's own neighbourhood."""
         own = judgement.score if judgement.score > LEAST else self._inherited.get(page.url, 0.0)
@@ -105,7 +107,7 @@ class Oracle(BreadthFirst):
         self._distance = distance
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """The nearer the sooner."""
         return [-float(self._distance.get(link.url, len(self._distance))) for link in links]

@@ -21,7 +21,7 @@ from text.segment import base_segmenter
 
 CONTEXT = {"en": 100, "zh": 40}  # characters either side of an anchor, as ../shared/data/webgraph/README.md has them
 SEEDS = 3
-LEAST_LINKS = 3  # of a seed
+MIN_LINKS = 3  # of a seed
 _HAN = re.compile("[\u4e00-\u9fff]{2,}")
 _LATIN = re.compile(r"[a-z][a-z0-9+#.-]*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -69,7 +69,7 @@ class Graph:
     def seeds(self, topic: str, draw: int) -> tuple[str, ...]:
         """Three random pages of the topic with three links or more."""
         relevant = self.relevant(topic)
-        able = [url for url in self.nodes if url in relevant and len(self.nodes[url].links) >= LEAST_LINKS]
+        able = [url for url in self.nodes if url in relevant and len(self.nodes[url].links) >= MIN_LINKS]
         return tuple(random.Random(draw).sample(able, min(SEEDS, len(able))))
 
 

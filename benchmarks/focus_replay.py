@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from benchmarks.focus_graph import Graph
-from crawler.guide import Focus
+from crawler.guide import FocusedStrategy
 
 NEVER = float("-inf")
 
@@ -67,7 +67,11 @@ class Queue:
 
 
 def replay(
-    graph: Graph, focus: Focus, seeds: Sequence[str], budget: int, is_enough: Callable[[str], bool] = lambda url: False
+    graph: Graph,
+    focus: FocusedStrategy,
+    seeds: Sequence[str],
+    budget: int,
+    is_enough: Callable[[str], bool] = lambda url: False,
 ) -> Replay:
     """Fetch the seeds, then so many pages, or all that the strategy lets be reached, or until one `is_enough`."""
     queue = Queue()
@@ -89,7 +93,7 @@ def replay(
     return Replay(tuple(fetched), frozenset(kept), tuple(seconds))
 
 
-def visit(graph: Graph, focus: Focus, url: str, queue: Queue) -> tuple[bool, Seconds]:
+def visit(graph: Graph, focus: FocusedStrategy, url: str, queue: Queue) -> tuple[bool, Seconds]:
     """Judge a page and queue its links: was it kept, and what that took.
 
     Seconds of the processor: what else the machine does is not the strategy's cost. Nor is cutting and counting words,

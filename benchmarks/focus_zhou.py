@@ -16,7 +16,7 @@ from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import mean
 from benchmarks.focus_site import host_of, is_portal
 from benchmarks.results import Figure
-from crawler.guide import CONTENT, Focus, Topic
+from crawler.guide import CONTENT, FocusedStrategy, TopicWords
 from focused.papers.knowledge import Given
 from focused.papers.semantic import Semantic, SemanticSettings
 from focused.papers.vectors import train
@@ -24,10 +24,10 @@ from focused.papers.vectors import train
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
 PAPERS = 0.2  # the threshold from which precision is stable
 FETCHES = 100  # of a site: as many pages as a domain site has; the paper bounds time
-LEAST_SHARE = 0.5  # of a domain site's pages are of its topic
+MIN_SHARE = 0.5  # of a domain site's pages are of its topic
 DIMENSIONS = 50
 
-MakeFocus = Callable[[Topic, SemanticSettings], Focus]
+MakeFocus = Callable[[TopicWords, SemanticSettings], FocusedStrategy]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def sweeps_of(graph: Graph, topics: Sequence[str], draws: int) -> list[Sweep]:
         for host in dict.fromkeys(map(host_of, graph.nodes)):
             own = [url for url in graph.nodes if host_of(url) == host]
             on_topic = sum(url in relevant for url in own)
-            if on_topic >= SEEDS and (is_portal(own[0]) or on_topic >= LEAST_SHARE * len(own)):
+            if on_topic >= SEEDS and (is_portal(own[0]) or on_topic >= MIN_SHARE * len(own)):
                 found += [Sweep(topic, host, draw, at) for draw in range(draws) for at in THRESHOLDS]
     return found
 
@@ -73,7 +73,7 @@ def run(graph: Graph, make: MakeFocus, sweep: Sweep) -> Collected:
     site, relevant = site_of(graph, sweep.host), graph.relevant(sweep.topic)
     of_topic = sorted(url for url in site.nodes if url in relevant)
     seeds = random.Random(f"{sweep.host} {sweep.draw}").sample(of_topic, SEEDS)
-    topic = Topic(graph.cut(sweep.topic), tuple(site.nodes[url].page for url in seeds))
+    topic = TopicWords(graph.cut(sweep.topic), tuple(site.nodes[url].page for url in seeds))
     kept = replay(site, make(topic, SemanticSettings(threshold=sweep.threshold)), seeds, FETCHES).kept
     texts = {url for url in kept if any(block.kind == CONTENT for block in site.nodes[url].page.blocks)}
     return Collected(len(texts), len(texts & relevant))

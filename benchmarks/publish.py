@@ -42,7 +42,7 @@ from docstore.model import document_id
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
-from pipeline.search_site.review_service import StoreDesk
+from pipeline.search_site.review_service import StoreReview
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
 from search_ui.query.clauses import as_phrase
@@ -52,7 +52,7 @@ SYSTEM, SET = "plumbline", "publish"
 PARTS = ("深海", "钻采", "平台")
 TERM = "".join(PARTS)
 DOCUMENTS, HOLDING = 100_000, 10_000
-MOST_SENTENCES = 200_000
+MAX_SENTENCES = 200_000
 READERS = 2
 PAUSE = 0.2  # seconds between two searches of a reader
 POLL = 0.1
@@ -106,7 +106,7 @@ def made_of(texts: Sequence[str], documents: int, holding: int, chance: random.R
 
     They have 200 to 1,000 characters, as news have; the collections' own documents are shorter.
     """
-    sentences = [found for text in texts for found in _SENTENCE.findall(text)][:MOST_SENTENCES]
+    sentences = [found for text in texts for found in _SENTENCE.findall(text)][:MAX_SENTENCES]
     chosen = chance.sample(range(documents), min(2 * holding, documents))
     with_term, with_parts = set(chosen[:holding]), set(chosen[holding:])
     for number in range(documents):
@@ -171,7 +171,7 @@ def touched(engine: Engine, version: int) -> tuple[int, int]:
 
 def measure(engine: Engine, documents: int, holding: int, queries: Sequence[str]) -> Iterator[Figure]:
     """Publish the term on a vertical that is indexed and served."""
-    desk = StoreDesk(engine.store)
+    desk = StoreReview(engine.store)
     engine.store.lexicon.add([TERM])
     with SearchSite(engine) as site:
         readers = Readers(site.url, queries)

@@ -37,7 +37,7 @@ METRICS = {"ndcg10": 0, "mrr10": 1, "r100": 2}  # name -> place in what score_ir
 MINED = 5_000  # documents of a collection whose terms make its lexicon
 CHINESE = "zh_"  # how the names of the Chinese collections begin: articles are generated from those
 BULK_DOCUMENTS, LOAD_DOCUMENTS = 10_000, 100_000
-MOST_TERMS = 20_000  # of a mined lexicon; an administrator accepts far fewer
+MAX_TERMS = 20_000  # of a mined lexicon; an administrator accepts far fewer
 
 
 @click.command()
@@ -116,7 +116,7 @@ def maker(name: str, collection: Collection) -> Maker:
         return PEER_SYSTEMS[name]
     if name == OURS:
         return ours(Lexicon())
-    return ours(accepted(mined(collection.documents[:MINED])[:MOST_TERMS]))
+    return ours(accepted(mined(collection.documents[:MINED])[:MAX_TERMS]))
 
 
 def asked(system: System, collection: Collection, name: str, scorer: ModuleType) -> Iterator[Figure]:

@@ -20,9 +20,9 @@ from search_ui.pages.compare import SIDES, compare
 from search_ui.query.solr_client import SearchClient
 from text.segment import RjiebaSegmenter, Segmenter, base_segmenter
 
-ARTICLES, LEAST_ARTICLES = 3_000, 1_000
+ARTICLES, MIN_ARTICLES = 3_000, 1_000
 TERMS = 50
-LEAST_DOCUMENTS = 3  # that hold a term: one that is found once says nothing of an order
+MIN_DOCUMENTS = 3  # that hold a term: one that is found once says nothing of an order
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
@@ -65,9 +65,9 @@ def sides(client: SearchClient, segmenters: dict[str, Segmenter], terms: Sequenc
 
 def articles(collections: Sequence[Collection]) -> Sequence[Document]:
     """The first articles of the Chinese collection with the longest texts. Raises PlumblineError if there is none."""
-    chinese = [found for found in collections if len(found.documents) >= LEAST_ARTICLES and _is_chinese(found)]
+    chinese = [found for found in collections if len(found.documents) >= MIN_ARTICLES and _is_chinese(found)]
     if not chinese:
-        raise PlumblineError(f"no Chinese collection of {LEAST_ARTICLES} documents: the comparison needs one")
+        raise PlumblineError(f"no Chinese collection of {MIN_ARTICLES} documents: the comparison needs one")
     longest = max(chinese, key=lambda found: statistics.fmean(len(doc.text) for doc in found.documents))
     return longest.documents[:ARTICLES]
 
@@ -79,5 +79,5 @@ def _is_chinese(collection: Collection) -> bool:
 
 def looked_for(terms: Sequence[Term], base: Segmenter) -> list[str]:
     """The best terms that several documents hold and the base dictionary cuts apart."""
-    several = (term.text for term in terms if term.documents >= LEAST_DOCUMENTS and _CHINESE.search(term.text))
+    several = (term.text for term in terms if term.documents >= MIN_DOCUMENTS and _CHINESE.search(term.text))
     return [text for text in several if len(base.cut(text)) > 1][:TERMS]

@@ -36,7 +36,7 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
-from search_ui.query.clauses import Form, Params
+from search_ui.query.clauses import Params, QueryVariant
 from search_ui.query.filters import filter_params
 from search_ui.query.ranking import works_in, works_params
 from search_ui.query.request import SearchRequest
@@ -148,12 +148,12 @@ def bare_query(text: str, client: SearchClient, analysis: Analysis) -> Params:
     """The ranking of a query as the site asks it, without all that a page shows beside it."""
     asked = SearchRequest(typed=text, text=searchable(text, SearchSettings().longest_query))
     words = {
-        Form.DOMAIN: words_of(asked.query.text, analysis.domain),
-        Form.BASE: words_of(asked.query.text, analysis.base),
+        QueryVariant.DOMAIN: words_of(asked.query.text, analysis.domain),
+        QueryVariant.BASE: words_of(asked.query.text, analysis.base),
     }
     if works := works_params(asked.query.text, asked.profile):
-        words[Form.WORKS] = works_in(client.select(works), asked.profile)
-    filters = filter_params(asked, asked.query, words[Form.DOMAIN])
+        words[QueryVariant.WORKS] = works_in(client.select(works), asked.profile)
+    filters = filter_params(asked, asked.query, words[QueryVariant.DOMAIN])
     return [*ranked(asked, words), *filters, ("rows", "10"), ("fl", fields.ID), ("sort", f"score desc,{fields.ID} asc")]
 
 

@@ -21,7 +21,7 @@ from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex, configset_digest, configset_zip
 from indexer.solr_jars import LOCK, default_folder, read_lock, resolve_jars
 from indexer.solr_node import SolrNode
-from search_ui.query.clauses import Form
+from search_ui.query.clauses import QueryVariant
 from search_ui.query.content_words import content_words
 from search_ui.query.filters import filter_params
 from search_ui.query.parse import as_plain
@@ -87,13 +87,13 @@ class Ours:
         """See `System`."""
         plain = searchable(as_plain(text), LONGEST)  # the marks in these queries are no syntax
         asked = SearchRequest(typed=text, text=plain, profile=self._profile)
-        cuts = {Form.DOMAIN: self._analysis.domain, Form.BASE: self._analysis.base}
+        cuts = {QueryVariant.DOMAIN: self._analysis.domain, QueryVariant.BASE: self._analysis.base}
         words = {form: words_of(asked.query.text, segmenter) for form, segmenter in cuts.items()}
         cut = self._analysis.domain.cut(asked.query.text)
-        words[Form.CONTENT], words[Form.LEFT_OVER] = content_words(asked.query.text, cut)
+        words[QueryVariant.CONTENT], words[QueryVariant.LEFT_OVER] = content_words(asked.query.text, cut)
         if works := works_params(asked.query.text, self._profile):
-            words[Form.WORKS] = works_in(self._client.select(works), self._profile)
-        filters = filter_params(asked, asked.query, words[Form.CONTENT])
+            words[QueryVariant.WORKS] = works_in(self._client.select(works), self._profile)
+        filters = filter_params(asked, asked.query, words[QueryVariant.CONTENT])
         order = f"score desc,{fields.ID} asc"
         answer = self._client.select(
             [*ranked(asked, words), *filters, ("rows", str(DEPTH)), ("fl", fields.ID), ("sort", order)]

@@ -3,16 +3,16 @@
 The depth limit and the incremental set are the crawl's own rules.
 """
 
-from crawler.strategy import Judgement, ParentPage
+from crawler.strategy import ParentPage, Relevance
 from docstore.model import Link, Page
 
 
 class BreadthFirst:
     """The strategy of the spine: links nearer to a seed come first."""
 
-    def keep(self, page: Page) -> Judgement:
+    def keep(self, page: Page) -> Relevance:
         """Always."""
-        return Judgement(keep=True, score=1.0)
+        return Relevance(keep=True, score=1.0)
 
     def link_priority(self, parent: ParentPage, link: Link) -> float | None:
         """The negative depth of the link."""

@@ -5,18 +5,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from crawler.crawl_context import Parts
-from crawler.crawl_loop import Run
+from crawler.crawl_context import CrawlContext
+from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import check_contact, plan_of
 from crawler.host_suggestions import with_added
 from crawler.http.fetch import Fetcher
 from crawler.packed_reading import Guide
-from crawler.parallel.coordination import Alone
+from crawler.parallel.coordination import SingleProcess
 from crawler.parallel.shards import OpenedElsewhere, crawl_in_processes
 from crawler.progress import Progress, Tell
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.revisit import policy_of
-from crawler.schedule.url_seen import Seen
+from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.state_files import state_file
 from docstore.errors import StoreError
@@ -60,12 +60,12 @@ def crawl(
         table.discount_noise(policy_of(settings).longer)
     if settings.processes > 1 and isinstance(table, OpenedElsewhere):
         tally = crawl_in_processes(table, fetcher, settings, plan, seen_path, progress)
-        Seen.load(seen_path, table, settings.seen_filter).save(seen_path)
+        UrlSeenTest.load(seen_path, table, settings.seen_filter).save(seen_path)
         return tally.report(time.monotonic() - started)
-    seen = Seen.load(seen_path, table, settings.seen_filter)
-    alone = Alone(settings.max_pages)
+    seen = UrlSeenTest.load(seen_path, table, settings.seen_filter)
+    alone = SingleProcess(settings.max_pages)
     state = state_file(seen_path)
-    run = Run(Parts(table, fetcher, settings, plan, seen, alone, state, progress, now, guide=guide))
+    run = CrawlLoop(CrawlContext(table, fetcher, settings, plan, seen, alone, state, progress, now, guide=guide))
     try:
         run.add_seeds()
         run.work()

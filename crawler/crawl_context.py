@@ -8,10 +8,10 @@ from pathlib import Path
 from crawler.crawl_plan import CrawlPlan
 from crawler.http.fetch import Fetcher
 from crawler.packed_reading import Guide
-from crawler.parallel.coordination import Company
+from crawler.parallel.coordination import Coordinator
 from crawler.progress import Tell
 from crawler.schedule.frontier import CrawlTable
-from crawler.schedule.url_seen import Seen
+from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import host_of
 from docstore.frontier.table import NewUrl
@@ -21,7 +21,7 @@ SEED_PRIORITY = 1.0
 
 
 @dataclass(frozen=True)
-class Parts:
+class CrawlContext:
     """What a run is made of. `now` gives epoch seconds, `clock` those that never go back; `state` names the file for
     what is learned of sites under a heading, `guide` judges pages and links where the crawl looks for a topic."""
 
@@ -29,8 +29,8 @@ class Parts:
     fetcher: Fetcher
     settings: CrawlSettings
     plan: CrawlPlan
-    seen: Seen
-    company: Company
+    seen: UrlSeenTest
+    coordinator: Coordinator
     state: Callable[[str], Path]
     tell: Tell | None = None
     now: Callable[[], float] = time.time

@@ -10,28 +10,27 @@ which the next run repeats.
 from collections import Counter
 from collections.abc import Iterable
 
-from crawler.crawl_context import SEED_PRIORITY, Parts, seed_rows
-from crawler.crawl_state import Learned
+from crawler.crawl_context import SEED_PRIORITY, CrawlContext, seed_rows
+from crawler.crawl_state import CrawlState
 from crawler.guided_strategy import Guided
 from crawler.http.render import Renderer
 from crawler.packed_reading import SEED_PRIORITY as FIRST
-from crawler.parallel.fetch_pool import Done, Job, PageDone, Reader, RobotsDone, SitemapDone, Workers
-from crawler.parallel.fetch_pool import Kind as JobKind
+from crawler.parallel.fetch_pool import Done, FetchPool, Job, JobKind, PageDone, Reader, RobotsDone, SitemapDone
 from crawler.parallel.recorder import Recorder
 from crawler.progress import GOOD, Reporter, Tally
 from crawler.robots.cache import Robots, product_token
 from crawler.schedule.backlog import Backlog, CountedTable
 from crawler.schedule.best_first import frontier_of
 from crawler.schedule.crawl_window import quiet_hours, seconds_of_quiet
-from crawler.schedule.result_handler import Judge
+from crawler.schedule.result_handler import ResultHandler
 from crawler.schedule.retries import Retries, is_trouble
 from crawler.schedule.revisit import policy_of
-from crawler.schedule.throttle import NEVER, HostGate
+from crawler.schedule.throttle import NEVER, HostThrottle
 from crawler.sitemaps.own_turns import OwnTurns, is_own_turn
-from crawler.sitemaps.scheduler import SiteFiles
+from crawler.sitemaps.scheduler import SitemapScheduler
 from crawler.strategies import STRATEGIES
 from crawler.urls.canonical import origin_of
-from crawler.urls.run_deduplicator import Doubles
+from crawler.urls.run_deduplicator import RunDeduplicator
 from docstore.errors import PlumblineError
 from docstore.frontier.table import NewUrl, Visit
 from docstore.model import FrontierEntry, Kind, Outcome, Reason
@@ -39,13 +38,13 @@ from docstore.model import FrontierEntry, Kind, Outcome, Reason
 BATCH = 64  # visits recorded at once
 _BATCH_AGE = 0.25  # seconds a visit waits to be recorded at most
 _TICK = 0.5  # seconds without looking up at most
-_MOST_UNEXPECTED = 20
+_MAX_UNEXPECTED = 20
 
 
-class Run:
+class CrawlLoop:
     """One run of the crawl over a table, or over one process's share of it."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: CrawlContext) -> None:
         settings = parts.settings
         self.parts, self.settings, self.table = parts, settings, parts.table
         self.clock = parts.clock
@@ -53,13 +52,13 @@ class Run:
         self.until = self.started + settings.minutes * 60
         self.before = parts.now()
         self.tally = Tally()
-        self.gate = HostGate(
+        self.throttle = HostThrottle(
             settings.delay, settings.per_host, settings.delay_factor, settings.per_ip, settings.speed_up
         )
         self.robots = Robots(parts.table, settings, parts.now)
-        self.learned = Learned.load(parts.state)
+        self.learned = CrawlState.load(parts.state)
         self.guided = Guided(parts.guide) if parts.guide else None
-        self.judge = Judge(
+        self.result_handler = ResultHandler(
             parts.plan,
             policy_of(settings, parts.table.change_rates() if isinstance(parts.table, CountedTable) else None),
             self.guided or STRATEGIES["breadth_first"](),
@@ -68,22 +67,22 @@ class Run:
             parts.now,
             self.before,
             settings.max_redirects,
-            Doubles(self.learned.likenesses),
+            RunDeduplicator(self.learned.likenesses),
         )
         self.quiet = quiet_hours(settings.quiet_hours)
         self.pending: list[Visit] = []
         self.pending_since = self.started
         self.backlog = Backlog(Counter())
-        self.reporter = Reporter(parts.tell, self.tally, self.gate, self.started)
+        self.reporter = Reporter(parts.tell, self.tally, self.throttle, self.started)
         self.asking: dict[str, list[FrontierEntry]] = {}  # origin of which a file is under way -> who waits for it
         self.turns = OwnTurns()
-        self.files = SiteFiles(parts, self.judge, self.learned.lastmods, self.before, self.turns)
+        self.files = SitemapScheduler(parts, self.result_handler, self.learned.lastmods, self.before, self.turns)
         self.retries = Retries()
         self.spellings: dict[int, str] = {}  # url_id -> how the site wants it asked for
         agent = product_token(settings.user_agent)
         self.renderer = Renderer(parts.fetcher, settings, parts.now) if settings.rendered else None
         reader = Reader(parts.fetcher, parts.plan.rules, agent, parts.now, settings.delay, parts.guide, self.renderer)
-        self.workers = Workers(settings.threads, reader.work)
+        self.workers = FetchPool(settings.threads, reader.work)
         self.recorder = Recorder(parts.table.record)
 
     def add_seeds(self) -> None:
@@ -97,8 +96,10 @@ class Run:
         """Crawl until nothing is due, or time or pages are up. After Ctrl-C everything fetched is recorded before the
         exception goes on."""
         parts = self.parts
-        self.frontier = frontier_of(parts.table, self.gate, self.before, parts.plan, parts.company.mine, self.guided)
-        self.backlog = Backlog.of(self.table, self.before, parts.company.mine)
+        self.frontier = frontier_of(
+            parts.table, self.throttle, self.before, parts.plan, parts.coordinator.mine, self.guided
+        )
+        self.backlog = Backlog.of(self.table, self.before, parts.coordinator.mine)
         try:
             self._loop()
         except BaseException:
@@ -112,7 +113,7 @@ class Run:
             self.recorder.close()
             if self.renderer is not None:
                 self.renderer.close()
-            self.learned.paces.found(self.gate.manners())
+            self.learned.paces.found(self.throttle.manners())
             self.learned.save(self.parts.state)
 
     def _loop(self) -> None:
@@ -135,15 +136,15 @@ class Run:
         if self.retries and not stopped:
             return False
         for done in self.retries.give_up():
-            self._keep(self.judge.judged(done))
+            self._keep(self.result_handler.to_visit(done))
         self._flush()
         self._take_recorded(wait=True)
-        if stopped or not self.parts.company.has_room():
-            self._add(self.judge.left())
+        if stopped or not self.parts.coordinator.has_room():
+            self._add(self.result_handler.left())
             return True
-        if self._add(self.judge.released()):
+        if self._add(self.result_handler.released()):
             return False
-        if self.parts.company.all_done():
+        if self.parts.coordinator.all_done():
             return True
         self.frontier.look_again()
         return False
@@ -156,7 +157,7 @@ class Run:
             self._ask_again()
             if self.guided and not self.workers.under_way:
                 self._catch_up()
-            errand = self.turns.next(self.gate, self.clock(), self.asking)
+            errand = self.turns.next(self.throttle, self.clock(), self.asking)
             if errand is not None:
                 self._start_errand(errand)
                 continue
@@ -169,7 +170,7 @@ class Run:
             if self.recorder.under_way and not self.workers.under_way:
                 self._take_recorded(wait=True)
                 continue
-            errands = self.turns.seconds(self.gate, self.clock())
+            errands = self.turns.seconds(self.throttle, self.clock())
             seconds = min(taken.seconds if taken else _TICK, self.retries.seconds(self.clock()), errands)
             if taken is None and not self.retries and errands == NEVER:
                 return None
@@ -196,7 +197,7 @@ class Run:
         return self._has_room()
 
     def _has_room(self) -> bool:
-        if self.parts.company.has_room():
+        if self.parts.coordinator.has_room():
             return True
         if self.settings.max_pages and not self.workers.under_way:
             self.tally.note(f"stopped after {self.settings.max_pages} pages")
@@ -204,11 +205,11 @@ class Run:
 
     def _start(self, entry: FrontierEntry) -> None:
         """Send an entry to the workers, or record why it is not fetched."""
-        self.parts.company.is_busy()
-        outcome = self.judge.refused(entry)
+        self.parts.coordinator.is_busy()
+        outcome = self.result_handler.refused(entry)
         if outcome is not None:
             self._skip(entry, outcome)
-        elif self.gate.is_resting(entry.host):
+        elif self.throttle.is_resting(entry.host):
             self.tally.rested.add(entry.host)
             self._skip(entry, Outcome(Reason.UNREACHABLE, "the host failed repeatedly in this run"))
         else:
@@ -225,7 +226,7 @@ class Run:
         elif (outcome := rules.refuse(entry.url)) is not None:
             self._skip(entry, outcome)
         else:
-            self.gate.slow_down(entry.host, rules.delay)
+            self.throttle.slow_down(entry.host, rules.delay)
             file = self.files.next(origin, rules, self.frontier)
             if file is None:
                 self._start_page(entry)
@@ -235,34 +236,34 @@ class Run:
 
     def _start_errand(self, job: Job) -> None:
         """Ask for a sitemap or feed in a turn of its own, by the robots.txt of where it is."""
-        self.gate.started(job.entry.host, self.clock())
+        self.throttle.started(job.entry.host, self.clock())
         origin = origin_of(job.url)
         rules = self.robots.rules(origin)
         if rules is None:
             self.asking[origin] = []
             self.turns.put_back(job)
             self.workers.submit(Job(job.entry, JobKind.ROBOTS, origin))
-        elif rules.refuse(job.url) is not None or self.gate.is_resting(job.entry.host):
-            self.gate.withdrawn(job.entry.host)
+        elif rules.refuse(job.url) is not None or self.throttle.is_resting(job.entry.host):
+            self.throttle.withdrawn(job.entry.host)
             self._drop(job)
         else:
-            self.gate.slow_down(job.entry.host, rules.delay)
+            self.throttle.slow_down(job.entry.host, rules.delay)
             self.workers.submit(job)
 
     def _start_page(self, entry: FrontierEntry) -> None:
-        if self.parts.company.may_start():
+        if self.parts.coordinator.may_start():
             self.workers.submit(Job(entry, url=self.spellings.get(entry.url_id, "")))
             return
-        self.gate.withdrawn(entry.host)
+        self.throttle.withdrawn(entry.host)
         self.frontier.put_back(entry)
 
     def _skip(self, entry: FrontierEntry, outcome: Outcome) -> None:
-        self.gate.withdrawn(entry.host)
+        self.throttle.withdrawn(entry.host)
         self._over(entry, outcome)
 
     def _over(self, entry: FrontierEntry, outcome: Outcome) -> None:
         self.frontier.done(entry)
-        self._keep(self.judge.visit(entry, outcome))
+        self._keep(self.result_handler.visit(entry, outcome))
 
     # -- finishing
 
@@ -274,7 +275,7 @@ class Run:
         elif done.job.kind is JobKind.PROBE:
             self._finish_probe(done)
         elif done.job.kind is not JobKind.PAGE:  # an unexpected failure
-            self.gate.finished(done.job.entry.host, self.clock(), good=False)
+            self.throttle.finished(done.job.entry.host, self.clock(), good=False)
             if is_own_turn(done.job.entry):
                 self._drop(done.job)
             else:
@@ -286,8 +287,8 @@ class Run:
     def _finish_robots(self, done: RobotsDone) -> None:
         answer, entry = done.answer, done.job.entry
         rules = self.robots.learn(answer)
-        self.gate.slow_down(entry.host, rules.delay)
-        self.gate.finished(entry.host, self.clock(), answer.answered_at, answer.host_failed)
+        self.throttle.slow_down(entry.host, rules.delay)
+        self.throttle.finished(entry.host, self.clock(), answer.answered_at, answer.host_failed)
         outcome = None if is_own_turn(entry) else rules.refuse(entry.url)
         if outcome is None:
             self._put_back(entry)
@@ -297,16 +298,16 @@ class Run:
 
     def _finish_sitemap(self, done: SitemapDone) -> None:
         entry, origin = done.job.entry, origin_of(done.job.entry.url)
-        self.gate.finished(entry.host, self.clock(), done.answered_at, done.host_failed)
+        self.throttle.finished(entry.host, self.clock(), done.answered_at, done.host_failed)
         self._add(self.files.take(done, self.frontier))
         self._put_back(entry)
         self._wake(origin)
 
     def _finish_probe(self, done: PageDone) -> None:
         result, host = done.result, done.job.entry.host
-        self.gate.finished(host, self.clock(), result.answered_at, result.host_failed, result.retry_after)
-        self._probe(self.judge.probed(done.job.url, done))
-        self._add(self.judge.released())
+        self.throttle.finished(host, self.clock(), result.answered_at, result.host_failed, result.retry_after)
+        self._probe(self.result_handler.probed(done.job.url, done))
+        self._add(self.result_handler.released())
 
     def _probe(self, urls: Iterable[str]) -> None:
         for url in urls:
@@ -315,7 +316,7 @@ class Run:
     def _drop(self, job: Job) -> None:
         """What has a turn of its own may not be asked for, or failed in a way that nobody expected."""
         if job.kind is JobKind.PROBE:
-            self.judge.probed(job.url)
+            self.result_handler.probed(job.url)
         else:
             self.files.drop(job)
 
@@ -326,23 +327,23 @@ class Run:
 
     def _wake(self, origin: str) -> None:
         for entry in self.asking.pop(origin, []):
-            self.gate.finished(entry.host, self.clock())
+            self.throttle.finished(entry.host, self.clock())
             self.frontier.put_back(entry)
 
     def _finish_page(self, done: PageDone) -> None:
         entry, result = done.job.entry, done.result
-        self.gate.lives_at(entry.host, self.parts.fetcher.ip_of(entry.host))
+        self.throttle.lives_at(entry.host, self.parts.fetcher.ip_of(entry.host))
         good = result.outcome.reason in GOOD
         how = (result.answered_at, result.host_failed, result.retry_after, not is_trouble(result.outcome))
-        self.gate.finished(entry.host, self.clock(), *how, given_up=result.answered_at is None)
-        self.gate.is_large(entry.host, self.backlog.left[entry.host], self.until - self.clock())
+        self.throttle.finished(entry.host, self.clock(), *how, given_up=result.answered_at is None)
+        self.throttle.is_large(entry.host, self.backlog.left[entry.host], self.until - self.clock())
         self.frontier.done(entry)
-        self.parts.company.ended(good)
+        self.parts.coordinator.ended(good)
         if result.spelling and entry.url_id not in self.spellings:
             self.spellings[entry.url_id] = result.spelling
             self.frontier.again(entry)
             return
-        if not good and self.gate.has_answered(entry.host) and self.retries.take(done, self.clock()):
+        if not good and self.throttle.has_answered(entry.host) and self.retries.take(done, self.clock()):
             return
         self.retries.over(entry.url_id)
         self.tally.fetched += good
@@ -351,18 +352,20 @@ class Run:
             self.learned.lastmods.visited(entry.host, entry.url, result.outcome.reason is Reason.FETCHED)
         if (done.feeds or done.sitemaps) and entry.kind in (Kind.SEED, Kind.HUB):
             self.files.add_named(origin_of(entry.url), done.feeds, done.sitemaps)
-        visit = self.guided.visit(done, self.judge.judged) if self.guided else self.judge.judged(done)
+        visit = (
+            self.guided.visit(done, self.result_handler.to_visit) if self.guided else self.result_handler.to_visit(done)
+        )
         if visit.page is not None:
             self.learned.proposals.linked(entry.host, done.abroad)
         self._keep(visit)
-        self._probe(self.judge.doubts(entry.host))
-        if self.tally.counts[Reason.FAILED] >= _MOST_UNEXPECTED:
-            raise PlumblineError(f"{_MOST_UNEXPECTED} pages failed in unexpected ways; see the log for the tracebacks")
+        self._probe(self.result_handler.doubts(entry.host))
+        if self.tally.counts[Reason.FAILED] >= _MAX_UNEXPECTED:
+            raise PlumblineError(f"{_MAX_UNEXPECTED} pages failed in unexpected ways; see the log for the tracebacks")
 
     def _ask_again(self) -> None:
         while (done := self.retries.due(self.clock())) is not None:
-            if self.gate.is_resting(done.job.entry.host):
-                self._keep(self.judge.judged(done))
+            if self.throttle.is_resting(done.job.entry.host):
+                self._keep(self.result_handler.to_visit(done))
             else:
                 self.frontier.again(done.job.entry)
 
@@ -373,7 +376,7 @@ class Run:
         if new:
             self.table.add(new)
             self.backlog.found(new)
-            self.frontier.expect({one.queue for one in new if self.parts.company.mine(one.queue)})
+            self.frontier.expect({one.queue for one in new if self.parts.coordinator.mine(one.queue)})
         return bool(new)
 
     def _keep(self, visit: Visit) -> None:

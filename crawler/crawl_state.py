@@ -4,29 +4,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.host_suggestions import Proposals
+from crawler.host_suggestions import HostSuggestions
 from crawler.schedule.forecast import PACES, Paces
-from crawler.sitemaps.lastmod import Lastmods
-from crawler.urls.dust import Likenesses
+from crawler.sitemaps.lastmod import LastmodTrust
+from crawler.urls.dust import DustRules
 
 
 @dataclass(frozen=True)
-class Learned:
+class CrawlState:
     """How right lastmods are, which differences between URLs mean nothing, which hosts are linked abroad, and how fast
     each host was asked."""
 
-    lastmods: Lastmods
-    likenesses: Likenesses
-    proposals: Proposals
+    lastmods: LastmodTrust
+    likenesses: DustRules
+    proposals: HostSuggestions
     paces: Paces
 
     @classmethod
-    def load(cls, file: Callable[[str], Path]) -> "Learned":
+    def load(cls, file: Callable[[str], Path]) -> "CrawlState":
         """From the files that `file` names by their headings."""
         return cls(
-            Lastmods.load(file("lastmod")),
-            Likenesses.load(file("likeness")),
-            Proposals.load(file("proposed")),
+            LastmodTrust.load(file("lastmod")),
+            DustRules.load(file("likeness")),
+            HostSuggestions.load(file("proposed")),
             Paces.load(file(PACES)),
         )
 

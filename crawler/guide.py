@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Protocol
 
-from crawler.strategy import Judgement
+from crawler.strategy import Relevance
 
 Words = tuple[str, ...]
 
@@ -79,7 +79,7 @@ class LinkWords:
 
 
 @dataclass(frozen=True)
-class Topic:
+class TopicWords:
     """What the operator says of the topic: words of its name, example pages, terms of Wu's three classes (METHODS 3.4).
 
     Nothing else is known of it. `stop_words` never are terms.
@@ -99,18 +99,18 @@ class Topic:
         return found | dict.fromkeys((*self.professional, *self.name), 1.0)
 
 
-class Focus(Protocol):
+class FocusedStrategy(Protocol):
     """A focused strategy. One thread calls, for one page at a time: keep, link_priorities, learn, rescored."""
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         """Judge a fetched page. The score is in 0 to 1."""
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """How soon to fetch what each link leads to, higher is sooner; None to discard it."""
 
-    def learn(self, page: PageWords, judgement: Judgement) -> None:
+    def learn(self, page: PageWords, judgement: Relevance) -> None:
         """Take note of a page that was judged, kept or not."""
 
     def rescored(self) -> Mapping[str, float]:

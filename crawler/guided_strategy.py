@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from crawler.packed_reading import Guide
 from crawler.parallel.fetch_pool import PageDone
-from crawler.strategies import Judgement, ParentPage
-from docstore.frontier.focused_decisions import Guidance
+from crawler.strategies import ParentPage, Relevance
+from docstore.frontier.focused_decisions import PageDecision
 from docstore.frontier.table import Visit
 from docstore.model import Link, Outcome, Page, Reason
 
@@ -16,7 +16,7 @@ class Guided:
 
     def __init__(self, guide: Guide) -> None:
         self._guide = guide
-        self._guidance: Guidance | None = None
+        self._guidance: PageDecision | None = None
 
     def visit(self, done: PageDone, judged: Callable[[PageDone], Visit]) -> Visit:
         """The visit that a finished fetch amounts to, with what the guide makes of its page."""
@@ -30,11 +30,11 @@ class Guided:
         outcome = Outcome(Reason.OFF_TOPIC, f"{given.strategy} gives it {given.score:.3f} for {given.topic}")
         return replace(visit, outcome=outcome, gone=bool(visit.entry.digest))
 
-    def keep(self, page: Page) -> Judgement:
+    def keep(self, page: Page) -> Relevance:
         """What the guide said."""
         del page
         assert self._guidance is not None
-        return Judgement(self._guidance.kept, self._guidance.score)
+        return Relevance(self._guidance.kept, self._guidance.score)
 
     def link_priority(self, parent: ParentPage, link: Link) -> float | None:
         """What the guide says."""

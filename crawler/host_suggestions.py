@@ -16,15 +16,15 @@ from crawler.urls.canonical import canonical, host_of, origin_of
 from docstore.errors import SettingsError
 from docstore.model import Link, Reason
 
-MOST_ABROAD = 50  # hosts that one page speaks for
-_MOST_HOSTS = 5000
-_MOST_SITES = 20
-_MOST_ADDRESSES = 100
+MAX_ABROAD = 50  # hosts that one page speaks for
+_MAX_HOSTS = 5000
+_MAX_SITES = 20
+_MAX_ADDRESSES = 100
 _ADDED = "sites.json"
 
 
 @dataclass(frozen=True)
-class Proposal:
+class HostSuggestion:
     """A host, how many kept pages link to it, to how many of its addresses (up to 100), from how many hosts (up to
     20), and one such link."""
 
@@ -36,14 +36,14 @@ class Proposal:
     anchor: str
 
 
-class Proposals:
+class HostSuggestions:
     """What is known of hosts out of scope. Bounded in memory."""
 
     def __init__(self, hosts: dict[str, dict[str, Any]]) -> None:
         self._hosts = hosts
 
     @classmethod
-    def load(cls, path: Path) -> "Proposals":
+    def load(cls, path: Path) -> "HostSuggestions":
         """What earlier runs have met."""
         return cls({host: one for host, one in read_state(path).items() if _is_whole(one)})
 
@@ -58,35 +58,35 @@ class Proposals:
             new = {"pages": 0, "addresses": [], "sites": [], "example": link.url, "anchor": link.anchor}
             known = self._hosts.setdefault(host, new)
             known["pages"] += 1
-            _remember(known["addresses"], crc32(link.url.encode()), _MOST_ADDRESSES)
-            _remember(known["sites"], source, _MOST_SITES)
-        if len(self._hosts) > _MOST_HOSTS:
+            _remember(known["addresses"], crc32(link.url.encode()), _MAX_ADDRESSES)
+            _remember(known["sites"], source, _MAX_SITES)
+        if len(self._hosts) > _MAX_HOSTS:
             best = sorted(self._hosts.items(), key=lambda item: -item[1]["pages"])
-            self._hosts = dict(best[: _MOST_HOSTS // 2])
+            self._hosts = dict(best[: _MAX_HOSTS // 2])
 
-    def best(self) -> list[Proposal]:
+    def best(self) -> list[HostSuggestion]:
         """The hosts, those first whose addresses are most, each counted for every host that links to it."""
         found = [
-            Proposal(host, one["pages"], len(one["addresses"]), len(one["sites"]), one["example"], one["anchor"])
+            HostSuggestion(host, one["pages"], len(one["addresses"]), len(one["sites"]), one["example"], one["anchor"])
             for host, one in self._hosts.items()
         ]
         return sorted(found, key=lambda one: (-one.addresses * one.sites, -one.pages, one.host))
 
-    def merge(self, other: "Proposals") -> None:
+    def merge(self, other: "HostSuggestions") -> None:
         """Add what another process met."""
         for host, theirs in other._hosts.items():
             mine = self._hosts.setdefault(host, {**theirs, "pages": 0})
             mine["pages"] += theirs["pages"]
-            for name, most in (("addresses", _MOST_ADDRESSES), ("sites", _MOST_SITES)):
+            for name, most in (("addresses", _MAX_ADDRESSES), ("sites", _MAX_SITES)):
                 for value in list(theirs[name]):
                     _remember(mine[name], value, most)
 
 
-def proposed(folder: Path) -> list[Proposal]:
+def proposed(folder: Path) -> list[HostSuggestion]:
     """What the crawls of a store, of whose files `folder` has them, propose; without what was added."""
-    together = Proposals({})
+    together = HostSuggestions({})
     for path in sorted(folder.glob("proposed*.json")):
-        together.merge(Proposals.load(path))
+        together.merge(HostSuggestions.load(path))
     added = {host_of(seed) for seed in added_sites(folder)}
     return [one for one in together.best() if one.host not in added]
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from crawler.guide import LinkWords, PageWords, WordBlock, Words
 from docstore.errors import StoreError
-from docstore.frontier.focused_decisions import Guidance
+from docstore.frontier.focused_decisions import PageDecision
 from docstore.model import Link, Page
 
 SEED_PRIORITY = 1e9  # seeds come before whatever a strategy promises
@@ -23,7 +23,7 @@ ReadPage = Callable[[Page], PageWords]
 
 
 @dataclass(frozen=True)
-class Reading:
+class PageReading:
     """A fetched page as words, with its links (each address once, none to the page itself)."""
 
     page: PageWords
@@ -33,10 +33,10 @@ class Reading:
 class Guide(Protocol):
     """Who judges the pages and links of a crawl that looks for something (`focused.TopicGuide`)."""
 
-    def read(self, page: Page, links: Sequence[Link]) -> Reading:
+    def read(self, page: Page, links: Sequence[Link]) -> PageReading:
         """A page and its links as words; in any thread."""
 
-    def judge(self, reading: Reading, anchors: Mapping[str, str]) -> Guidance:
+    def judge(self, reading: PageReading, anchors: Mapping[str, str]) -> PageDecision:
         """What to make of a fetched page. `anchors` has the text of each of its links. In one thread."""
 
     def priority(self, url: str) -> float | None:
@@ -48,7 +48,7 @@ def read_links(page_url: str, links: Sequence[Link], cut: Cut) -> tuple[LinkWord
     return tuple(LinkWords(link.url, cut(link.anchor), cut(link.context)) for link in links if link.url != page_url)
 
 
-def packed(reading: Reading) -> bytes:
+def packed(reading: PageReading) -> bytes:
     """The reading as bytes; `unpacked` gives it back."""
     page = reading.page
     row = {
@@ -61,7 +61,7 @@ def packed(reading: Reading) -> bytes:
     return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass"), 3)
 
 
-def unpacked(data: bytes) -> Reading:
+def unpacked(data: bytes) -> PageReading:
     """The reading that was packed. StoreError for other bytes."""
     try:
         row: dict[str, Any] = json.loads(zlib.decompress(data).decode("utf-8", "surrogatepass"))
@@ -70,4 +70,4 @@ def unpacked(data: bytes) -> Reading:
         links = tuple(LinkWords(url, tuple(anchor), tuple(context)) for url, anchor, context in row["links"])
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"what a focused crawl remembers of a page is damaged: {error}") from error
-    return Reading(page, links)
+    return PageReading(page, links)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from crawler.schedule.throttle import HostGate
+from crawler.schedule.throttle import HostThrottle
 from docstore.errors import PlumblineError
 from docstore.model import Outcome, Reason, Stage, StageReport
 
@@ -59,10 +59,10 @@ _TELL_EVERY = 0.5  # seconds
 class Reporter:
     """Tells how far a run has come, not too often."""
 
-    def __init__(self, tell: Tell | None, tally: "Tally", gate: HostGate, started: float) -> None:
+    def __init__(self, tell: Tell | None, tally: "Tally", throttle: HostThrottle, started: float) -> None:
         self._tell = tell
         self._tally = tally
-        self._gate = gate
+        self._gate = throttle
         self._started = started
         self._told_at = started
         self._work = (0, 0, 0.0)

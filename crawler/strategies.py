@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from crawler.breadth_first import BreadthFirst
-from crawler.strategy import Judgement, ParentPage, Strategy
+from crawler.strategy import ParentPage, Relevance, Strategy
 
 STRATEGIES: Mapping[str, Callable[[], Strategy]] = MappingProxyType({"breadth_first": BreadthFirst})
 
-__all__ = ["STRATEGIES", "Judgement", "ParentPage", "Strategy"]
+__all__ = ["STRATEGIES", "ParentPage", "Relevance", "Strategy"]

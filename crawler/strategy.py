@@ -7,7 +7,7 @@ from docstore.model import FrontierEntry, Link, Page
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Relevance:
     """Is the page worth keeping, and how relevant is it (0 hopeless, 1 certain)?"""
 
     keep: bool
@@ -20,13 +20,13 @@ class ParentPage:
 
     entry: FrontierEntry
     page: Page
-    judgement: Judgement
+    judgement: Relevance
 
 
 class Strategy(Protocol):
     """What varies between the papers. Called from one thread, for one page at a time: keep, link_priority, learn."""
 
-    def keep(self, page: Page) -> Judgement:
+    def keep(self, page: Page) -> Relevance:
         """Judge a fetched page."""
 
     def link_priority(self, parent: ParentPage, link: Link) -> float | None:

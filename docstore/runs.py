@@ -46,7 +46,7 @@ class StageRun:
 
 
 @dataclass(frozen=True)
-class Run:
+class PipelineRun:
     """One run. Times are epoch seconds; `finished_at` is None while it goes on, or where it was killed."""
 
     run_id: int
@@ -93,15 +93,15 @@ class RunTable:
         with self._database.write() as connection:
             connection.execute(runs.update().where(runs.c.run_id == run_id).values(**values))
 
-    def newest(self, limit: int = 5) -> list[Run]:
+    def newest(self, limit: int = 5) -> list[PipelineRun]:
         """The last runs, newest first."""
         with self._database.read() as connection:
             rows = connection.execute(select(runs).order_by(runs.c.run_id.desc()).limit(limit))
             return [run_of(row) for row in rows]
 
-    def since_last_good(self) -> tuple[Run | None, list[Run]]:
+    def since_last_good(self) -> tuple[PipelineRun | None, list[PipelineRun]]:
         """The newest run that did all it was asked, and those that began after it, newest first."""
-        after: list[Run] = []
+        after: list[PipelineRun] = []
         with self._database.read() as connection:
             for row in connection.execute(select(runs).order_by(runs.c.run_id.desc())):
                 run = run_of(row)
@@ -122,9 +122,9 @@ def text_of(stages: Sequence[StageRun]) -> str:
     return json.dumps([asdict(stage) for stage in stages], ensure_ascii=False)
 
 
-def run_of(row: Row[Any]) -> Run:
+def run_of(row: Row[Any]) -> PipelineRun:
     """The run in a row."""
-    return Run(row.run_id, row.command, row.started_at, row.finished_at, tuple(stages_in(row.report)))
+    return PipelineRun(row.run_id, row.command, row.started_at, row.finished_at, tuple(stages_in(row.report)))
 
 
 def stages_in(text: str) -> Iterator[StageRun]:

@@ -12,7 +12,7 @@ from docstore.frontier.order import HostBacklog, backlog
 from docstore.model import Reason, Stage
 from docstore.tables import articles, changes, indexed, outcomes, pages, parts, ties, urls
 
-MOST_SITES = 200
+MAX_SITES = 200
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Freshness:
 
 
 @dataclass(frozen=True)
-class SiteHealth:
+class SiteTotals:
     """One host: its addresses, those that are due, articles, and how the last visit to each of its pages ended.
 
     `example` is one of its addresses, `last_visit` epoch seconds or None.
@@ -82,7 +82,7 @@ class StatusTable:
                 last_indexed=connection.scalar(select(func.max(indexed.c.indexed_at))),
             )
 
-    def sites(self, limit: int = MOST_SITES) -> list[SiteHealth]:
+    def sites(self, limit: int = MAX_SITES) -> list[SiteTotals]:
         """The `limit` hosts with the most addresses."""
         due = func.sum(case((urls.c.due_at <= self._clock(), 1), else_=0))
         hosts = (
@@ -96,7 +96,7 @@ class StatusTable:
             with_articles = {row.host: int(row[1]) for row in connection.execute(counted.group_by(urls.c.host))}
             ends = crawl_outcomes(connection)
             return [
-                SiteHealth(host, example, count, due, with_articles.get(host, 0), visit, ends.get(host, {}))
+                SiteTotals(host, example, count, due, with_articles.get(host, 0), visit, ends.get(host, {}))
                 for host, example, count, due, visit in connection.execute(hosts)
             ]
 

@@ -23,7 +23,7 @@ from docstore.articles.table import ArticleTable
 from docstore.changes import ChangeLog
 from docstore.database import Database
 from docstore.errors import StoreError
-from docstore.frontier.focused_decisions import JudgementTable
+from docstore.frontier.focused_decisions import DecisionTable
 from docstore.frontier.table import FrontierTable
 from docstore.runs import RunTable
 from docstore.searches import SearchTable
@@ -56,7 +56,7 @@ class Store:
         self._archive = Archive(warc_folder, rotate_bytes, max_body)
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.articles = ArticleTable(self._database, self._archive, clock)
-        self.judgements = JudgementTable(self._database, clock)
+        self.judgements = DecisionTable(self._database, clock)
         self.lexicon = LexiconTable(self._database, clock)
         self.acts = TermActs(self._database, clock)
         self.queue = TermQueue(self._database)

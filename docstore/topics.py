@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
-class TermClass(StrEnum):
+class TopicTermClass(StrEnum):
     """The three classes of a topic's terms (METHODS 3.4): what fixes the field, whom it concerns, what makes a page
     worth keeping."""
 
@@ -33,7 +33,7 @@ class TopicTerm:
     what reason, `score` how much speaks for it (0 to 1 within an origin)."""
 
     text: str
-    kind: TermClass = TermClass.PROFESSIONAL
+    kind: TopicTermClass = TopicTermClass.PROFESSIONAL
     state: TopicState = TopicState.PROPOSED
     origin: str = "operator"
     score: float = 0.0
@@ -74,7 +74,7 @@ class Topic:
     tree: tuple[str, ...] = ()
     automatic: bool = False
 
-    def confirmed(self, kind: TermClass) -> tuple[str, ...]:
+    def confirmed(self, kind: TopicTermClass) -> tuple[str, ...]:
         """The confirmed terms of a class."""
         return tuple(term.text for term in self.terms if term.state is TopicState.CONFIRMED and term.kind is kind)
 
@@ -95,7 +95,7 @@ class Topic:
         fresh = {seed.url: seed for seed in new if seed.url not in known}
         return replace(self, seeds=(*self.seeds, *fresh.values()))
 
-    def decided(self, texts: Iterable[str], state: TopicState, kind: TermClass | None = None) -> "Topic":
+    def decided(self, texts: Iterable[str], state: TopicState, kind: TopicTermClass | None = None) -> "Topic":
         """The topic with a decision on terms (by text) and seeds (by address); `kind` moves terms to another class."""
         wanted = set(texts)
         terms = (

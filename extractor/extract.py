@@ -12,7 +12,7 @@ from extractor.methods import METHODS
 from extractor.methods.contract import Body
 from extractor.page.document import Document, lay_out, source_of, with_all_lines
 from extractor.page.structure import blocks_of
-from extractor.page.structured_body import stated_body
+from extractor.page.structured_body import structured_body
 from extractor.rejection import body_size, refuse
 from extractor.settings import ExtractSettings
 from extractor.teaser import find_teaser
@@ -93,7 +93,7 @@ class ArticleExtractor:
         enough = body_size(body, self.settings) >= self.settings.shortest_body
         if (body is not None and enough) or not self.method.reads_stated:
             return body
-        return stated_body(document, body.title if body is not None else -1) or body
+        return structured_body(document, body.title if body is not None else -1) or body
 
     def article(self, document: Document, body: Body, latest: str) -> Article:
         """The article around a body that was found good."""

@@ -37,10 +37,10 @@ LONGEST_SUMMARY = 300.0  # ... and no summary if it is longer than this
 LIST_HEADLINES = 12  # headlines that make a page with little text a list ...
 DATED_HEADLINES = 5  # ... or these, beside their days ...
 HEADLINES_SHARE = 0.4  # ... from this share of links in its text
-MOST_HEADLINES = 8  # headlines in a body that make one ask whether it is a list
-LEAST_RUNS = 4  # headlines with texts below them that do
-LEAST_ENTRIES = 3  # <article>s that begin with a headline
-LEAST_MORE = 4  # links to the rest of as many texts
+MAX_HEADLINES = 8  # headlines in a body that make one ask whether it is a list
+MIN_RUNS = 4  # headlines with texts below them that do
+MIN_ENTRIES = 3  # <article>s that begin with a headline
+MIN_MORE = 4  # links to the rest of as many texts
 DATELINE = re.compile(
     "(?:时间|時間|日期)[:：].{0,40}(?:来源|來源|作者|编辑|浏览|点击|阅读)|(?:来源|來源|作者)[:：].{0,40}(?:时间|時間|日期)[:：]"
 )
@@ -224,17 +224,17 @@ def looks_of_body(document: Document, body: Body | None) -> list[tuple[int, str]
     shape = shape_of(layout.lines[span.start : span.end])
     if not is_teaser_list(shape):
         return []
-    if shape.more >= LEAST_MORE:
+    if shape.more >= MIN_MORE:
         found.append((-3, f"{shape.more} links to read more"))
     entries = count_entries(layout, body)
-    return [*found, (-2, f"{entries} articles begin")] if entries >= LEAST_ENTRIES else found
+    return [*found, (-2, f"{entries} articles begin")] if entries >= MIN_ENTRIES else found
 
 
 def is_teaser_list(shape: Shape) -> bool:
     """As many headlines as texts, and these no longer than teasers; or summaries, but then between the headlines."""
-    if shape.headlines >= max(MOST_HEADLINES, shape.texts) and shape.longest <= LONGEST_TEASER:
+    if shape.headlines >= max(MAX_HEADLINES, shape.texts) and shape.longest <= LONGEST_TEASER:
         return True
-    between = shape.runs >= max(LEAST_RUNS, shape.texts / 2) and shape.headlines >= LEAST_RUNS
+    between = shape.runs >= max(MIN_RUNS, shape.texts / 2) and shape.headlines >= MIN_RUNS
     return between and shape.longest <= LONGEST_SUMMARY
 
 

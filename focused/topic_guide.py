@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from crawler.guide import Focus, LinkWords, PageWords, Words
-from crawler.packed_reading import Cut, Reading, ReadPage, packed, read_links, unpacked
-from crawler.strategy import Judgement
-from docstore.frontier.focused_decisions import Guidance, Judged, LeftOut
+from crawler.guide import FocusedStrategy, LinkWords, PageWords, Words
+from crawler.packed_reading import Cut, PageReading, ReadPage, packed, read_links, unpacked
+from crawler.strategy import Relevance
+from docstore.frontier.focused_decisions import PageDecision, RejectedLink, StoredDecision
 from docstore.model import Link, Page
 from focused.papers.feature_library import DynamicLibrary
 from focused.papers.positions import term_weights
@@ -27,7 +27,7 @@ Propose = Callable[[Sequence[str]], None]
 
 
 @dataclass(frozen=True)
-class Means:
+class GuideConfig:
     """What a focused crawl is made of. `read` and `cut` are called in worker threads, the rest in one.
 
     `first` are addresses that are fetched before all others, whatever is thought of them; `taught` are example pages
@@ -37,7 +37,7 @@ class Means:
 
     strategy: str
     topic: str
-    focus: Focus
+    focus: FocusedStrategy
     read: ReadPage
     cut: Cut
     first: frozenset[str] = frozenset()
@@ -50,7 +50,7 @@ class Means:
 class TopicGuide:
     """The `Guide` of a crawl that looks for a topic. Used by one thread, but for `read`."""
 
-    means: Means
+    means: GuideConfig
     priorities: dict[str, float] = field(default_factory=dict)  # of addresses not fetched yet
     seq: int = 0
     _shown: set[str] = field(default_factory=set)  # addresses of the pages judged
@@ -59,13 +59,15 @@ class TopicGuide:
 
     def __post_init__(self) -> None:
         for page in self.means.taught:
-            self._show(Reading(page))
+            self._show(PageReading(page))
 
-    def read(self, page: Page, links: Sequence[Link]) -> Reading:
+    def read(self, page: Page, links: Sequence[Link]) -> PageReading:
         """A page and its links as words; in any thread."""
-        return Reading(self.means.read(page).counted(), read_links(page.url, links, self.means.cut))
+        return PageReading(self.means.read(page).counted(), read_links(page.url, links, self.means.cut))
 
-    def restore(self, judged: Iterable[Judged], advance: Callable[[int], None] = lambda steps: None) -> list[str]:
+    def restore(
+        self, judged: Iterable[StoredDecision], advance: Callable[[int], None] = lambda steps: None
+    ) -> list[str]:
         """Show the strategy what it was shown before. Afterwards `priorities` are to be set in the table.
 
         Returns the addresses of pages that were not kept and now would be: topic or strategy have changed.
@@ -80,16 +82,16 @@ class TopicGuide:
         self._shared.pending.clear()  # proposed when they came up
         return wanted
 
-    def judge(self, reading: Reading, anchors: Mapping[str, str]) -> Guidance:
+    def judge(self, reading: PageReading, anchors: Mapping[str, str]) -> PageDecision:
         """What to make of a fetched page. `anchors` has the text of each of its links."""
         judgement, (changed, out) = self._show(reading)
         left_out = tuple(
-            LeftOut(url, anchors.get(url, ""), f"{self.means.strategy} discards it: page {judgement.score:.3f}")
+            RejectedLink(url, anchors.get(url, ""), f"{self.means.strategy} discards it: page {judgement.score:.3f}")
             for url in out
         )
         seq, self.seq = self.seq, self.seq + 1
         self._propose()
-        return Guidance(
+        return PageDecision(
             seq,
             self.means.strategy,
             self.means.topic,
@@ -104,7 +106,7 @@ class TopicGuide:
         """How soon to fetch an address; None: not at all, as far as is known."""
         return self.priorities.get(url)
 
-    def _show(self, reading: Reading) -> tuple[Judgement, tuple[dict[str, float], list[str]]]:
+    def _show(self, reading: PageReading) -> tuple[Relevance, tuple[dict[str, float], list[str]]]:
         """Let the strategy see a page; the priorities that it changes, and the links that it discards.
 
         A page that is read again shows only what is new on it: its other links have been counted.
@@ -148,7 +150,7 @@ class TopicGuide:
         """Has it still to be said when the address is fetched?"""
         return url not in self._shown and url not in self.means.first
 
-    def _share(self, page: PageWords, judgement: Judgement) -> None:
+    def _share(self, page: PageWords, judgement: Relevance) -> None:
         """Every 50 kept pages: what they share may be a term of the topic (METHODS 3.6)."""
         if not judgement.keep:
             self._others.add(page.counts)

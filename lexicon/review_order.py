@@ -17,7 +17,7 @@ from docstore.model import Term, TermStatus
 
 PRIOR_TERMS = 400  # candidates that stand for the prior
 PRIOR_WEIGHT = 40.0  # decisions that all of them together are worth
-MOST_DECISIONS = 2_000  # the latest ones; older ones say less
+MAX_DECISIONS = 2_000  # the latest ones; older ones say less
 LEAST = 5  # decisions to learn anything from
 HASHES = 2**13
 CHARACTERS_WEIGHT = 0.5  # of a hashed character beside a part of the score, which is in standard deviations
@@ -32,7 +32,7 @@ def review_order(decided: Sequence[Term], candidates: Sequence[Term]) -> dict[st
 
     `decided` stands the latest first. With next to no decisions it is what the scores say.
     """
-    decided = decided[:MOST_DECISIONS]
+    decided = decided[:MAX_DECISIONS]
     prior = prior_of(candidates)
     if len(decided) < LEAST or not candidates:
         return dict(zip((term.text for term in candidates), prior.tolist(), strict=True))

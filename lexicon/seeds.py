@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.counting.ngrams import Rows
-from lexicon.counting.occurrences import MOST_WORDS
+from lexicon.counting.occurrences import MAX_WORDS
 from lexicon.model.features import WordFacts, sizes_of
 from lexicon.model.words import TAGS
 from text.folding import word_key
@@ -50,7 +50,7 @@ def _evidence(rows: Rows, texts: Sequence[str], facts: WordFacts, is_seed: Float
     size = sizes_of(rows)
     folded = np.unique(facts.hashes[:, 0], return_inverse=True)[1][rows.words]
     letters = np.array([(ord(text[0].lower()[0]), ord(text[-1].lower()[0]), len(text)) for text in texts]).T
-    length = np.minimum(letters[2], LONGEST) * (MOST_WORDS + 1) + size
+    length = np.minimum(letters[2], LONGEST) * (MAX_WORDS + 1) + size
     last = folded[size - 1, np.arange(len(rows))]
     for group in (folded[0], last, _patterns(rows, facts), length, letters[0], letters[1]):
         yield lift(group, is_seed, chance, rate)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from crawler.http.ip_policy import AddressPolicy, PublicAddresses
+from crawler.http.ip_policy import IpPolicy, PublicAddresses
 from docstore.errors import BusyError, PlumblineError, SolrUnavailableError, StoreError
 from docstore.locks import stage_lock
 from docstore.model import Lexicon
@@ -18,7 +18,7 @@ from indexer.solr_node import open_solr
 from pipeline.opening import Opening
 from pipeline.progress import Progress
 from pipeline.search_site.pictures import Pictures
-from pipeline.search_site.segmenter_versions import IndexCuts
+from pipeline.search_site.segmenter_versions import SegmenterVersions
 from pipeline.settings import Settings
 from text.segment import RjiebaSegmenter, Segmenter, base_segmenter
 
@@ -28,7 +28,7 @@ MEGABYTE = 1024 * 1024
 class Engine:
     """One vertical, open. Solr is started (or asked for) when it is first needed. Use with `with`."""
 
-    def __init__(self, settings: Settings, progress: Progress, addresses: AddressPolicy | None = None) -> None:
+    def __init__(self, settings: Settings, progress: Progress, addresses: IpPolicy | None = None) -> None:
         self.settings = settings
         self.progress = progress
         self.addresses = addresses or PublicAddresses(settings.crawl.inside_hosts)
@@ -43,7 +43,7 @@ class Engine:
         self._analysis: Analysis | None = None
         self._pictures: Pictures | None = None
         self.store = self._stack.enter_context(open_store(settings))
-        self._cuts = IndexCuts(self.store.lexicon, domain_segmenter)
+        self._cuts = SegmenterVersions(self.store.lexicon, domain_segmenter)
 
     @property
     def index(self) -> SolrIndex:

@@ -7,7 +7,7 @@ however it ends. So does `plumb schedule`, without which no next run is.
 from datetime import datetime
 
 from docstore.locks import holder
-from docstore.runs import Run, RunState
+from docstore.runs import PipelineRun, RunState
 from pipeline.engine import Engine
 from pipeline.timetable import timetable
 from search_ui.actions import Nights, RunSummary, StageSummary
@@ -30,7 +30,7 @@ def nights(engine: Engine, limit: int) -> Nights:
     )
 
 
-def with_states(newest: list[Run], is_held: bool) -> list[tuple[Run, RunState]]:
+def with_states(newest: list[PipelineRun], is_held: bool) -> list[tuple[PipelineRun, RunState]]:
     """Runs, newest first, with their states: only the newest one can hold the lock."""
     return [(run, run.state(is_held and place == 0)) for place, run in enumerate(newest)]
 
@@ -51,7 +51,7 @@ def is_to_take_up(engine: Engine) -> bool:
     return len(states) < MAX_TAKEN_UP or any(state is not RunState.KILLED for state in states)
 
 
-def summary(run: Run, state: RunState) -> RunSummary:
+def summary(run: PipelineRun, state: RunState) -> RunSummary:
     """A run as it is shown: each stage with its outcomes, most frequent first."""
     stages = tuple(
         StageSummary(one.stage, tuple(sorted(one.counts.items(), key=lambda pair: (-pair[1], pair[0]))), one.seconds)

@@ -40,7 +40,7 @@ from lexicon.offers import Reviewed
 from pipeline.cli.crawl_progress import shown
 from pipeline.engine import Engine
 from pipeline.run_record import RunRecord
-from pipeline.search_site.review_service import StoreDesk
+from pipeline.search_site.review_service import StoreReview
 from pipeline.workers.extraction import extract_pages
 from text.copies import VERSION, Text
 from text.folding import word_key
@@ -145,7 +145,7 @@ def reviewed_in(store: Store) -> Reviewed:
 
 def publish(engine: Engine, by: str = "") -> Lexicon:
     """Publish the accepted terms as the next version. NothingToPublishError if that would change nothing."""
-    return StoreDesk(engine.store).publish(by)
+    return StoreReview(engine.store).publish(by)
 
 
 def open_solr(engine: Engine) -> StageReport:

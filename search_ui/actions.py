@@ -8,8 +8,8 @@ from docstore.accounts import Account
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.runs import RunState
 from docstore.searches import SearchReport
-from docstore.status import Freshness, SiteHealth
-from search_ui.review.actions import ReviewDesk
+from docstore.status import Freshness, SiteTotals
+from search_ui.review.actions import ReviewService
 from text.segment import Segmenter
 
 
@@ -17,7 +17,7 @@ class ReviewActions(Protocol):
     """The lexicon as the search site sees it: read for searching, changed only by reviewers."""
 
     @property
-    def review(self) -> ReviewDesk:
+    def review(self) -> ReviewService:
         """What the review pages work with."""
 
     def lexicon(self) -> Lexicon:
@@ -122,7 +122,7 @@ class Overview:
 class CrawledSite:
     """A site with the seconds that the crawler leaves between requests to it."""
 
-    health: SiteHealth
+    health: SiteTotals
     delay: float
 
 

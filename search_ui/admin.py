@@ -24,7 +24,7 @@ pages.after_request(never_stored)
 
 PERIODS = (7, 30, 90)  # days of the search log that can be asked for
 FINE = frozenset({Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC})
-MOST_TERMS = 300  # of the lexicon that are proposed where a synonym is named
+MAX_TERMS = 300  # of the lexicon that are proposed where a synonym is named
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
@@ -61,7 +61,7 @@ def searches() -> BaseResponse:
     days = next((period for period in PERIODS if str(period) == wanted), PERIODS[1])
     report = current_site().actions.searches(days)
     chart = bar_chart([Point(day.day[5:], day.searches, day.nothing) for day in report.days])
-    _, accepted = current_site().actions.terms(TermStatus.ACCEPTED, "", 0, MOST_TERMS)
+    _, accepted = current_site().actions.terms(TermStatus.ACCEPTED, "", 0, MAX_TERMS)
     return page(
         "admin_searches.html",
         report=report,
@@ -99,7 +99,7 @@ def join() -> BaseResponse:
     """Make a query another word for a term, from the next lexicon version on."""
     text, other = _words_of_query(), request.form.get("term", "")[:LONGEST_TERM]
     actions = current_site().actions
-    found = next((term for term in actions.terms(None, other, 0, MOST_TERMS)[1] if term.text == other), None)
+    found = next((term for term in actions.terms(None, other, 0, MAX_TERMS)[1] if term.text == other), None)
     try:
         actions.set_synonyms(other, [*(found.synonyms if found else ()), text])
     except LexiconError as error:

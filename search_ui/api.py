@@ -19,7 +19,7 @@ from search_ui.query.request import CHOSEN, SearchRequest, parse_request
 from search_ui.query.results import Facet, Hit, SearchPage
 from search_ui.query.texts import Segments, searchable
 from search_ui.site import current_site
-from search_ui.spelling.did_you_mean import Offer
+from search_ui.spelling.did_you_mean import DidYouMean
 
 pages = Blueprint("api", __name__, url_prefix="/api/v1")
 
@@ -73,7 +73,7 @@ def nothing(rest: str) -> Response:
     return abort(404)
 
 
-def search_json(page: SearchPage, offers: Sequence[Offer], asked: SearchRequest) -> Json:
+def search_json(page: SearchPage, offers: Sequence[DidYouMean], asked: SearchRequest) -> Json:
     """A result page; the hits are those of what was asked, whatever is offered beside."""
     settings = current_site().settings
     following = _following(page, asked)
@@ -117,7 +117,7 @@ def _hit(hit: Hit) -> Json:
     }
 
 
-def _offer(offer: Offer) -> Json:
+def _offer(offer: DidYouMean) -> Json:
     query, settings = offer.asked, current_site().settings
     address = url_for("api.search") + "?" + urlencode(query.arguments(settings))
     return {"kind": offer.kind, "query": query.typed, "total": offer.count, "address": address}

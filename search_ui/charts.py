@@ -6,7 +6,7 @@ from dataclasses import dataclass
 WIDTH, HEIGHT = 720, 200  # units of the drawing, which grows and shrinks with the page
 LEFT, RIGHT, TOP, BOTTOM = 62, 4, 12, 26  # room for the labels
 STEPS = 4  # lines across
-MOST_LABELS = 7
+MAX_LABELS = 7
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def bar_chart(points: Sequence[Point]) -> Chart:
     room = (WIDTH - LEFT - RIGHT) / max(1, len(points))
     bars = tuple(_bar(point, LEFT + n * room, room, top) for n, point in enumerate(points))
     lines = tuple((_y(top * step // STEPS, top), top * step // STEPS) for step in range(STEPS + 1))
-    every = -(-len(bars) // MOST_LABELS) or 1
+    every = -(-len(bars) // MAX_LABELS) or 1
     labels = tuple((round(bar.x + bar.width / 2, 1), bar.point.label) for bar in bars[every // 2 :: every])
     return Chart(bars, lines, labels)
 

@@ -24,9 +24,9 @@ _log = logging.getLogger(__name__)
 
 KEY = "plumbline vocabulary"
 RENEWED_AFTER = 3600.0  # seconds: what readers search for and titles hold changes slowly
-MOST_TERMS = 50_000
-MOST_QUERIES = 5_000
-MOST_TITLE_WORDS = 20_000
+MAX_TERMS = 50_000
+MAX_QUERIES = 5_000
+MAX_TITLE_WORDS = 20_000
 MAX_BODY_WORDS = 100_000  # some 25 MB
 RAREST_TITLE_WORD = 2  # titles
 
@@ -101,15 +101,15 @@ def load(search: Search, actions: ReviewActions) -> Vocabulary:
 
     Raises what `Search.select` raises.
     """
-    in_titles = words_in(search.select(words_params(fields.TITLE_BASE, MOST_TITLE_WORDS, RAREST_TITLE_WORD)))
+    in_titles = words_in(search.select(words_params(fields.TITLE_BASE, MAX_TITLE_WORDS, RAREST_TITLE_WORD)))
     in_bodies = words_in(search.select(words_params(fields.BODY_BASE, MAX_BODY_WORDS, 1)))
     known = {word: count for word, count in in_bodies.items() if is_in_dictionary(word)}
     terms: dict[str, int] = {}
-    documents = {term.text: term.documents for term in actions.terms(TermStatus.ACCEPTED, "", 0, MOST_TERMS)[1]}
-    for entry in actions.lexicon().entries[:MOST_TERMS]:
+    documents = {term.text: term.documents for term in actions.terms(TermStatus.ACCEPTED, "", 0, MAX_TERMS)[1]}
+    for entry in actions.lexicon().entries[:MAX_TERMS]:
         for word in (entry.text, *entry.synonyms):
             terms[word] = max(terms.get(word, 0), documents.get(entry.text, 0))
-    return Vocabulary(actions.popular_queries(MOST_QUERIES), terms, in_titles, known)
+    return Vocabulary(actions.popular_queries(MAX_QUERIES), terms, in_titles, known)
 
 
 def words_params(name: str, most: int, rarest: int) -> Params:

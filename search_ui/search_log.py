@@ -18,7 +18,7 @@ from text.folding import word_key
 log = logging.getLogger(__name__)
 
 MASK = "[…]"
-MOST_WAITING = 2000  # searches and clicks
+MAX_WAITING = 2000  # searches and clicks
 PAUSE = 0.5  # seconds in which what comes is gathered into one transaction
 _DIGIT_RUN = 9  # so many digits in a row are somebody's number: an account, a card, an identity
 # An address, then numbers as they are written: Chinese and foreign telephones, cards, identity cards, passports.
@@ -54,7 +54,7 @@ class SearchLog:
     """
 
     def __init__(
-        self, keep: Callable[[Sequence[LoggedSearch], Sequence[Click], int], None], most: int = MOST_WAITING
+        self, keep: Callable[[Sequence[LoggedSearch], Sequence[Click], int], None], most: int = MAX_WAITING
     ) -> None:
         self._keep = keep
         self._most = most

@@ -18,11 +18,11 @@ from docstore.errors import LexiconError, SolrError
 from docstore.model import Lexicon, LexiconEntry, Reason, Term, TermStatus
 from docstore.runs import RunState
 from docstore.searches import Click, LoggedSearch, SearchReport
-from docstore.status import Freshness, SiteHealth
+from docstore.status import Freshness, SiteTotals
 from docstore.store import Store
 from docstore.terms.history import Act, ActKind, TermEdit
 from docstore.terms.queue import TermQuery
-from pipeline.search_site.review_service import StoreDesk
+from pipeline.search_site.review_service import StoreReview
 from search_ui.actions import CrawledSite, Nights, Overview, RunSummary, StageSummary
 from search_ui.app import create_app
 from search_ui.query.clauses import Params
@@ -258,7 +258,7 @@ class FakeActions:
 
     def sites(self) -> list[CrawledSite]:
         ends = {Reason.FETCHED: 4, Reason.GONE: 2, Reason.TIMED_OUT: 1}
-        return [CrawledSite(SiteHealth("news.example", "https://news.example/", 7, 0, 3, 60.0, ends), 2.0)]
+        return [CrawledSite(SiteTotals("news.example", "https://news.example/", 7, 0, 3, 60.0, ends), 2.0)]
 
     def searches(self, days: int) -> SearchReport:
         self.asked_days.append(days)
@@ -268,7 +268,7 @@ class FakeActions:
         return {term.text for term in self.all_terms if term.status is TermStatus.ACCEPTED}
 
 
-class FakeDesk(StoreDesk):
+class FakeDesk(StoreReview):
     """A real desk on a store in memory; after each act its terms are those of `held`."""
 
     def __init__(self, held: FakeActions) -> None:

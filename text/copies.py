@@ -52,7 +52,7 @@ DIFFERENT_NUMBERS = "numbers or dates differ"
 CONTEXT = 3  # tokens that are told before a difference
 
 
-class Kind(StrEnum):
+class CopyKind(StrEnum):
     """What a difference between two texts is."""
 
     NUMBERS = "numbers"
@@ -65,12 +65,12 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Difference:
+class TextDifference:
     """A place where two texts differ: what the `one` has there (`size` tokens) and what the `other` (`size2`), and
     what both have `before`.
     """
 
-    kind: Kind
+    kind: CopyKind
     before: str
     one: str
     other: str
@@ -81,16 +81,16 @@ class Difference:
     def edits(self) -> int:
         """How many of an editor's changes it counts for: what is replaced at length is written anew."""
         rewritten = max(self.size, self.size2) // LONG_WORDING if self.size and self.size2 else 0
-        return 1 + rewritten if self.kind is Kind.WORDING else 0
+        return 1 + rewritten if self.kind is CopyKind.WORDING else 0
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CopyVerdict:
     """Whether two texts are copies, `why` in a few words, and the differences between them, in order."""
 
     is_copy: bool
     why: str
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[TextDifference, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,44 +116,44 @@ class Text:
         return compare(self, other).is_copy
 
 
-def compare(one: Text, other: Text, told: int = 1) -> Verdict:
+def compare(one: Text, other: Text, told: int = 1) -> CopyVerdict:
     """Judge two texts. Where they are no copies, no more than `told` differences are looked for that each say so."""
     if (other.words.tokens, other.title) < (one.words.tokens, one.title):  # whoever asks, the alignment is the same
         mirrored = compare(other, one, told)
         turned = tuple(replace(d, one=d.other, other=d.one, size=d.size2, size2=d.size) for d in mirrored.differences)
-        return Verdict(mirrored.is_copy, mirrored.why, turned)
+        return CopyVerdict(mirrored.is_copy, mirrored.why, turned)
     titles = tuple(title_differences(words_of(one.title), words_of(other.title)))
-    if told == 1 and any(difference.kind is Kind.NUMBERS for difference in titles):
-        return Verdict(False, DIFFERENT_NUMBERS, titles)
+    if told == 1 and any(difference.kind is CopyKind.NUMBERS for difference in titles):
+        return CopyVerdict(False, DIFFERENT_NUMBERS, titles)
     pair = laid_beside(one.words, other.words)
     if pair is None or pair.shared < MIN_SHARED * pair.all:
-        return Verdict(False, "too little is the same", titles)
+        return CopyVerdict(False, "too little is the same", titles)
     bodies = tuple(until_decided(body_differences(pair), told))
     against = objection(titles, bodies, pair.shared, days_between(one.published, other.published))
-    return Verdict(not against, against or "the same text", titles + bodies)
+    return CopyVerdict(not against, against or "the same text", titles + bodies)
 
 
-def until_decided(differences: Iterable[Difference], told: int) -> Iterator[Difference]:
+def until_decided(differences: Iterable[TextDifference], told: int) -> Iterator[TextDifference]:
     """The differences up to the one with which so many say that the texts are no copies."""
     for difference in differences:
         yield difference
-        told -= difference.kind in (Kind.NUMBERS, Kind.NAMES)
+        told -= difference.kind in (CopyKind.NUMBERS, CopyKind.NAMES)
         if not told:
             return
 
 
-def objection(titles: Sequence[Difference], bodies: Sequence[Difference], shared: int, days: int | None) -> str:
+def objection(titles: Sequence[TextDifference], bodies: Sequence[TextDifference], shared: int, days: int | None) -> str:
     """Why two texts are no copies that share so many tokens and were published so many `days` apart, None where that
     is not known; "" if they are.
     """
     is_near = days is not None and days <= NEAR_DAYS
     kinds = Counter(difference.kind for difference in bodies)
-    exchanged = Counter((d.one, d.other) for d in bodies if d.kind is Kind.WORDING and d.one and d.other)
-    if kinds[Kind.NUMBERS] or any(difference.kind is Kind.NUMBERS for difference in titles):
+    exchanged = Counter((d.one, d.other) for d in bodies if d.kind is CopyKind.WORDING and d.one and d.other)
+    if kinds[CopyKind.NUMBERS] or any(difference.kind is CopyKind.NUMBERS for difference in titles):
         return DIFFERENT_NUMBERS
-    if kinds[Kind.NAMES] or max(exchanged.values(), default=0) > 1:
+    if kinds[CopyKind.NAMES] or max(exchanged.values(), default=0) > 1:
         return "names differ"
-    if kinds[Kind.STAMP] and not (is_near and shared >= MIN_RETITLED):
+    if kinds[CopyKind.STAMP] and not (is_near and shared >= MIN_RETITLED):
         return "the days on them differ"
     if titles and not may_be_retitled(titles, shared, is_near):
         return "the titles differ"
@@ -166,22 +166,22 @@ def objection(titles: Sequence[Difference], bodies: Sequence[Difference], shared
     return "words differ" if edits and edits + bool(titles) > allowed else ""
 
 
-def has_other_parts(bodies: Sequence[Difference], shared: int, is_near: bool, is_retitled: bool) -> bool:
+def has_other_parts(bodies: Sequence[TextDifference], shared: int, is_near: bool, is_retitled: bool) -> bool:
     """Is there more around each text than a frame has? Around one there may be some more where they are of the same
     days and under one title: then the other was cut.
     """
-    frames = [difference for difference in bodies if difference.kind is Kind.FRAME]
+    frames = [difference for difference in bodies if difference.kind is CopyKind.FRAME]
     sizes = sum(difference.size for difference in frames), sum(difference.size2 for difference in frames)
     most = min(MAX_FRAME, shared // RETITLED_FRAME) if is_retitled else MAX_FRAME
     cut = shared // MAX_CUT if is_near and not is_retitled else 0
     return min(sizes) > most or max(sizes) > max(most, cut)
 
 
-def may_be_retitled(titles: Sequence[Difference], shared: int, is_near: bool) -> bool:
+def may_be_retitled(titles: Sequence[TextDifference], shared: int, is_near: bool) -> bool:
     """May a text have got another title? What is exchanged in the mould of a title tells two texts apart, unless they
     are of the same days; under quite another title, a short text may be what a site says on many pages.
     """
-    if any(difference.kind is not Kind.TITLE for difference in titles):
+    if any(difference.kind is not CopyKind.TITLE for difference in titles):
         return is_near and shared >= EDIT_EVERY
     return shared >= MIN_RETITLED
 
@@ -197,20 +197,20 @@ def days_between(one: str, other: str) -> int | None:
 # -- what a difference is
 
 
-def body_differences(pair: Pair) -> Iterator[Difference]:
+def body_differences(pair: Pair) -> Iterator[TextDifference]:
     """The differences of two bodies, in order."""
     head, tail = frames(pair)
     for edit in pair.edits:
         in_frame = (head and edit.end <= pair.head[0]) or (tail and edit.start >= pair.tail[0])
-        kind = Kind.FRAME if in_frame else kind_of(pair, edit)
+        kind = CopyKind.FRAME if in_frame else kind_of(pair, edit)
         yield difference(pair.one, pair.other, edit, kind)
 
 
-def difference(one: Words, other: Words, edit: Edit, kind: Kind) -> Difference:
+def difference(one: Words, other: Words, edit: Edit, kind: CopyKind) -> TextDifference:
     """An edit as it is told."""
     before = one.tokens[max(0, edit.start - CONTEXT) : edit.start]
     x, y = one.tokens[edit.start : edit.end], other.tokens[edit.start2 : edit.end2]
-    return Difference(kind, " ".join(before), " ".join(x), " ".join(y), len(x), len(y))
+    return TextDifference(kind, " ".join(before), " ".join(x), " ".join(y), len(x), len(y))
 
 
 def frames(pair: Pair) -> tuple[bool, bool]:
@@ -235,18 +235,18 @@ def have_little_in_common(pair: Pair, start: tuple[int, int], end: tuple[int, in
     return min(length, length2) > 0 and 2 * (length - changed) < FRAME_SHARED * (length + length2)
 
 
-def kind_of(pair: Pair, edit: Edit) -> Kind:
+def kind_of(pair: Pair, edit: Edit) -> CopyKind:
     """What a difference of two bodies is."""
     x, y = pair.one.tokens[edit.start : edit.end], pair.other.tokens[edit.start2 : edit.end2]
     if are_spelt_alike(x, y) or (all(map(is_number, (*x, *y))) and same_numbers(x, y)):
-        return Kind.SPELLING
+        return CopyKind.SPELLING
     if is_stamp(pair.one, edit.start, edit.end) and is_stamp(pair.other, edit.start2, edit.end2):
-        return Kind.STAMP if any(map(is_number, x)) and any(map(is_number, y)) else Kind.FRAME
+        return CopyKind.STAMP if any(map(is_number, x)) and any(map(is_number, y)) else CopyKind.FRAME
     if not (x and y):
         return kind_of_addition(pair, edit, x or y)
     is_edge = edit.end <= pair.head[0] or edit.start >= pair.tail[0]
     kind = kind_of_exchange(x, y, is_edge)
-    return Kind.NAMES if kind is Kind.WORDING and names_in(pair, edit) else kind
+    return CopyKind.NAMES if kind is CopyKind.WORDING and names_in(pair, edit) else kind
 
 
 def names_in(pair: Pair, edit: Edit) -> bool:
@@ -259,30 +259,30 @@ def names_in(pair: Pair, edit: Edit) -> bool:
     return any(token.lower() not in small for token in capitals)
 
 
-def kind_of_addition(pair: Pair, edit: Edit, added: Sequence[str]) -> Kind:
+def kind_of_addition(pair: Pair, edit: Edit, added: Sequence[str]) -> CopyKind:
     """What a run of tokens is that only one text has."""
     is_head, is_tail = edit.end <= pair.head[0], edit.start >= pair.tail[0]
     are_lines = pair.one.are_lines(edit.start, edit.end) and pair.other.are_lines(edit.start2, edit.end2)
     if are_lines and (is_head or is_tail):
-        return Kind.FRAME
+        return CopyKind.FRAME
     if edit.start == len(pair.one.tokens) or edit.start2 == len(pair.other.tokens):
-        return Kind.FRAME  # one text ends early
+        return CopyKind.FRAME  # one text ends early
     has_numbers = any(map(has_digit, added))
     if has_numbers and not (are_lines or is_head or is_tail):
-        return Kind.NUMBERS
-    return Kind.WORDING
+        return CopyKind.NUMBERS
+    return CopyKind.WORDING
 
 
-def kind_of_exchange(x: Sequence[str], y: Sequence[str], is_edge: bool = False) -> Kind:
+def kind_of_exchange(x: Sequence[str], y: Sequence[str], is_edge: bool = False) -> CopyKind:
     """What it is when one text has the tokens `x` where the other has `y`."""
     numbers, numbers2 = list(filter(is_number, x)), list(filter(is_number, y))
     if not same_numbers(numbers, numbers2):
         if numbers and numbers2:
-            return Kind.NUMBERS
+            return CopyKind.NUMBERS
         if any(map(has_digit, numbers + numbers2)):
-            return Kind.WORDING if is_edge else Kind.NUMBERS
+            return CopyKind.WORDING if is_edge else CopyKind.NUMBERS
     chinese = max(sum(map(is_chinese, x)), sum(map(is_chinese, y)))
-    return Kind.NAMES if chinese > 1 else Kind.WORDING
+    return CopyKind.NAMES if chinese > 1 else CopyKind.WORDING
 
 
 def is_capital(token: str) -> bool:
@@ -316,14 +316,14 @@ def is_stamp(words: Words, start: int, end: int) -> bool:
     return has_year(line) and len(dates) >= 3 and len(line) - len(dates) <= STAMP_WORDS
 
 
-def title_differences(one: Words, other: Words) -> Iterator[Difference]:
+def title_differences(one: Words, other: Words) -> Iterator[TextDifference]:
     """The differences of two titles: what is exchanged in one mould, or all where they have none in common."""
     if not one.tokens or not other.tokens or is_part(*sorted((one.tokens, other.tokens), key=len)):
         return
     edits = edits_of(one.tokens, other.tokens)
     shared = len(one.tokens) - sum(edit.end - edit.start for edit in edits)
     if 2 * shared < SAME_MOULD * (len(one.tokens) + len(other.tokens)):
-        yield difference(one, other, Edit(0, len(one.tokens), 0, len(other.tokens)), Kind.TITLE)
+        yield difference(one, other, Edit(0, len(one.tokens), 0, len(other.tokens)), CopyKind.TITLE)
         return
     for edit in edits:
         x, y = one.tokens[edit.start : edit.end], other.tokens[edit.start2 : edit.end2]

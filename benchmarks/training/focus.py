@@ -33,8 +33,8 @@ from benchmarks.focus_graph import Graph, cut_latin, load
 from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.results import SHARED
-from crawler.guide import PageWords, Topic, Words
-from crawler.strategy import Judgement
+from crawler.guide import PageWords, TopicWords, Words
+from crawler.strategy import Relevance
 from focused.fused.crawl_graph import Floats, Ints
 from focused.fused.link_features import FEATURES
 from focused.fused.page_features import FIRST_SIGHT, OWN, PAGE_FEATURES, Priors, shipped
@@ -43,9 +43,9 @@ from focused.fused.strategy import Fused, Look
 
 OTHERS = 60
 OTHER_PAGES = (40, 300)  # of labels that are taken as a topic
-LEAST_OF_SIBLING = 15  # pages of a label that is taken with others
+MIN_OF_SIBLING = 15  # pages of a label that is taken with others
 NAME_WORDS = 2  # of a label whose own words stand in no title
-MOST_A_LOOK = 60  # pages written down
+MAX_A_LOOK = 60  # pages written down
 PARTS = 5
 OF_TOPIC = 2.5  # of the pages of a topic beside the others: topics are wider than labels
 PENALTY = 50.0  # of the squares of the weights, beside the sum of the rows' losses
@@ -81,14 +81,14 @@ class Lesson:
 class Recorder(Fused):
     """`fused`, which writes down what it knew of its pages and of the frontier at every look."""
 
-    def __init__(self, topic: Topic, name: tuple[str, str], relevant: frozenset[str], priors: Priors) -> None:
+    def __init__(self, topic: TopicWords, name: tuple[str, str], relevant: frozenset[str], priors: Priors) -> None:
         super().__init__(topic, priors)
         self._name = name
         self._relevant = relevant
         self.lessons: list[Lesson] = []
         self._sights: list[tuple[Floats, Floats, float]] = []
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         judgement = super().keep(page)
         if self._look is not None and page.url not in self._examples:
             row = self._look.judge.sight(page, self._bag)
@@ -98,7 +98,7 @@ class Recorder(Fused):
     def _looked(self, look: Look, frontier: list[int], rows: Floats) -> None:
         super()._looked(look, frontier, rows)
         draw = np.random.default_rng(look.pages)
-        pages = draw.permutation(np.flatnonzero(self._is_example.values == 0))[:MOST_A_LOOK]
+        pages = draw.permutation(np.flatnonzero(self._is_example.values == 0))[:MAX_A_LOOK]
         if look.scale is None or not len(pages):
             return
         relative = look.scale(rows)
@@ -188,7 +188,7 @@ def others_of(graph: Graph) -> Mapping[str, Labels]:
         if not any(label.startswith(one) or one.startswith(label) for one in own)
     }
     singles = [label for label, count in free.items() if OTHER_PAGES[0] <= count <= OTHER_PAGES[1]]
-    together = siblings_of({label: count for label, count in free.items() if count >= LEAST_OF_SIBLING})
+    together = siblings_of({label: count for label, count in free.items() if count >= MIN_OF_SIBLING})
     return {
         " ".join(some): some for some in [*evenly([(one,) for one in singles], OTHERS), *evenly(together, OTHERS // 2)]
     }
@@ -245,7 +245,7 @@ def run(task: Task) -> tuple[Task, Score, list[Lesson]]:
     relevant, seeds = graph.relevant(task.topic), graph.seeds(task.topic, task.draw)
     reachable = sum(url in relevant for url in graph.reachable(seeds)) - len(seeds)
     name = _others[task.graph].get(task.topic) or graph.cut(task.topic)
-    topic = Topic(name, tuple(graph.nodes[url].page for url in seeds))
+    topic = TopicWords(name, tuple(graph.nodes[url].page for url in seeds))
     focus = Recorder(topic, (task.graph, task.topic), relevant, priors_of(task.weights))
     found = score(replay(graph, focus, seeds, BUDGET * reachable), relevant, reachable)
     return task, found, focus.lessons

@@ -29,7 +29,7 @@ from lexicon.counting.ngrams import NgramTable, Rows
 from lexicon.counting.occurrences import STEP, Occurrences, occurrences
 from lexicon.counting.tokens import Tokens, language_of, tokens_of
 from lexicon.model.boundaries import PAIRS, WINDOW, Boundaries, BoundaryModel, empty_model
-from lexicon.model.classifier import CLIP, CandidateModel, Units, crossed
+from lexicon.model.classifier import CLIP, CandidateModel, Standardizer, crossed
 from lexicon.model.features import WordFacts, features
 from lexicon.model.learned import LANGUAGES, TermModel, save_model, spelt
 from lexicon.model.words import NUMBERS, TAGS
@@ -201,14 +201,14 @@ def examples(one: GoldSet, boundaries: BoundaryModel) -> Examples:
 
 def fit_candidates(language: str, given: Sequence[Examples]) -> CandidateModel:
     """The judgement of candidates from the examples of all sets, each set counting alike."""
-    units = [Units.of(one.columns) for one in given]
+    units = [Standardizer.of(one.columns) for one in given]
     wide = np.vstack([crossed(one.columns, language, own) for one, own in zip(given, units, strict=True)])
     right = np.concatenate([one.is_gold for one in given])
     weight = np.concatenate([np.full(len(one.is_gold), WEIGHT / len(one.is_gold)) for one in given])
-    whole = Units.of(wide)
+    whole = Standardizer.of(wide)
     fit = LogisticRegression(C=CANDIDATE_PENALTY[language], max_iter=150, tol=1e-3)
     fit.fit(np.clip((wide - whole.mean) / whole.scale, -CLIP, CLIP), right, weight)
-    usual = Units(np.mean([own.mean for own in units], axis=0), np.mean([own.scale for own in units], axis=0))
+    usual = Standardizer(np.mean([own.mean for own in units], axis=0), np.mean([own.scale for own in units], axis=0))
     return CandidateModel(language, usual, whole, fit.coef_[0].astype(np.float32), float(fit.intercept_[0]))
 
 

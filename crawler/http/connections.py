@@ -1,6 +1,6 @@
 """HTTP connections with two promises that urllib3 does not make: checked addresses and a total deadline.
 
-Every connection asks the `AddressPolicy` where it may go and connects to exactly that. Everything that waits looks at
+Every connection asks the `IpPolicy` where it may go and connects to exactly that. Everything that waits looks at
 the deadline of the whole fetch, the name server's answer included, so a server that sends a byte a second ends when the
 time is up. Connections are kept open and belong to all threads: whoever asks a host next goes on with what is there.
 """
@@ -26,7 +26,7 @@ from urllib3.util.request import make_headers
 from urllib3.util.ssl_ import create_urllib3_context
 from urllib3.util.url import parse_url
 
-from crawler.http.ip_policy import AddressPolicy, AnyAddress
+from crawler.http.ip_policy import AnyAddress, IpPolicy
 
 _HOSTS_KEPT_OPEN = 256
 _ONE_TRY = Retry(False, redirect=False)
@@ -52,7 +52,7 @@ class Wire:
 class Connections:
     """The open connections of a fetcher, `per_host` a host at most kept open; safe to use from many threads."""
 
-    def __init__(self, addresses: AddressPolicy, per_host: int) -> None:
+    def __init__(self, addresses: IpPolicy, per_host: int) -> None:
         self._wires = threading.local()
         self._places: dict[str, str] = {}  # host -> IP address last connected to
         self._addresses = addresses
@@ -101,7 +101,7 @@ class Connections:
                 self._proxies[proxy] = manager
         return manager
 
-    def _pools(self, addresses: AddressPolicy) -> Any:
+    def _pools(self, addresses: IpPolicy) -> Any:
         return {
             "http": _pool(HTTPConnectionPool, _CheckedHTTP, addresses, self.wire, self._places),
             "https": _pool(HTTPSConnectionPool, _CheckedHTTPS, addresses, self.wire, self._places),
@@ -145,7 +145,7 @@ class _Checked:
     def __init__(
         self,
         *args: Any,
-        addresses: AddressPolicy,
+        addresses: IpPolicy,
         wire: Callable[[], Wire],
         places: dict[str, str],
         **keywords: Any,
@@ -191,7 +191,7 @@ class _Checked:
         return response
 
 
-def _looked_up(addresses: AddressPolicy, host: str, port: int, seconds: float) -> list[tuple[str, int]]:
+def _looked_up(addresses: IpPolicy, host: str, port: int, seconds: float) -> list[tuple[str, int]]:
     """Where the policy says to connect, or TimeoutError. A name server cannot be interrupted: it is left waiting in a
     thread of its own."""
     if _is_literal(host):
@@ -252,7 +252,7 @@ class _CheckedHTTPS(_Checked, HTTPSConnection):
 def _pool(
     pool: type[HTTPConnectionPool],
     connection: Callable[..., Any],
-    addresses: AddressPolicy,
+    addresses: IpPolicy,
     wire: Callable[[], Wire],
     places: dict[str, str],
 ) -> Callable[..., Any]:

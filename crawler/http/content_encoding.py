@@ -12,7 +12,7 @@ import brotli  # type: ignore[import-untyped]
 import zstandard
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-_MOST_LAYERS = 5
+_MAX_LAYERS = 5
 
 
 class CodingError(ValueError):
@@ -27,7 +27,7 @@ def undo(body: bytes, content_encoding: str, cap: int) -> bytes:
     """The body without its codings. Raises CodingError or TooLargeError."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     names = [name for name in names if name not in ("", "identity")]
-    if len(names) > _MOST_LAYERS:
+    if len(names) > _MAX_LAYERS:
         raise CodingError(f"{len(names)} content codings")
     for name in reversed(names):
         decoder = DECODERS.get(name)

@@ -22,7 +22,7 @@ from urllib3 import BaseHTTPResponse, Timeout
 from crawler.http.connections import Connections
 from crawler.http.content_encoding import ACCEPT_ENCODING, CodingError, TooLargeError, undo
 from crawler.http.content_type import content_type_of
-from crawler.http.ip_policy import AddressPolicy, InsideAddressError
+from crawler.http.ip_policy import InsideAddressError, IpPolicy
 from crawler.http.site_requests import site_requests
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import Address, address_of, host_and_port, host_of
@@ -107,7 +107,7 @@ class FetchResult:
 class Fetcher:
     """Fetches pages; safe to use from many threads, which share its connections."""
 
-    def __init__(self, settings: CrawlSettings, addresses: AddressPolicy, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, settings: CrawlSettings, addresses: IpPolicy, now: Callable[[], float] = time.time) -> None:
         self.addresses = addresses
         self._settings = settings
         self._now = now

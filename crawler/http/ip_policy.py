@@ -20,7 +20,7 @@ class InsideAddressError(PlumblineError):
     """The host is, or resolves to, an address that is not on the public internet."""
 
 
-class AddressPolicy(Protocol):
+class IpPolicy(Protocol):
     """Says where to connect for a host."""
 
     def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:

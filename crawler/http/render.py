@@ -29,8 +29,8 @@ from docstore.model import Page, Reason
 logger = logging.getLogger(__name__)
 
 _LOADED = frozenset(("script", "fetch", "xhr"))
-_MOST_LOADED = 100  # scripts and answers a page may ask for
-_MOST_KEPT = 100  # scripts, which many pages of a site share
+_MAX_LOADED = 100  # scripts and answers a page may ask for
+_MAX_KEPT = 100  # scripts, which many pages of a site share
 _LARGEST_KEPT = 2_000_000
 _SETTLED = 10_000.0  # milliseconds until a page has asked for all that it will ask for, at most
 _OURS = ("content-type", "content-length", "content-encoding", "transfer-encoding")
@@ -156,7 +156,7 @@ class _Answers:
     def __init__(self, page: Page, loader: "_Loader") -> None:
         self._page = page
         self._loader = loader
-        self._left = _MOST_LOADED
+        self._left = _MAX_LOADED
         self._shown = False
 
     def take(self, route: Any) -> None:
@@ -220,7 +220,7 @@ class _Loader:
             return None
         if keep and len(answer.body) <= _LARGEST_KEPT:
             self._kept[text] = answer
-            if len(self._kept) > _MOST_KEPT:
+            if len(self._kept) > _MAX_KEPT:
                 self._kept.popitem(last=False)
         return answer
 

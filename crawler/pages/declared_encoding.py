@@ -21,7 +21,7 @@ _END = re.compile(rb"[\t\n\f\r /]*>")
 _CHARSET = re.compile(
     r"charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|(?![\"'])([^\t\n\f\r ;]*))", re.IGNORECASE
 )
-_MOST_ATTRIBUTES = 200
+_MAX_ATTRIBUTES = 200
 
 
 def bom_encoding(body: bytes) -> tuple[str, int]:
@@ -53,7 +53,7 @@ def declared_encoding(body: bytes) -> str:
 def _attributes(head: bytes, at: int) -> tuple[dict[str, str], int]:
     """The attributes of a tag, and where the tag ends. One that does not end has none: it may be cut off."""
     found: dict[str, str] = {}
-    for _ in range(_MOST_ATTRIBUTES):
+    for _ in range(_MAX_ATTRIBUTES):
         end = _END.match(head, at)
         if end is not None:
             return found, end.end()

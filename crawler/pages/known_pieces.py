@@ -11,10 +11,10 @@ from crawler.pages.content import Content
 _ROOM = 500_000  # pieces in one filter: two times 0.6 MB
 _WRONG = 0.01
 _FEWEST = 40  # bytes: less is no news, be it the words of a search that found nothing
-_LEAST_SHARE = 0.1
+_MIN_SHARE = 0.1
 
 
-class Said:
+class KnownPieces:
     """The pieces of text that were met, by host."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Said:
             if key not in self._now and key not in self._before:
                 new += size
                 self._add(key)
-        return new / total if new >= _FEWEST and new >= _LEAST_SHARE * total else 0.0
+        return new / total if new >= _FEWEST and new >= _MIN_SHARE * total else 0.0
 
     def _add(self, key: int) -> None:
         if self._count >= _ROOM:

@@ -22,7 +22,7 @@ from crawler.urls.canonical import address_of, canonical
 from docstore.model import Link, Page, Reason
 from text.parser_limits import without_excess_attributes, without_excess_depth
 
-MOST_LINKS = 10_000  # a manual's index, a blog's archive on one page
+MAX_LINKS = 10_000  # a manual's index, a blog's archive on one page
 LONGEST_ANCHOR = 200
 LONGEST_CONTEXT = 300
 MAX_NAMED = 20  # feeds, sitemaps and pages of a series that one page may name
@@ -80,7 +80,7 @@ def links_of(page: Page, agent: str = "") -> PageLinks:
             reading.take(base)
         for element in root.iter(*_TAGS):
             reading.take(element)
-            if reading.count >= MOST_LINKS:
+            if reading.count >= MAX_LINKS:
                 break
         anchors = [link.anchor for link in reading.found.values()]
         return replace(reading.result(), content=content_of(root, page.url, anchors))

@@ -12,7 +12,7 @@ from random import Random
 from urllib.parse import quote, unquote
 
 PROBES = 3
-_LEAST_LETTERS = 6
+_MIN_LETTERS = 6
 _MORE_DIGITS = 3
 _SUFFIX = re.compile(r"\.[A-Za-z]{1,5}\Z")
 _SEPARATORS = re.compile(r"([/?&=])")
@@ -57,7 +57,7 @@ def _unlikely(seen: Sequence[str], rng: Random) -> str:
     letters = [char for text in texts for char in _SUFFIX.sub("", text) if char.isalpha()]
     made = "".join(_alike(char, letters, rng) for char in stem)
     if letters:
-        made += "".join(rng.choice(letters) for _ in range(_LEAST_LETTERS - len(made)))
+        made += "".join(rng.choice(letters) for _ in range(_MIN_LETTERS - len(made)))
     else:
         made += "".join(rng.choice("123456789") for _ in range(_MORE_DIGITS))
     return quote(made + end)

@@ -1,11 +1,11 @@
 """What a run has to agree on with the others that crawl the same table: who has which queues, how many pages are left,
-and when all is done. `Alone` is the usual case; `crawler.parallel.shards` has the other."""
+and when all is done. `SingleProcess` is the usual case; `crawler.parallel.shards` has the other."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 
-class Company(Protocol):
+class Coordinator(Protocol):
     """The place of one run among all of a crawl."""
 
     def mine(self, queue: int) -> bool:
@@ -28,7 +28,7 @@ class Company(Protocol):
 
 
 @dataclass
-class Alone:
+class SingleProcess:
     """One process does it all."""
 
     limit: int = 0

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from crawler.host_suggestions import MOST_ABROAD
+from crawler.host_suggestions import MAX_ABROAD
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
-from crawler.packed_reading import Guide, Reading
+from crawler.packed_reading import Guide, PageReading
 from crawler.pages.content import NO_CONTENT, Content
 from crawler.pages.links import PageLinks, links_of
 from crawler.pages.soft_404 import is_soft_404
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 _LARGEST_FILE = 50_000_000  # bytes, of a sitemap
 
 
-class Kind(StrEnum):
+class JobKind(StrEnum):
     """What a job asks for in the turn of its entry."""
 
     PAGE = "page"
@@ -44,7 +44,7 @@ class Job:
     robots.txt: the origin)."""
 
     entry: FrontierEntry
-    kind: Kind = Kind.PAGE
+    kind: JobKind = JobKind.PAGE
     url: str = ""
 
 
@@ -66,7 +66,7 @@ class PageDone:
     canonical: str = ""
     content: Content = NO_CONTENT
     abroad: tuple[Link, ...] = ()
-    reading: Reading | None = None  # as words, for a crawl that looks for a topic
+    reading: PageReading | None = None  # as words, for a crawl that looks for a topic
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,13 @@ class Reader:
     def work(self, job: Job) -> Done:
         """Do one job. Never raises: the unexpected is logged and becomes an outcome."""
         try:
-            if job.kind is Kind.ROBOTS:
+            if job.kind is JobKind.ROBOTS:
                 # Between the hops of a redirected robots.txt, the only case of two requests in one job, lies the delay.
                 pause = lambda: time.sleep(self._delay)  # noqa: E731
                 return RobotsDone(job, fetch_robots(self._fetcher, job.url, self._now, pause))
-            if job.kind in (Kind.PAGE, Kind.PROBE):
+            if job.kind in (JobKind.PAGE, JobKind.PROBE):
                 done = self._page(job)
-                return self._with_words(done) if job.kind is Kind.PAGE else done
+                return self._with_words(done) if job.kind is JobKind.PAGE else done
             return self._sitemap(job)
         except Exception as error:
             logger.exception("unexpected failure at %s", job.url or job.entry.url)
@@ -166,7 +166,7 @@ class Reader:
         for link in said.links:
             if self._refuse(link.url) is Reason.OFF_SCOPE:
                 host = host_of(link.url)
-                if host not in self._rules.by_host and len(found) < MOST_ABROAD:
+                if host not in self._rules.by_host and len(found) < MAX_ABROAD:
                     found.setdefault(host, link)
         return tuple(found.values())
 
@@ -195,14 +195,14 @@ class Reader:
             target = "" if isinstance(moved_to, Reason) else moved_to
             return SitemapDone(job, Sitemap(), answer.answered_at, moved_to=target)
         kind = answer.header("content-type")
-        if job.kind is Kind.SITEMAP:
+        if job.kind is JobKind.SITEMAP:
             return SitemapDone(job, read_sitemap(answer.body, job.url, kind), answer.answered_at)
         feed = read_feed(answer.body, job.url, kind)
         entries = tuple(SitemapEntry(one.url, one.fetch, one.at, one.title) for one in feed.entries)
         return SitemapDone(job, Sitemap(entries), answer.answered_at)
 
 
-class Workers:
+class FetchPool:
     """`count` threads that do jobs. `submit` only while `idle`; results come from `next`, in any order."""
 
     def __init__(self, count: int, do: Callable[[Job], Done]) -> None:

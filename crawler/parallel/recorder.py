@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from docstore.frontier.table import Visit
 
-MOST_WAITING = 2  # batches; beside them one may be being recorded and one more be waiting to be handed in
+MAX_WAITING = 2  # batches; beside them one may be being recorded and one more be waiting to be handed in
 
 Batch = Sequence[Visit]
 
@@ -22,7 +22,7 @@ class Recorder:
 
     def __init__(self, record: Callable[[Batch], None]) -> None:
         self._record = record
-        self._waiting: queue.Queue[Batch | None] = queue.Queue(MOST_WAITING)
+        self._waiting: queue.Queue[Batch | None] = queue.Queue(MAX_WAITING)
         self._recorded: queue.SimpleQueue[Batch] = queue.SimpleQueue()
         self._failed: list[BaseException] = []
         self.under_way = 0

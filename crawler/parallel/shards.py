@@ -21,15 +21,15 @@ from pathlib import Path
 from queue import Empty
 from typing import Any, Protocol, runtime_checkable
 
-from crawler.crawl_context import Parts, seed_rows
-from crawler.crawl_loop import Run
+from crawler.crawl_context import CrawlContext, seed_rows
+from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import CrawlPlan, plan_of
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import AddressPolicy
+from crawler.http.ip_policy import IpPolicy
 from crawler.progress import HostProgress, Progress, Tally, Tell
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.queues import shard_of
-from crawler.schedule.url_seen import Seen
+from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.state_files import state_file
 from docstore.errors import PlumblineError, StoreError
@@ -50,7 +50,7 @@ class OpenedElsewhere(Protocol):
 
 
 @dataclass
-class Together:
+class ShardWorker:
     """One process's place among all. The numbers are shared: pages taken, and of each process how often it had
     something to do and how often it looked in vain."""
 
@@ -111,7 +111,7 @@ class Together:
 
 
 @dataclass
-class Leading(Together):
+class ShardLeader(ShardWorker):
     """The place of the process that began the crawl: in between it looks after the others."""
 
     look: Callable[[], None] = lambda: None
@@ -137,9 +137,9 @@ def crawl_in_processes(
     own = replace(settings, threads=-(-settings.threads // settings.processes))
     group = _Group(own, seen_path, table.opener(), fetcher.addresses, tell)
     try:
-        seen = Seen.load(seen_path, table, settings.seen_filter)
-        parts = Parts(table, fetcher, own, plan, seen, group.leading, state_file(seen_path, 0), group.tell)
-        run = Run(parts)
+        seen = UrlSeenTest.load(seen_path, table, settings.seen_filter)
+        parts = CrawlContext(table, fetcher, own, plan, seen, group.leading, state_file(seen_path, 0), group.tell)
+        run = CrawlLoop(parts)
         run.work()
         for part in (run.tally, *group.tallies()):
             tally.merge(part)
@@ -153,7 +153,7 @@ class _Group:
     """The processes beside this one, from the first's start to the last one's end."""
 
     def __init__(
-        self, settings: CrawlSettings, seen_path: Path, opener: Open, addresses: AddressPolicy, tell: Tell | None
+        self, settings: CrawlSettings, seen_path: Path, opener: Open, addresses: IpPolicy, tell: Tell | None
     ) -> None:
         context = get_context("spawn")
         count = settings.processes
@@ -162,8 +162,8 @@ class _Group:
         self._done: Any = context.Array("q", count)
         self._idle: Any = context.Array("q", count)
         shared = (0, count, settings.max_pages, context.Value("q", 0), self._done, self._idle, self._stop)
-        place = Together(*shared, self._reports, os.getpid())
-        self.leading = Leading(*shared, self._reports, os.getpid(), self._look)
+        place = ShardWorker(*shared, self._reports, os.getpid())
+        self.leading = ShardLeader(*shared, self._reports, os.getpid(), self._look)
         self._running: dict[int, BaseProcess] = {}
         for number in range(1, count):
             arguments = (replace(place, number=number), opener, settings, addresses, seen_path)
@@ -245,20 +245,24 @@ class _Group:
                 )
 
 
-def _share(company: Together, opener: Open, settings: CrawlSettings, addresses: AddressPolicy, seen_path: Path) -> None:
+def _share(
+    coordinator: ShardWorker, opener: Open, settings: CrawlSettings, addresses: IpPolicy, seen_path: Path
+) -> None:
     """What one process does."""
     logging.getLogger().addHandler(logging.NullHandler())
     try:
         with opener() as table, closing(Fetcher(settings, addresses)) as fetcher:
-            seen = Seen.load(seen_path, table, settings.seen_filter)
-            state = state_file(seen_path, company.number)
-            run = Run(Parts(table, fetcher, settings, plan_of(settings), seen, company, state, company.tell))
+            seen = UrlSeenTest.load(seen_path, table, settings.seen_filter)
+            state = state_file(seen_path, coordinator.number)
+            run = CrawlLoop(
+                CrawlContext(table, fetcher, settings, plan_of(settings), seen, coordinator, state, coordinator.tell)
+            )
             run.work()
-        company.reports.put((company.number, run.tally))
+        coordinator.reports.put((coordinator.number, run.tally))
     except (PlumblineError, StoreError) as error:
-        company.reports.put((company.number, error))
+        coordinator.reports.put((coordinator.number, error))
     except KeyboardInterrupt:
-        company.reports.put((company.number, PlumblineError("stopped")))
+        coordinator.reports.put((coordinator.number, PlumblineError("stopped")))
 
 
 def merged(parts: Any) -> Progress:

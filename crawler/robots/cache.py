@@ -19,7 +19,7 @@ LARGEST = 500 * 1024  # RFC 9309, 2.5
 KEPT = 24 * 3600.0  # RFC 9309, 2.4
 KEPT_FAILURE = 600.0
 LONGEST_DELAY = 60.0
-_MOST_HOPS = 5  # RFC 9309, 2.3.1.2
+_MAX_HOPS = 5  # RFC 9309, 2.3.1.2
 _OK = range(200, 300)
 _ABSENT = 404
 
@@ -137,7 +137,7 @@ def fetch_robots(
     """
     url = origin + "/robots.txt"
     try:
-        for hop in range(_MOST_HOPS + 1):
+        for hop in range(_MAX_HOPS + 1):
             if hop:
                 pause()
             answer = fetcher.ask(url, {}, lambda status, _: status in _OK, LARGEST, cut=True)

@@ -27,7 +27,7 @@ _KEYS = {
 _TOKEN = re.compile(r"[\w-]+")
 _PATH = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*:)?(?://[^/?#;]*)?([^#]*)")
 _INDEX = re.compile(r"(.*/)index\.htm[^/]*")
-_MOST_SITEMAPS = 1000
+_MAX_SITEMAPS = 1000
 
 
 @dataclass
@@ -150,7 +150,7 @@ class _Reading:
         elif kind in ("allow", "disallow"):
             self._rules_began = True
             self._rule(kind == "allow", value)
-        elif kind and value and len(self._sitemaps) < _MOST_SITEMAPS:
+        elif kind and value and len(self._sitemaps) < _MAX_SITEMAPS:
             self._sitemaps[value] = None
 
     def _name(self, value: str) -> None:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection, Iterable
 
 from crawler.crawl_plan import CrawlPlan
 from crawler.schedule.frontier import WIDEST, WINDOW, CrawlTable, Frontier
-from crawler.schedule.throttle import NEVER, HostGate
+from crawler.schedule.throttle import NEVER, HostThrottle
 from docstore.frontier.table import Visit
 from docstore.model import FrontierEntry
 
-_LEAST_WINDOW = 4
+_MIN_WINDOW = 4
 
 
 class BestFirst(Frontier):
@@ -22,7 +22,7 @@ class BestFirst(Frontier):
     def __init__(
         self,
         table: CrawlTable,
-        gate: HostGate,
+        throttle: HostThrottle,
         before: float,
         queue_of: Callable[[str], int],
         mine: Callable[[int], bool] = lambda queue: True,
@@ -30,7 +30,7 @@ class BestFirst(Frontier):
         self._stale: set[int] = set()  # queues of which the table may have something better than the window
         self._hosts: dict[int, set[str]] = {}  # queue -> hosts in the window; mostly one
         self._queue_of = queue_of
-        super().__init__(table, gate, before, mine)
+        super().__init__(table, throttle, before, mine)
 
     def recorded(self, visits: Iterable[Visit]) -> None:
         """Visits are in the table, with new addresses and new priorities of known ones."""
@@ -91,7 +91,7 @@ class BestFirst(Frontier):
             if host in self._waiting and not self._waiting[host]:
                 del self._waiting[host]
         held = self._held.setdefault(queue, set())
-        size = max(min(WINDOW, WIDEST // max(len(self._hosts), 1)), _LEAST_WINDOW)
+        size = max(min(WINDOW, WIDEST // max(len(self._hosts), 1)), _MIN_WINDOW)
         for entry in self._table.due(queue, self._before, size, held):
             held.add(entry.url_id)
             self._window(entry).append(entry)
@@ -111,7 +111,16 @@ def _rank(entry: FrontierEntry) -> tuple[float, int]:
 
 
 def frontier_of(
-    table: CrawlTable, gate: HostGate, before: float, plan: CrawlPlan, mine: Callable[[int], bool], is_guided: object
+    table: CrawlTable,
+    throttle: HostThrottle,
+    before: float,
+    plan: CrawlPlan,
+    mine: Callable[[int], bool],
+    is_guided: object,
 ) -> Frontier:
     """The frontier of a crawl that looks for something, or of one that takes hosts in turn."""
-    return BestFirst(table, gate, before, plan.queue_of, mine) if is_guided else Frontier(table, gate, before, mine)
+    return (
+        BestFirst(table, throttle, before, plan.queue_of, mine)
+        if is_guided
+        else Frontier(table, throttle, before, mine)
+    )

@@ -21,7 +21,7 @@ _LENGTH = 8  # bytes of a number in a file
 _SPREAD = 0x9E3779B97F4A7C15F39CC0605CEDC835  # odd: 64 bits become 128 without loss
 
 
-class AddressFilter(Protocol):
+class UrlFilter(Protocol):
     """Remembers fingerprints (16 hex digits each)."""
 
     def update(self, fingerprints: Iterable[str], /) -> None:
@@ -107,6 +107,6 @@ class PybloomFilter:
         return data.getvalue()
 
 
-FILTERS: Mapping[str, Callable[[int, bytes], AddressFilter]] = MappingProxyType(
+FILTERS: Mapping[str, Callable[[int, bytes], UrlFilter]] = MappingProxyType(
     {"rbloom": ChainedFilter, "pybloom": PybloomFilter}
 )

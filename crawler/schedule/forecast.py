@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crawler.schedule.throttle import Manners
+from crawler.schedule.throttle import HostStatus
 from crawler.settings import CrawlSettings
 from crawler.state_files import read_state, write_state
 from docstore.frontier.order import HostBacklog
@@ -46,7 +46,7 @@ class Paces:
         """Keep it."""
         write_state(path, dict(list(self.seconds.items())[-_MAX_HOSTS:]))
 
-    def found(self, manners: Mapping[str, Manners]) -> None:
+    def found(self, manners: Mapping[str, HostStatus]) -> None:
         """How hosts were treated at the end of a run."""
         for host, one in manners.items():
             self.seconds.pop(host, None)

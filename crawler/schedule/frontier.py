@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from crawler.schedule.throttle import NEVER, HostGate
+from crawler.schedule.throttle import NEVER, HostThrottle
 from docstore.frontier.table import NewUrl, StoredRobots, Visit
 from docstore.model import FrontierEntry, Kind
 
@@ -68,10 +68,10 @@ class Frontier:
     are not `mine` to another process."""
 
     def __init__(
-        self, table: CrawlTable, gate: HostGate, before: float, mine: Callable[[int], bool] = lambda queue: True
+        self, table: CrawlTable, throttle: HostThrottle, before: float, mine: Callable[[int], bool] = lambda queue: True
     ) -> None:
         self._table = table
-        self._gate = gate
+        self._gate = throttle
         self._before = before
         self._mine = mine
         self._more: set[int] = set()  # queues that may have more in the table

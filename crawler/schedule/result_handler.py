@@ -10,19 +10,19 @@ from crawler.pages.probes import Probing, probes_of
 from crawler.parallel.fetch_pool import PageDone
 from crawler.progress import Tally
 from crawler.schedule.revisit import RevisitPolicy
-from crawler.schedule.url_seen import Seen
+from crawler.schedule.url_seen import UrlSeenTest
 from crawler.strategies import ParentPage, Strategy
 from crawler.urls.canonical import host_of, refuse
-from crawler.urls.run_deduplicator import Doubles
+from crawler.urls.run_deduplicator import RunDeduplicator
 from crawler.urls.traps import TrapWatch, shape_trap
 from docstore.frontier.table import NewUrl, Visit
 from docstore.model import FrontierEntry, Kind, Outcome, Reason
 
-_MOST_HELD = 20_000  # addresses of patterns that may be traps
-_MOST_CHAINS = 10_000
+_MAX_HELD = 20_000  # addresses of patterns that may be traps
+_MAX_CHAINS = 10_000
 
 
-class Judge:
+class ResultHandler:
     """Judges the results of one run. `now` gives epoch seconds; `before` is when the run began."""
 
     def __init__(
@@ -30,12 +30,12 @@ class Judge:
         plan: CrawlPlan,
         policy: RevisitPolicy,
         strategy: Strategy,
-        seen: Seen,
+        seen: UrlSeenTest,
         tally: Tally,
         now: Callable[[], float],
         before: float,
         most_redirects: int,
-        doubles: Doubles,
+        doubles: RunDeduplicator,
     ) -> None:
         self._plan = plan
         self._policy = policy
@@ -53,7 +53,7 @@ class Judge:
         self._rng = Random()
         self._chains: dict[str, tuple[str, ...]] = {}  # address -> those that were redirected to it in this run
 
-    def judged(self, done: PageDone) -> Visit:
+    def to_visit(self, done: PageDone) -> Visit:
         """The visit that a finished fetch amounts to."""
         entry, result = done.job.entry, done.result
         chain = self._chains.pop(entry.url, ())
@@ -203,7 +203,7 @@ class Judge:
         if trap is None:
             return True
         self._tally.refused[f"trap ({trap})"] += 1
-        if len(self._held) < _MOST_HELD:
+        if len(self._held) < _MAX_HELD:
             self._held[made.url] = made
         return False
 
@@ -219,7 +219,7 @@ class Judge:
         so_far = (*chain, entry.url)
         if target in so_far or len(so_far) > self._most_redirects:
             return self.visit(entry, Outcome(Reason.TOO_MANY_REDIRECTS, target[:300]))
-        if len(self._chains) < _MOST_CHAINS:
+        if len(self._chains) < _MAX_CHAINS:
             self._chains[target] = so_far
         kind = entry.kind if entry.kind in (Kind.SEED, Kind.HUB) else Kind.UNKNOWN
         link = self.new_url(target, entry.depth, kind, entry.priority, entry.url_id)

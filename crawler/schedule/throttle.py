@@ -46,7 +46,7 @@ class _Host:
 
 
 @dataclass(frozen=True)
-class Manners:
+class HostStatus:
     """How one host is treated: `gap` seconds between requests, `seconds` it takes to answer, failures in a row."""
 
     gap: float
@@ -60,7 +60,7 @@ class Manners:
         return self.failures >= FAILURES_TO_REST
 
 
-class HostGate:
+class HostThrottle:
     """Spaces request starts per host by `delay` seconds or more, with at most `per_host` under way at a host and
     `per_ip` at an address (0: no limit). Large sites may be asked up to `speed_up` times as often."""
 
@@ -157,10 +157,10 @@ class HostGate:
         """Did it ever answer in this run?"""
         return self._state(host).answered
 
-    def manners(self) -> dict[str, Manners]:
+    def manners(self) -> dict[str, HostStatus]:
         """How each host is treated now."""
         return {
-            host: Manners(self._gap(state), state.seconds, state.failures, state.under_way)
+            host: HostStatus(self._gap(state), state.seconds, state.failures, state.under_way)
             for host, state in self._hosts.items()
         }
 

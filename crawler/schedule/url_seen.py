@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from crawler.schedule.bloom import FILTERS, AddressFilter
+from crawler.schedule.bloom import FILTERS, UrlFilter
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def fingerprint(url: str) -> str:
     return digest.hexdigest()[:16]
 
 
-class Seen:
+class UrlSeenTest:
     """Says which addresses are new. Used by one thread."""
 
     def __init__(self, table: KnownUrls, kind: str = "rbloom", capacity: int = 0) -> None:
@@ -57,7 +57,7 @@ class Seen:
         self._recent: dict[str, None] = {}
 
     @classmethod
-    def load(cls, path: Path, table: KnownUrls, kind: str = "rbloom") -> "Seen":
+    def load(cls, path: Path, table: KnownUrls, kind: str = "rbloom") -> "UrlSeenTest":
         """The filter of `path`, with what the table has got since; if it cannot be that, one made from the table."""
         known = table.count()
         loaded = _read(path, kind)
@@ -117,7 +117,7 @@ class Seen:
             del self._recent[next(iter(self._recent))]
 
 
-def _read(path: Path, kind: str) -> tuple[AddressFilter, int] | None:
+def _read(path: Path, kind: str) -> tuple[UrlFilter, int] | None:
     """pybloom loads a damaged file without a word and forgets keys, hence the checksum."""
     try:
         data = path.read_bytes()

@@ -11,7 +11,7 @@ from crawler.sitemaps.xml_records import Field, Record, records, xml_text
 from crawler.urls.canonical import address_of, canonical
 from docstore.model import Reason
 
-MOST_ENTRIES = 5000
+MAX_ENTRIES = 5000
 LARGEST = 10_000_000  # bytes that are read
 _LONGEST_TITLE = 500
 _RECORDS = frozenset(("item", "entry"))
@@ -58,7 +58,7 @@ def read_feed(body: bytes, url: str, content_type: str = "") -> Feed:
     for record in records(text, _RECORDS):
         if record.name:
             found.append(record)
-            if len(found) >= MOST_ENTRIES:
+            if len(found) >= MAX_ENTRIES:
                 break
         elif not title and record.fields[0].name == "title":
             title = _words(record.fields[0].text)
@@ -115,7 +115,7 @@ def _json_feed(text: str, url: str) -> Feed:
     if not isinstance(value, dict) or "jsonfeed.org" not in str(value.get("version")):
         return NO_FEED
     items = value.get("items")
-    items = items[:MOST_ENTRIES] if isinstance(items, list) else []
+    items = items[:MAX_ENTRIES] if isinstance(items, list) else []
     return _feed("json", _words(value.get("title")), (_json_entry(item, url) for item in items))
 
 

@@ -20,11 +20,11 @@ from docstore.frontier.table import LastVisit
 
 BELIEVED_FOR = 7 * 86400.0  # seconds for which a page that stands still is left alone
 _DAY = 86400.0
-_MOST_DROPPED = 0.1  # of those declared
+_MAX_DROPPED = 0.1  # of those declared
 _FEW_DROPPED = 10
 _SAMPLE = 40  # one in so many is asked all the same
-_MOST_VISITS = 200  # remembered of a site
-_MOST_CLAIMS = 100_000
+_MAX_VISITS = 200  # remembered of a site
+_MAX_CLAIMS = 100_000
 
 
 @runtime_checkable
@@ -42,14 +42,14 @@ class DeclaredTable(Protocol):
 
 
 @dataclass
-class Lastmods:
+class LastmodTrust:
     """How right each host's lastmod has been: pairs (it had moved, the page had changed), the newest last."""
 
     visits: dict[str, list[tuple[bool, bool]]] = field(default_factory=dict)
     claims: dict[str, bool] = field(default_factory=dict)  # address -> had it moved, for those asked in this run
 
     @classmethod
-    def load(cls, path: Path) -> "Lastmods":
+    def load(cls, path: Path) -> "LastmodTrust":
         """What earlier runs have learned; nothing if the file cannot be read."""
         try:
             return cls({host: [(bool(a), bool(b)) for a, b in pairs] for host, pairs in read_state(path).items()})
@@ -70,7 +70,7 @@ class Lastmods:
         if claim is not None:
             visits = self.visits.setdefault(host, [])
             visits.append((claim, changed))
-            del visits[:-_MOST_VISITS]
+            del visits[:-_MAX_VISITS]
 
     def plan(
         self, host: str, entries: Iterable[SitemapEntry], known: Mapping[str, LastVisit], before: float
@@ -88,7 +88,7 @@ class Lastmods:
                 due[entry.url] = before
             elif not moved and is_due and believed and visit.is_quiet and not _sampled(entry.url, before):
                 due[entry.url] = visit.visited_at + BELIEVED_FOR if visit.visited_at + BELIEVED_FOR > before else before
-            if len(self.claims) < _MOST_CLAIMS:
+            if len(self.claims) < _MAX_CLAIMS:
                 self.claims[entry.url] = moved
         return due
 
@@ -97,7 +97,7 @@ def dropped(declared: Collection[str], kept: Sequence[str]) -> list[str]:
     """Kept pages that a site's sitemaps do not name (any more): they may be gone. None, where so many are missing that
     the sitemaps were never meant to name all."""
     missing = [url for url in kept if url not in declared]
-    return missing if len(missing) <= max(_MOST_DROPPED * len(declared), _FEW_DROPPED) else []
+    return missing if len(missing) <= max(_MAX_DROPPED * len(declared), _FEW_DROPPED) else []
 
 
 def _end(lastmod: float) -> float:

@@ -5,8 +5,8 @@ import itertools
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
-from crawler.parallel.fetch_pool import Job, Kind
-from crawler.schedule.throttle import NEVER, HostGate
+from crawler.parallel.fetch_pool import Job, JobKind
+from crawler.schedule.throttle import NEVER, HostThrottle
 from crawler.urls.canonical import host_of, origin_of
 from docstore.model import FrontierEntry
 from docstore.model import Kind as PageKind
@@ -24,22 +24,22 @@ class OwnTurns:
     waiting: dict[int, Job] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(-1, -1))
 
-    def add(self, kind: Kind, url: str) -> int:
+    def add(self, kind: JobKind, url: str) -> int:
         """Ask for a URL; the number of its entry."""
         number = next(self._numbers)
         self.waiting[number] = Job(FrontierEntry(number, url, host_of(url), 0, 0, PageKind.UNKNOWN, 0.0), kind, url)
         return number
 
-    def next(self, gate: HostGate, now: float, not_of: Container[str]) -> Job | None:
+    def next(self, throttle: HostThrottle, now: float, not_of: Container[str]) -> Job | None:
         """A job whose host may be asked now, and whose origin is none of those whose robots.txt is being asked for."""
         for number, job in self.waiting.items():
-            if origin_of(job.url) not in not_of and gate.next_start(job.entry.host, now) <= now:
+            if origin_of(job.url) not in not_of and throttle.next_start(job.entry.host, now) <= now:
                 return self.waiting.pop(number)
         return None
 
-    def seconds(self, gate: HostGate, now: float) -> float:
+    def seconds(self, throttle: HostThrottle, now: float) -> float:
         """Until there may be a turn; NEVER if nothing waits, or only for what is under way."""
-        starts = (gate.next_start(job.entry.host, now) for job in self.waiting.values())
+        starts = (throttle.next_start(job.entry.host, now) for job in self.waiting.values())
         return max(min(starts, default=NEVER) - now, 0.0)
 
     def put_back(self, job: Job) -> None:

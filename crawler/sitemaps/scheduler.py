@@ -12,12 +12,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from crawler.crawl_context import Parts
-from crawler.parallel.fetch_pool import Job, Kind, SitemapDone
+from crawler.crawl_context import CrawlContext
+from crawler.parallel.fetch_pool import Job, JobKind, SitemapDone
 from crawler.robots.cache import RobotsRules
 from crawler.schedule.frontier import Frontier
-from crawler.schedule.result_handler import Judge
-from crawler.sitemaps.lastmod import DeclaredTable, Lastmods, dropped
+from crawler.schedule.result_handler import ResultHandler
+from crawler.sitemaps.lastmod import DeclaredTable, LastmodTrust, dropped
 from crawler.sitemaps.own_turns import OwnTurns
 from crawler.sitemaps.sitemaps import SitemapEntry
 from crawler.sitemaps.walk import SitemapWalk, named_sitemaps, usual_places
@@ -27,11 +27,11 @@ from docstore.frontier.table import NewUrl
 from docstore.model import Reason
 
 _DECLARED_PRIORITY = -1.0
-_MOST_DECLARED = 200_000  # addresses of one origin that are compared with those kept
+_MAX_DECLARED = 200_000  # addresses of one origin that are compared with those kept
 MAX_FILES = 500  # sitemaps and feeds of one origin in a run
 
 
-class Errands:
+class OriginSitemaps:
     """The sitemaps and feeds of one origin, asked before its pages."""
 
     def __init__(
@@ -53,13 +53,13 @@ class Errands:
                 self._known.add(feed)
                 self.feeds.append(feed)
 
-    def next(self) -> tuple[Kind, str] | None:
+    def next(self) -> tuple[JobKind, str] | None:
         """The file to ask for now, if any is left."""
         if self._left <= 0:
             return None
-        url, kind = self.walk.next(), Kind.SITEMAP
+        url, kind = self.walk.next(), JobKind.SITEMAP
         if url is None:
-            url, kind = self.feeds.popleft() if self.feeds else None, Kind.FEED
+            url, kind = self.feeds.popleft() if self.feeds else None, JobKind.FEED
         if url is None:
             return None
         self._left -= 1
@@ -70,23 +70,25 @@ class Errands:
         return host == own or (registrable_domain(host) or host) == registrable_domain(own)
 
 
-class SiteFiles:
+class SitemapScheduler:
     """The errands of all origins of a run; none, where the table is not made for it."""
 
-    def __init__(self, parts: Parts, judge: Judge, lastmods: Lastmods, before: float, turns: OwnTurns) -> None:
+    def __init__(
+        self, parts: CrawlContext, judge: ResultHandler, lastmods: LastmodTrust, before: float, turns: OwnTurns
+    ) -> None:
         table, wanted = parts.table, parts.settings.sitemaps
         self._table: DeclaredTable | None = table if wanted and isinstance(table, DeclaredTable) else None
         self._plan = parts.plan
-        self._is_mine = parts.company.mine
+        self._is_mine = parts.coordinator.mine
         self._judge = judge
         self._lastmods = lastmods
         self._before = before
-        self._errands: dict[str, Errands] = {}
+        self._errands: dict[str, OriginSitemaps] = {}
         self._turns = turns
         self._owners: dict[int, str] = {}  # number of a turn -> the origin that its file is about
         self._asked: set[str] = set()  # by whatever origin
 
-    def next(self, origin: str, rules: RobotsRules, frontier: Frontier) -> tuple[Kind, str] | None:
+    def next(self, origin: str, rules: RobotsRules, frontier: Frontier) -> tuple[JobKind, str] | None:
         """The file of its own to ask for before the next page of an origin; those elsewhere have turns of their own."""
         if self._table is None:
             return None
@@ -118,7 +120,7 @@ class SiteFiles:
         origin = self._owners.get(number) or origin_of(done.job.entry.url)
         errands = self._errands[origin]
         entries: Sequence[SitemapEntry] = done.sitemap.urls
-        if done.job.kind is Kind.SITEMAP:
+        if done.job.kind is JobKind.SITEMAP:
             entries = of_origin(errands.walk.take(done.sitemap, done.moved_to), origin)
             errands.declared.update(one.url for one in entries)
         elif done.moved_to:
@@ -136,19 +138,19 @@ class SiteFiles:
             self._drain(origin, errands)
         return new
 
-    def _begin(self, origin: str, rules: RobotsRules) -> Errands:
+    def _begin(self, origin: str, rules: RobotsRules) -> OriginSitemaps:
         allowed = self._plan.rules
         folders = {url[len(origin) : url.rindex("/") + 1] for url in self._plan.seeds if origin_of(url) == origin}
-        errands = Errands(rules, origin, sorted(folders - {"/"}), lambda url: refuse(url, allowed, 1))
+        errands = OriginSitemaps(rules, origin, sorted(folders - {"/"}), lambda url: refuse(url, allowed, 1))
         self._errands[origin] = errands
         return errands
 
-    def _drain(self, origin: str, errands: Errands) -> None:
+    def _drain(self, origin: str, errands: OriginSitemaps) -> None:
         """Nobody may ask for the next file of the origin any more: each has a turn of its own."""
         while (file := self._next_of(errands)) is not None:
             self._send_elsewhere(origin, *file)
 
-    def _next_of(self, errands: Errands) -> tuple[Kind, str] | None:
+    def _next_of(self, errands: OriginSitemaps) -> tuple[JobKind, str] | None:
         """The next file of these errands that no other ones have asked for."""
         while (file := errands.next()) is not None:
             if file[1] not in self._asked:
@@ -156,7 +158,7 @@ class SiteFiles:
                 return file
         return None
 
-    def _send_elsewhere(self, origin: str, kind: Kind, url: str) -> None:
+    def _send_elsewhere(self, origin: str, kind: JobKind, url: str) -> None:
         """Its host may be in another process' hands, which knows how long it is to be left alone."""
         if self._is_mine(self._plan.queue_of(url)):
             self._errands[origin].elsewhere += 1
@@ -166,7 +168,7 @@ class SiteFiles:
         """Once a site's sitemaps are read: what has left them may have left the site."""
         errands = self._errands[origin]
         declared, errands.declared = errands.declared, set()
-        if 0 < len(declared) < _MOST_DECLARED:
+        if 0 < len(declared) < _MAX_DECLARED:
             gone = dropped(declared, table.kept_at(origin, self._before))
             self._reschedule(table, dict.fromkeys(gone, self._before), frontier)
 

@@ -14,7 +14,7 @@ from crawler.urls.canonical import address_of
 from docstore.model import Reason
 
 LARGEST = 50_000_000  # bytes of one file, after decompression
-MOST_URLS = 50_000
+MAX_URLS = 50_000
 _LONGEST_LINE = 2100
 _RECORDS = frozenset(("url", "sitemap"))
 _LOCATION = re.compile(r"<(?:\w+:)?loc>\s*(?:<!\[CDATA\[)?\s*([^<\]\s]+)", re.IGNORECASE)
@@ -49,13 +49,13 @@ def read_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
     unpacked = _unpacked(body)[:LARGEST]
     text = xml_text(unpacked, content_type)
     if not _MARKUP.match(text):
-        return _listed([(line[:_LONGEST_LINE].strip(), None, "") for line in islice(text.splitlines(), 2 * MOST_URLS)])
+        return _listed([(line[:_LONGEST_LINE].strip(), None, "") for line in islice(text.splitlines(), 2 * MAX_URLS)])
     pages: list[Place] = []
     sitemaps: list[Place] = []
     for record in records(text, _RECORDS):
         if record.name:
             (sitemaps if record.name == "sitemap" else pages).append(_place(record))
-            if max(len(pages), len(sitemaps)) >= MOST_URLS:
+            if max(len(pages), len(sitemaps)) >= MAX_URLS:
                 break
     if pages or sitemaps:
         listed, indexed = _listed(pages, url), _listed(sitemaps, url)
@@ -109,7 +109,7 @@ def _listed(places: Sequence[Place], url: str = "") -> Sitemap:
             refused += 1
         else:
             found.setdefault(address.url, SitemapEntry(*address, lastmod, title))
-    return Sitemap(tuple(islice(found.values(), MOST_URLS)), refused=refused)
+    return Sitemap(tuple(islice(found.values(), MAX_URLS)), refused=refused)
 
 
 class Trust(StrEnum):
@@ -121,7 +121,7 @@ class Trust(StrEnum):
 
 
 _FEWEST = 10
-_MOST_MISSED = 0.05
+_MAX_MISSED = 0.05
 _FEWEST_TRUE = 0.2
 
 
@@ -132,7 +132,7 @@ def lastmod_trust(visits: Sequence[tuple[bool, bool]]) -> Trust:
     """
     moved = [changed for claimed, changed in visits if claimed]
     still = [changed for claimed, changed in visits if not claimed]
-    if len(still) >= _FEWEST and sum(still) > _MOST_MISSED * len(still):
+    if len(still) >= _FEWEST and sum(still) > _MAX_MISSED * len(still):
         return Trust.WRONG
     if len(moved) >= _FEWEST and sum(moved) < _FEWEST_TRUE * len(moved):
         return Trust.WRONG

@@ -15,8 +15,8 @@ from docstore.model import Reason
 USUAL_PLACES = ("sitemap.xml", "sitemap_index.xml", "sitemap-index.xml", "wp-sitemap.xml", "sitemap.txt")
 MAX_FOLDERS = 3
 DEEPEST = 3  # indexes in indexes
-MOST_FILES = 1000
-MOST_URLS = 1_000_000
+MAX_FILES = 1000
+MAX_URLS = 1_000_000
 
 
 def named_sitemaps(said: RobotsTxt, origin: str) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class SitemapWalk:
 
     def next(self) -> str | None:
         """The sitemap to ask for now; None at the end of the walk."""
-        if self._pages >= MOST_URLS:
+        if self._pages >= MAX_URLS:
             return None
         if not self._waiting and not self._pages:
             self._try_usual()
@@ -76,7 +76,7 @@ class SitemapWalk:
         for url in (*(entry.url for entry in sitemap.sitemaps), *((moved_to,) if moved_to else ())):
             self._enqueue(url)
         allowed = []
-        for entry in sitemap.urls[: MOST_URLS - self._pages]:
+        for entry in sitemap.urls[: MAX_URLS - self._pages]:
             reason = self.refuse(entry.url)
             if reason is None:
                 allowed.append(entry)
@@ -97,7 +97,7 @@ class SitemapWalk:
             return
         if _domain(url) not in self._domains:
             self._count(Reason.OFF_SCOPE)
-        elif self._depth >= DEEPEST or len(self._known) >= MOST_FILES:
+        elif self._depth >= DEEPEST or len(self._known) >= MAX_FILES:
             self._count(Reason.TOO_DEEP)
         else:
             self._known.add(url)

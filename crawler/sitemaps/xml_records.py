@@ -17,8 +17,8 @@ from crawler.http.content_type import content_type_of
 from crawler.pages.declared_encoding import bom_encoding
 from crawler.pages.encoding_labels import codec_of
 
-_MOST_ELEMENTS = 1_000_000
-_MOST_FIELDS = 200  # of one record
+_MAX_ELEMENTS = 1_000_000
+_MAX_FIELDS = 200  # of one record
 _LONGEST_TEXT = 20_000
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
@@ -132,7 +132,7 @@ def _cleaned(text: str) -> str:
 def _records(events: Iterator[tuple[str, etree._Element]], names: Collection[str]) -> Iterator[Record]:
     inside = 0
     for count, (event, element) in enumerate(events):
-        if count >= 2 * _MOST_ELEMENTS:
+        if count >= 2 * _MAX_ELEMENTS:
             return
         is_record = local(element) in names
         if event == "start":
@@ -159,10 +159,10 @@ def _record(element: etree._Element) -> Record:
     namespace = _namespace(element)
     fields: list[Field] = []
     for child in element:
-        if len(fields) >= _MOST_FIELDS:
+        if len(fields) >= _MAX_FIELDS:
             break
         fields.append(_field(child, namespace))
-        fields += [_field(grandchild, namespace) for grandchild in islice(child, _MOST_FIELDS)]
+        fields += [_field(grandchild, namespace) for grandchild in islice(child, _MAX_FIELDS)]
     return Record(local(element), tuple(fields), _text(element.text), _attributes(element), element.base or "")
 
 

@@ -32,12 +32,12 @@ _SLASHES_AT_END = re.compile(r"(?<=[^/:])/+(?=\?|\Z)")
 _ORIGIN = re.compile(r"[a-z]+://[^/]*/?")
 _BARE = re.compile("%(21|24|27|28|29|2A|2C|3A|3B|40)")  # ! $ ' ( ) * , : ; @
 _FEWEST_SAME = 5
-_MOST_OTHER = 0.02
-_MOST_REMEMBERED = 2000  # pages of a site
-_MOST_SITES = 100
-_MOST_SITES_KEPT = 5000
-_MOST_TRAITS = 500
-_MOST_PARAMETERS = 20
+_MAX_OTHER = 0.02
+_MAX_REMEMBERED = 2000  # pages of a site
+_MAX_SITES = 100
+_MAX_SITES_KEPT = 5000
+_MAX_EQUIVALENCES = 500
+_MAX_PARAMETERS = 20
 
 
 def _lower(url: str) -> str:
@@ -75,12 +75,12 @@ def loose_form(url: str) -> str:
     return url
 
 
-def without_trait(url: str, trait: str) -> str:
+def without_trait(url: str, equivalence: str) -> str:
     """A canonical address without one trait."""
-    if not trait.startswith("?"):
-        return TRAITS[trait](url)
+    if not equivalence.startswith("?"):
+        return TRAITS[equivalence](url)
     path, mark, query = url.partition("?")
-    kept = without(query, frozenset((trait[1:],))) if mark else ""
+    kept = without(query, frozenset((equivalence[1:],))) if mark else ""
     return f"{path}?{kept}" if kept else path
 
 
@@ -88,12 +88,12 @@ def traits_of(url: str) -> Iterator[str]:
     """The traits in which the address may differ from another of the same page."""
     yield from TRAITS
     query = url.partition("?")[2]
-    for part in query.split("&")[:_MOST_PARAMETERS] if query else ():
+    for part in query.split("&")[:_MAX_PARAMETERS] if query else ():
         yield "?" + part.partition("=")[0]
 
 
 @dataclass
-class SiteLikeness:
+class SiteDustRules:
     """What is known of one site (a registrable domain). Bounded in memory; `evidence` is kept between runs:
     trait -> how often addresses alike but for it were [the same page, another page]."""
 
@@ -102,7 +102,7 @@ class SiteLikeness:
     def __post_init__(self) -> None:
         self._pages: dict[int, tuple[str, str]] = {}  # hash of an address without traits -> the last such page
         self._first: dict[str, str] = {}  # an address without idle traits -> the first such
-        self.idle: tuple[str, ...] = ()
+        self.redundant: tuple[str, ...] = ()
         self._judge()
 
     def observe(self, url: str, content: str) -> None:
@@ -116,13 +116,13 @@ class SiteLikeness:
 
     def reduced(self, url: str) -> str:
         """The address as it is to be compared: without what means nothing on this site."""
-        for trait in self.idle:
-            url = without_trait(url, trait)
+        for equivalence in self.redundant:
+            url = without_trait(url, equivalence)
         return url
 
     def first_of(self, url: str) -> str:
         """The first address met that is alike but for what means nothing here; `url` itself, if it is that one."""
-        if not self.idle:
+        if not self.redundant:
             return url
         first = self._first.setdefault(self.reduced(url), url)
         _shorten(self._first)
@@ -130,37 +130,37 @@ class SiteLikeness:
 
     def _compare(self, one: tuple[str, str], other: tuple[str, str]) -> None:
         """Two pages: if their addresses differ in one trait alone, they say something of it."""
-        for trait in dict.fromkeys((*traits_of(one[0]), *traits_of(other[0]))):
-            if without_trait(one[0], trait) == without_trait(other[0], trait):
-                self._count(trait, one[1] == other[1])
+        for equivalence in dict.fromkeys((*traits_of(one[0]), *traits_of(other[0]))):
+            if without_trait(one[0], equivalence) == without_trait(other[0], equivalence):
+                self._count(equivalence, one[1] == other[1])
                 return
 
-    def _count(self, trait: str, same: bool) -> None:
-        if trait in self.evidence or len(self.evidence) < _MOST_TRAITS:
-            self.evidence.setdefault(trait, [0, 0])[0 if same else 1] += 1
+    def _count(self, equivalence: str, same: bool) -> None:
+        if equivalence in self.evidence or len(self.evidence) < _MAX_EQUIVALENCES:
+            self.evidence.setdefault(equivalence, [0, 0])[0 if same else 1] += 1
             self._judge()
 
     def _judge(self) -> None:
-        """`idle` are the traits that mean nothing here, in a fixed order."""
-        idle = tuple(
-            trait
-            for trait, (same, other) in sorted(self.evidence.items())
-            if same >= _FEWEST_SAME and other <= _MOST_OTHER * (same + other)
+        """`redundant` are the traits that mean nothing here, in a fixed order."""
+        redundant = tuple(
+            equivalence
+            for equivalence, (same, other) in sorted(self.evidence.items())
+            if same >= _FEWEST_SAME and other <= _MAX_OTHER * (same + other)
         )
-        if idle != self.idle:
-            self.idle = idle
+        if redundant != self.redundant:
+            self.redundant = redundant
             self._first.clear()
 
 
-class Likenesses:
+class DustRules:
     """All sites of a crawl; what was learned of them outlives a run, but for those that were not met for long."""
 
     def __init__(self, evidence: Mapping[str, dict[str, list[int]]] = MappingProxyType({})) -> None:
         self._kept = dict(evidence)
-        self._sites: dict[str, SiteLikeness] = {}
+        self._sites: dict[str, SiteDustRules] = {}
 
     @classmethod
-    def load(cls, path: Path) -> "Likenesses":
+    def load(cls, path: Path) -> "DustRules":
         """What earlier runs have learned."""
         try:
             stored = read_state(path)
@@ -171,15 +171,15 @@ class Likenesses:
     def save(self, path: Path) -> None:
         """Keep it."""
         self._kept |= {site: one.evidence for site, one in self._sites.items() if one.evidence}
-        write_state(path, dict(list(self._kept.items())[-_MOST_SITES_KEPT:]))
+        write_state(path, dict(list(self._kept.items())[-_MAX_SITES_KEPT:]))
 
-    def of(self, host: str) -> SiteLikeness:
+    def of(self, host: str) -> SiteDustRules:
         """The site that a host[:port] belongs to."""
         name = _site(host)
         site = self._sites.get(name)
         if site is None:
-            site = self._sites[name] = SiteLikeness(self._kept.get(name, {}))
-            if len(self._sites) > _MOST_SITES:
+            site = self._sites[name] = SiteDustRules(self._kept.get(name, {}))
+            if len(self._sites) > _MAX_SITES:
                 oldest = next(iter(self._sites))
                 self._kept[oldest] = self._sites.pop(oldest).evidence
         return site
@@ -194,10 +194,10 @@ def _keys(url: str) -> Iterator[int]:
     """What an address has in common with those that differ in one trait."""
     yield hash(loose_form(url))
     query = url.partition("?")[2]
-    for part in query.split("&")[:_MOST_PARAMETERS] if query else ():
+    for part in query.split("&")[:_MAX_PARAMETERS] if query else ():
         yield hash(loose_form(without_trait(url, "?" + part.partition("=")[0])))
 
 
 def _shorten(remembered: dict[Any, Any]) -> None:
-    while len(remembered) > _MOST_REMEMBERED:
+    while len(remembered) > _MAX_REMEMBERED:
         del remembered[next(iter(remembered))]

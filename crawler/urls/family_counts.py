@@ -4,12 +4,12 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-MOST_OF_OWN = 50  # a trap has some entrances besides, and is to cost a hundred pages at most
+MAX_OF_OWN = 50  # a trap has some entrances besides, and is to cost a hundred pages at most
 FEWEST_JUDGED = 20  # pages or links by which a pattern is judged
-LEAST_FRESH = 0.1
-MOST_NEW = 0.3
+MIN_FRESH = 0.1
+MAX_NEW = 0.3
 _RECENT = 2000  # links by which a pattern is judged, before old ones fade
-_MOST_HELD = 2000
+_MAX_HELD = 2000
 _MORE_PER_ARTICLE = 10
 _MANY_STALE, _MIXED = 20, 0.2  # pages, and part of those read, that say nothing new
 _ONTO_NEW = 0.1  # part of its pages that lead on and on
@@ -19,7 +19,7 @@ _STALE_IN_DOUBT = 8  # pages that say nothing new, after which the site is asked
 _READ_IN_DOUBT = 40  # pages of a family after which the site is asked whether it ends
 
 
-class Verdict(StrEnum):
+class FamilyVerdict(StrEnum):
     """What the site has said of a family when it was asked for pages that cannot exist."""
 
     UNKNOWN = "unknown"
@@ -62,24 +62,24 @@ class PatternCount:
     promised: dict[str, None] = field(default_factory=dict)
     places: set[str] = field(default_factory=set)
     held: OrderedDict[str, tuple[str, ...]] = field(default_factory=OrderedDict)
-    verdict: Verdict = Verdict.UNKNOWN
+    verdict: FamilyVerdict = FamilyVerdict.UNKNOWN
 
     @property
     def is_fresh(self) -> bool:
         """Is there something new on its pages themselves?"""
-        return self.fresh >= LEAST_FRESH * self.read
+        return self.fresh >= MIN_FRESH * self.read
 
     @property
     def comes_to_an_end(self) -> bool:
         """Do its pages lead mostly to pages that are known, or has the site said that it has no others?"""
-        is_known = self.own >= FEWEST_JUDGED and self.own_new <= MOST_NEW * self.own
+        is_known = self.own >= FEWEST_JUDGED and self.own_new <= MAX_NEW * self.own
         leads_on = self.onto_new >= FEWEST_JUDGED and self.onto_new >= _ONTO_NEW * self.read
         return (is_known and not leads_on) or self.ends
 
     @property
     def ends(self) -> bool:
         """Has the site said that there are no others than those that it has?"""
-        return self.verdict is Verdict.ENDS or (self.verdict is Verdict.ANSWERS_ALL and not self.is_mixed)
+        return self.verdict is FamilyVerdict.ENDS or (self.verdict is FamilyVerdict.ANSWERS_ALL and not self.is_mixed)
 
     @property
     def is_mixed(self) -> bool:
@@ -95,24 +95,24 @@ class PatternCount:
     @property
     def room(self) -> int:
         """How many more of its own links may be followed before it has proved to end."""
-        return MOST_OF_OWN + _MORE_PER_ARTICLE * self.articles - self.taken
+        return MAX_OF_OWN + _MORE_PER_ARTICLE * self.articles - self.taken
 
     @property
     def is_in_doubt(self) -> bool:
         """Is it time to ask the site?"""
         enough = _FEW_READ if self.held else _STALE_IN_DOUBT if not self.is_fresh else _READ_IN_DOUBT
-        return self.verdict is Verdict.UNKNOWN and self.read >= enough
+        return self.verdict is FamilyVerdict.UNKNOWN and self.read >= enough
 
     @property
     def is_whole(self) -> bool:
         """Has the site said that it ends, and is it there at all? Then it may say what it likes: lists, for one, say
         what others say and lead to what is known, and are no trap."""
-        return self.verdict is Verdict.ENDS and not self.is_empty
+        return self.verdict is FamilyVerdict.ENDS and not self.is_empty
 
     @property
     def is_empty(self) -> bool:
         """Is there hardly any page in it?"""
-        return self.empty > (1 - LEAST_FRESH) * self.read
+        return self.empty > (1 - MIN_FRESH) * self.read
 
     @property
     def free(self) -> int:
@@ -130,7 +130,7 @@ class PatternCount:
 
     def promise(self, url: str) -> None:
         """A page of the family that had something new to say leads to a URL of it, or several pages do."""
-        if len(self.promised) < _MOST_HELD:
+        if len(self.promised) < _MAX_HELD:
             self.promised[url] = None
 
     def found(self, new: bool, number: int = 1) -> None:
@@ -142,5 +142,5 @@ class PatternCount:
 
     def hold(self, url: str, parent: str) -> None:
         """Keep a URL for later."""
-        if len(self.held) < _MOST_HELD:
+        if len(self.held) < _MAX_HELD:
             self.held.setdefault(url, (parent,))

@@ -3,20 +3,20 @@
 from collections.abc import Iterable
 
 from crawler.pages.content import Content
-from crawler.pages.known_pieces import Said
+from crawler.pages.known_pieces import KnownPieces
 from crawler.urls.canonical import host_of
-from crawler.urls.dust import Likenesses
+from crawler.urls.dust import DustRules
 
-_MOST_REMEMBERED = 50_000  # pages
+_MAX_REMEMBERED = 50_000  # pages
 
 
-class Doubles:
+class RunDeduplicator:
     """What was read in this run, and which addresses are another form of one that is known. Bounded in memory."""
 
-    def __init__(self, likenesses: Likenesses) -> None:
+    def __init__(self, likenesses: DustRules) -> None:
         self._likenesses = likenesses
         self._said: dict[tuple[str, str], str] = {}  # host and what a page says -> the first address that said so
-        self._pieces = Said()
+        self._pieces = KnownPieces()
 
     def read(self, url: str, content: Content) -> None:
         """A page was read at this canonical address."""
@@ -25,7 +25,7 @@ class Doubles:
         host = host_of(url)
         self._likenesses.of(host).observe(url, content.exact)
         self._said.setdefault((host, content.loose), url)
-        if len(self._said) > _MOST_REMEMBERED:
+        if len(self._said) > _MAX_REMEMBERED:
             del self._said[next(iter(self._said))]
 
     def is_same(self, url: str, content: Content) -> bool:

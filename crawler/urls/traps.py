@@ -27,21 +27,21 @@ from enum import StrEnum
 
 from crawler.urls.canonical import host_of, origin_of
 from crawler.urls.families import GENERAL, Folders, folder_of, pattern_of
-from crawler.urls.family_counts import FEWEST_JUDGED, LEAST_FRESH, MOST_NEW, PatternCount, Verdict
+from crawler.urls.family_counts import FEWEST_JUDGED, MAX_NEW, MIN_FRESH, FamilyVerdict, PatternCount
 
-MOST_PAGES_ON = 1000
-_MOST_PATTERNS = 10_000
+MAX_PAGES_ON = 1000
+_MAX_PATTERNS = 10_000
 _FEW_PLACES = 3
 _LONGEST_STEP = 3
-_MOST_SEGMENTS = 16
-_MOST_PARAMETERS = 12
-_MOST_REPEATS = 2
-_MOST_ONWARD = 8
+_MAX_SEGMENTS = 16
+_MAX_PARAMETERS = 12
+_MAX_REPEATS = 2
+_MAX_ONWARD = 8
 FEW_FOLDERS = 3
 _SIGHTS = 3  # pages that lead to a real one of a family without end: of some tokens two do by chance
 _AS_NEW = 0.5  # of what is new on the pages of a family
 _SHOWN = 20  # URLs of a family in doubt
-_MOST_IN_DOUBT = 10  # pages that led to what was not read here: robots may forbid it, so a hundred pages must do
+_MAX_IN_DOUBT = 10  # pages that led to what was not read here: robots may forbid it, so a hundred pages must do
 _NUMBER = re.compile(r"[0-9]+")
 _NOT_EARLIER, _YEARS_ON = 1990, 2
 
@@ -61,12 +61,12 @@ def shape_trap(url: str, year: int) -> Trap | None:
     """The trap that a canonical address shows by itself; `year` is the present one."""
     path, _, query = url.split("/", 3)[3].partition("?")
     segments = [segment for segment in path.split("/") if segment]
-    if len(segments) > _MOST_SEGMENTS:
+    if len(segments) > _MAX_SEGMENTS:
         return Trap.DEEP
     words = Counter(segment for segment in segments if not segment.isdigit())
-    if len(segments) > _MOST_REPEATS and words and max(words.values()) > _MOST_REPEATS:
+    if len(segments) > _MAX_REPEATS and words and max(words.values()) > _MAX_REPEATS:
         return Trap.NESTED
-    if query.count("&") >= _MOST_PARAMETERS:
+    if query.count("&") >= _MAX_PARAMETERS:
         return Trap.FACETS
     shown = calendar_year(url)
     return Trap.CALENDAR if shown and not _NOT_EARLIER <= shown <= year + _YEARS_ON else None
@@ -195,7 +195,7 @@ class TrapWatch:
                 continue
             if self._says_nothing_new(count) and (not family.endswith(GENERAL) or len(count.folders) >= FEW_FOLDERS):
                 return Trap.SAME_AGAIN
-            if count.verdict is Verdict.ENDLESS:
+            if count.verdict is FamilyVerdict.ENDLESS:
                 return Trap.ENDLESS
         return None
 
@@ -215,7 +215,7 @@ class TrapWatch:
     def _own_link(self, families: Sequence[str], url: str, parent: str) -> Trap | None:
         ends = calendar_year(url) is None
         counts = [self._count(family) for family in families]
-        if ends and is_next(url, parent) and counts[0].next < MOST_PAGES_ON:
+        if ends and is_next(url, parent) and counts[0].next < MAX_PAGES_ON:
             counts[0].next += 1
         elif all(one.room > 0 for one in counts) or (
             ends and self._stale != parent and (counts[-1].ends or all(one.room > 0 or one.lets_pass for one in counts))
@@ -279,7 +279,7 @@ class TrapWatch:
     def _end_page(self) -> None:
         """The links of the last page were all told."""
         for family, (known, new) in self._found.items():
-            self._count(family).onto_new += new > (1 - MOST_NEW) * (known + new)
+            self._count(family).onto_new += new > (1 - MAX_NEW) * (known + new)
         self._found = {}
 
     def _tell(self, family: str, known: int, new: int) -> None:
@@ -293,7 +293,7 @@ class TrapWatch:
         count.fresh += fresh > 0
         count.news += fresh
         for family in onward:
-            if family in count.onward or len(count.onward) < _MOST_ONWARD:
+            if family in count.onward or len(count.onward) < _MAX_ONWARD:
                 count.onward[family] += 1
             else:
                 elsewhere = True
@@ -332,7 +332,7 @@ class TrapWatch:
         for family, urls in doubtful.items():
             count = self.counts.get(family)
             if count is not None and count.is_in_doubt and not self._says_nothing_new(count):
-                count.verdict = Verdict.ASKED
+                count.verdict = FamilyVerdict.ASKED
                 found[family] = urls
         return found
 
@@ -341,11 +341,11 @@ class TrapWatch:
         which they came (the first may have shown how it says "not found"); whether the last one was a page."""
         count = self._count(family)
         if not is_page:
-            count.verdict = Verdict.ENDS
+            count.verdict = FamilyVerdict.ENDS
         else:
             usual = count.news / max(count.read, 1)
             as_new = len(shares) > 1 and usual > 0 and all(one >= _AS_NEW * usual for one in shares[1:])
-            count.verdict = Verdict.ENDLESS if as_new else Verdict.ANSWERS_ALL
+            count.verdict = FamilyVerdict.ENDLESS if as_new else FamilyVerdict.ANSWERS_ALL
 
     def _doubt(self, family: str, count: PatternCount, url: str) -> None:
         if count.is_in_doubt:
@@ -364,11 +364,11 @@ class TrapWatch:
                 in_doubt += pages
             elif other.is_fresh:
                 led += pages
-        return led + min(in_doubt, _MOST_IN_DOUBT) < LEAST_FRESH * count.read
+        return led + min(in_doubt, _MAX_IN_DOUBT) < MIN_FRESH * count.read
 
     def _count(self, pattern: str) -> PatternCount:
         count = self.counts.setdefault(pattern, PatternCount())
         self.counts.move_to_end(pattern)
-        if len(self.counts) > _MOST_PATTERNS:
+        if len(self.counts) > _MAX_PATTERNS:
             self.counts.popitem(last=False)
         return count

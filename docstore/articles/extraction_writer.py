@@ -16,7 +16,7 @@ from docstore.articles.rows import article_json, article_row
 from docstore.database import Database
 from docstore.grouping.near_duplicates import Grouping, regroup
 from docstore.grouping.page_graph import Own, renew_ties
-from docstore.grouping.resolve import Place, settle
+from docstore.grouping.resolve import PageRole, resolve
 from docstore.grouping.site_templates import learn
 from docstore.grouping.url_patterns import Evidence, Sibling, sibling_of
 from docstore.model import Article, Kind, Outcome, PageTraits, Reason, Stage, Teaser, WarcPointer
@@ -105,7 +105,7 @@ class Batch:
         `siblings` are those of the pages that are articles or lists.
         """
         old_next = renew_ties(self.database, self.connection, fresh)
-        places = settle(self.database, self.connection, fresh, old_next, siblings)
+        places = resolve(self.database, self.connection, fresh, old_next, siblings)
         before = rows_of(self.connection, [*places, *fresh])
         gone = [url_id for url_id in before if url_id not in places or places[url_id].article is None]
         self.keep_parts(places, fresh)
@@ -117,7 +117,7 @@ class Batch:
         ends = {url_id: end_of(place, before.get(url_id)) for url_id, place in places.items()}
         return {url_id: end for url_id, end in ends.items() if url_id in fresh or is_news(end, known.get(url_id))}
 
-    def keep_parts(self, places: Mapping[int, Place], fresh: Mapping[int, Own | None]) -> None:
+    def keep_parts(self, places: Mapping[int, PageRole], fresh: Mapping[int, Own | None]) -> None:
         """Keep a page's own article beside the store's, where that is another."""
         rows = [
             {"url_id": url_id, "whole_id": place.whole_id, "article": article_json(place.own.article)}
@@ -128,7 +128,9 @@ class Batch:
         self.connection.execute(delete(parts).where(parts.c.url_id.in_(rest)))
         self.database.upsert(self.connection, parts, rows, update=("whole_id", "article"))
 
-    def keep_articles(self, places: Mapping[int, Place], before: Mapping[int, Row[Any]], gone: Sequence[str]) -> None:
+    def keep_articles(
+        self, places: Mapping[int, PageRole], before: Mapping[int, Row[Any]], gone: Sequence[str]
+    ) -> None:
         """Write the articles, log those that a reader sees changed, and find whose copies they are."""
         wholes = {url_id: place for url_id, place in places.items() if place.article is not None}
         rows = [row_of(place, before.get(url_id), self.now) for url_id, place in wholes.items()]
@@ -162,7 +164,7 @@ def seen_in(extraction: Extraction) -> Evidence | None:
     return Evidence.VOUCHED if extraction.vouched else Evidence.UNVOUCHED
 
 
-def row_of(place: Place, before: Row[Any] | None, now: float) -> dict[str, Any]:
+def row_of(place: PageRole, before: Row[Any] | None, now: float) -> dict[str, Any]:
     """The `articles` row of a page; one that a reader sees unchanged keeps its time."""
     assert place.article is not None
     row = article_row(place.own.url_id, place.own.url, place.article, now)
@@ -176,7 +178,7 @@ def differs(row: Mapping[str, Any], before: Row[Any] | None, *names: str) -> boo
     return before is None or any(getattr(before, name) != row[name] for name in names)
 
 
-def end_of(place: Place, before: Row[Any] | None) -> Outcome:
+def end_of(place: PageRole, before: Row[Any] | None) -> Outcome:
     """The outcome of a page with a place."""
     if place.article is None:
         return place.outcome or Outcome(Reason.FAILED)

@@ -27,7 +27,7 @@ from docstore.articles.rows import blocks_of, stored_of
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.grouping.near_duplicates import Grouping, abandoned, regroup
-from docstore.grouping.site_templates import LEAST_PAGES, SAMPLE_PAGES, knowledge_of, learn
+from docstore.grouping.site_templates import MIN_PAGES, SAMPLE_PAGES, knowledge_of, learn
 from docstore.model import Block, Reason, SiteKnowledge, Stage, StoredArticle, WarcPointer
 from docstore.tables import articles, outcomes, page_kinds, pages, parts, site_pages, sites, ties, urls
 
@@ -248,7 +248,7 @@ COUNTED = func.coalesce(sites.c.pages, 0)
 SAMPLE = (
     select(NEW)
     .outerjoin(sites, sites.c.host == NEW.c.host)
-    .where(NEW.c.place <= SAMPLE_PAGES, COUNTED < SAMPLE_PAGES, COUNTED + NEW.c.waiting > LEAST_PAGES)
+    .where(NEW.c.place <= SAMPLE_PAGES, COUNTED < SAMPLE_PAGES, COUNTED + NEW.c.waiting > MIN_PAGES)
     .order_by(NEW.c.url_id)
 )
 # Pages that are no more, of those that were parts, named others, are counted, or that parts are kept under.

@@ -21,7 +21,7 @@ _ROWS = 200  # with their words, in memory at once
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class RejectedLink:
     """A link that is not followed, and why."""
 
     url: str
@@ -30,7 +30,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Guidance:
+class PageDecision:
     """What a focused crawl makes of a page. `words` is what it read, packed; `seq` the place in the order of judging.
 
     `priorities` are those of addresses found before, as they are now; `left_out` links that are not followed.
@@ -43,11 +43,11 @@ class Guidance:
     kept: bool
     words: bytes
     priorities: Mapping[str, float] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[RejectedLink, ...] = ()
 
 
 @dataclass(frozen=True)
-class Judged:
+class StoredDecision:
     """A page as it was judged. `words` is what was read, packed."""
 
     url: str
@@ -74,14 +74,14 @@ class Harvest:
         return self.kept / self.fetched if self.fetched else 0.0
 
 
-class JudgementTable:
+class DecisionTable:
     """`store.judgements`."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
-    def all(self) -> Iterator[Judged]:
+    def all(self) -> Iterator[StoredDecision]:
         """Every judged page in the order of judging, some at a time (memory stays bounded)."""
         last = (-1, -1)
         while True:
@@ -112,19 +112,19 @@ class JudgementTable:
         with self._database.read() as connection:
             return [_pending_of(row) for row in connection.execute(query)][::-1]
 
-    def record(self, given: Sequence[tuple[int, Guidance]]) -> None:
+    def record(self, given: Sequence[tuple[int, PageDecision]]) -> None:
         """Keep what was thought of pages of the archive: (url_id, guidance) of each, in order."""
         at = self._clock()
         with self._database.write() as connection:
             write_guidance(self._database, connection, [(url_id, one, at) for url_id, one in given])
 
-    def find(self, url: str) -> Judged | None:
+    def find(self, url: str) -> StoredDecision | None:
         """The judgement of an address."""
         with self._database.read() as connection:
             row = connection.execute(_JUDGED.where(urls.c.url == url)).first()
         return _judged_of(row) if row else None
 
-    def left_out(self, url: str) -> tuple[LeftOut, str] | None:
+    def left_out(self, url: str) -> tuple[RejectedLink, str] | None:
         """Why a link was not followed, and the address of the page that it was last seen on."""
         query = (
             select(left_out, urls.c.url.label("parent"))
@@ -133,7 +133,7 @@ class JudgementTable:
         )
         with self._database.read() as connection:
             row = connection.execute(query).first()
-        return (LeftOut(row.url, row.anchor, row.reason), row.parent or "") if row else None
+        return (RejectedLink(row.url, row.anchor, row.reason), row.parent or "") if row else None
 
     def harvest(self) -> list[Harvest]:
         """What each strategy kept of each host's pages, the hosts with most pages first."""
@@ -153,7 +153,9 @@ class JudgementTable:
                 _write_priorities(connection, priorities)
 
 
-def write_guidance(database: Database, connection: Connection, given: Sequence[tuple[int, Guidance, float]]) -> None:
+def write_guidance(
+    database: Database, connection: Connection, given: Sequence[tuple[int, PageDecision, float]]
+) -> None:
     """Keep what was thought of pages: (url_id, guidance, time) of each, in order. Their links are in the table."""
     database.upsert(connection, judged, [_judged_row(url_id, one) for url_id, one, _ in given], update=_RENEWED)
     priorities: dict[str, float] = {}
@@ -169,7 +171,7 @@ def _write_priorities(connection: Connection, priorities: Mapping[str, float]) -
         connection.execute(_PRIORITY, [{"address": url, "new": value} for url, value in priorities.items()])
 
 
-def _judged_row(url_id: int, one: Guidance) -> dict[str, Any]:
+def _judged_row(url_id: int, one: PageDecision) -> dict[str, Any]:
     return {
         "url_id": url_id,
         "seq": one.seq,
@@ -181,7 +183,7 @@ def _judged_row(url_id: int, one: Guidance) -> dict[str, Any]:
     }
 
 
-def _left_out_row(link: LeftOut, parent_id: int, at: float) -> dict[str, Any]:
+def _left_out_row(link: RejectedLink, parent_id: int, at: float) -> dict[str, Any]:
     return {
         "url": link.url,
         "parent_id": parent_id,
@@ -196,8 +198,8 @@ def _pending_of(row: Any) -> PendingPage:
     return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
 
 
-def _judged_of(row: Any) -> Judged:
-    return Judged(row.url, row.seq, row.strategy, row.topic, row.score, bool(row.kept), row.words)
+def _judged_of(row: Any) -> StoredDecision:
+    return StoredDecision(row.url, row.seq, row.strategy, row.topic, row.score, bool(row.kept), row.words)
 
 
 _RENEWED = ("strategy", "topic", "score", "kept", "words")  # a page that is read again keeps its place in the order

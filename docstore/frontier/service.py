@@ -45,7 +45,7 @@ class FrontierRow:
     detail: str
 
 
-class FrontierDesk:
+class FrontierService:
     """Questions and orders of an operator. A *part* is an address, or one that ends in `*`: all that begin so."""
 
     def __init__(self, database: Database) -> None:

@@ -19,10 +19,10 @@ from docstore.archive import Archive
 from docstore.articles.records import Op, OutcomeRow, storable, write_changes, write_outcomes
 from docstore.batches import batched
 from docstore.database import Database, wrapped_errors
-from docstore.frontier.focused_decisions import Guidance, write_guidance
+from docstore.frontier.focused_decisions import PageDecision, write_guidance
 from docstore.frontier.order import change_rates, due_at_hosts, due_order
 from docstore.frontier.requeueing import requeue
-from docstore.frontier.service import FrontierDesk
+from docstore.frontier.service import FrontierService
 from docstore.grouping.spurious_changes import discount_noise
 from docstore.model import FrontierEntry, Kind, Outcome, Page, Stage, WarcPointer
 from docstore.tables import articles, outcomes, pages, robots, urls
@@ -66,7 +66,7 @@ class Visit:
     gone: bool = False
     links: tuple[NewUrl, ...] = ()
     attempts: int = 0
-    guidance: Guidance | None = None
+    guidance: PageDecision | None = None
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class FrontierTable:
         self._clock = clock
 
     @property
-    def desk(self) -> FrontierDesk:
+    def desk(self) -> FrontierService:
         """What an operator sees and does."""
-        return FrontierDesk(self._database)
+        return FrontierService(self._database)
 
     def opener(self) -> Callable[[], AbstractContextManager["FrontierTable"]]:
         """What opens the same table in another process, with WARC files of its own."""
@@ -255,7 +255,7 @@ class FrontierTable:
             connection.execute(VALIDATED, validators)
 
     def export(self, part: str, target: Path) -> int:
-        """Write the pages kept of a part (see `FrontierDesk`) into one new WARC file; how many."""
+        """Write the pages kept of a part (see `FrontierService`) into one new WARC file; how many."""
         return self._archive.copy_out(self.desk.kept(part), target)
 
     def robots(self, origin: str) -> StoredRobots | None:

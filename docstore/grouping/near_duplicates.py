@@ -82,7 +82,7 @@ class Grouping:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ClusterRole:
     """Where an article stands: behind the `leader` (a `doc_id`; "": it leads itself), in which `series`."""
 
     leader: str = ""
@@ -140,23 +140,23 @@ def regroup(
     return moved
 
 
-def place(connection: Connection, database: Database, url_id: int, grouping: Grouping) -> Standing:
+def place(connection: Connection, database: Database, url_id: int, grouping: Grouping) -> ClusterRole:
     """Where an article stands from now on."""
     row = rows_of(connection, [url_id])[url_id]
     signature, text = signature_of(row.signature), grouping.text(row)
     if not signature:
-        return Standing()
+        return ClusterRole()
     keys = {*bands_of(signature), *text.keys}
     shared = sharing(connection, url_id, keys)
     near = candidates(connection, signature, shared, text, grouping.least)[:MAX_COMPARED]
     others = rows_of(connection, [candidate.url_id for candidate in near])
     for candidate in near:
         if text.is_copy_of(grouping.text(others[candidate.url_id])):
-            return Standing(candidate.doc_id, candidate.series)
+            return ClusterRole(candidate.doc_id, candidate.series)
     leaders_of = Counter(key for keys_shared in shared.values() for key in keys_shared)
     free = sorted(key for key in keys if leaders_of[key] < MAX_LEADERS)
     database.upsert(connection, bands, [{"band": key, "url_id": url_id} for key in free])
-    return Standing(series=near[0].series if near else series_of(row))
+    return ClusterRole(series=near[0].series if near else series_of(row))
 
 
 def series_of(row: Row[Any]) -> str:
@@ -207,13 +207,13 @@ def followers(connection: Connection, doc_ids: Sequence[str]) -> list[int]:
     return list(connection.scalars(select(articles.c.url_id).where(articles.c.duplicate_of.in_(doc_ids))))
 
 
-def places(connection: Connection, url_ids: Sequence[int]) -> dict[int, Standing]:
+def places(connection: Connection, url_ids: Sequence[int]) -> dict[int, ClusterRole]:
     """Where each article stands now."""
-    found: dict[int, Standing] = {}
+    found: dict[int, ClusterRole] = {}
     for batch in batched(url_ids, PARAMETERS):
         query = select(articles.c.url_id, articles.c.duplicate_of, articles.c.series)
         rows = connection.execute(query.where(articles.c.url_id.in_(batch)))
-        found.update((row.url_id, Standing(row.duplicate_of, row.series)) for row in rows)
+        found.update((row.url_id, ClusterRole(row.duplicate_of, row.series)) for row in rows)
     return found
 
 

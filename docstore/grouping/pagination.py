@@ -18,7 +18,7 @@ from docstore.model import Article, Block, BlockKind
 
 LONGEST_CHAIN = 50
 LEAD = 5  # so many lines of the first page may stand again above a later page's text
-LEAST_LIKENESS = 0.5  # of a page and its original, where their titles differ
+MIN_LIKENESS = 0.5  # of a page and its original, where their titles differ
 SITE_VARIANT = re.compile(r"^(?:(?:www|wap|mobile|m|amp|touch|3g|print)\.)+(?=[^.]+\.)")
 SCHEME = re.compile(r"^https?://", re.IGNORECASE)
 # What may tell a page's title (without white space) from the first page's: 题目（2） 题目第2页 Title-Page2 Title(2/3)
@@ -113,7 +113,7 @@ def is_alike(page: Article, original: Article) -> bool:
     title, body = title_key(page.title), bare(page.body)
     if (title and title == title_key(original.title)) or body == bare(original.body):
         return True
-    return likeness(page.signature, original.signature) >= LEAST_LIKENESS
+    return likeness(page.signature, original.signature) >= MIN_LIKENESS
 
 
 def title_key(title: str) -> str:

@@ -36,7 +36,7 @@ MOST = 2_000  # doubles of one article that are looked at in one transaction
 
 
 @dataclass(frozen=True)
-class Place:
+class PageRole:
     """What a page is: an article (of `pages` pages), or with `outcome` a part of what is kept at `whole_id`."""
 
     own: Own
@@ -47,7 +47,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Standing:
+class CanonicalCandidate:
     """An article among those of the same text on the same host; the first in order stands for all."""
 
     url_id: int
@@ -65,13 +65,13 @@ class Standing:
         return not self.is_original, bool(self.canonical_url), len(self.url), self.url_id
 
 
-def settle(
+def resolve(
     database: Database,
     connection: Connection,
     fresh: Mapping[int, Own | None],
     old_next: Iterable[str],
     siblings: Mapping[int, Sibling],
-) -> dict[int, Place]:
+) -> dict[int, PageRole]:
     """The places of the pages of a batch and of all others that it changes; pages without article have none.
 
     `fresh` is what extraction made of the batch's pages, `old_next` the addresses that they named as their next
@@ -86,8 +86,8 @@ def settle(
             counted |= new
             ids |= around(connection, graph, turned)
         found = {url_id: place_of(graph, url_id) for url_id in sorted(ids) if graph.own(url_id)}
-        beaten = join_doubles(connection, found, ids)
-        more = around(connection, graph, beaten | dependents(connection, found, fresh)) - ids
+        superseded = join_doubles(connection, found, ids)
+        more = around(connection, graph, superseded | dependents(connection, found, fresh)) - ids
         if not more:
             return found
         ids |= more
@@ -151,7 +151,7 @@ def following(graph: PageGraph, url_id: int) -> list[int]:
     return found
 
 
-def place_of(graph: PageGraph, url_id: int) -> Place:
+def place_of(graph: PageGraph, url_id: int) -> PageRole:
     """What a page is by what pages name."""
     own = graph.own(url_id)
     assert own is not None
@@ -165,10 +165,10 @@ def place_of(graph: PageGraph, url_id: int) -> Place:
     if original is not None:
         return part_of(own, original, Reason.DOUBLE, url_of(graph, original))
     pages = [page for page in map(graph.own, chain) if page]
-    return Place(own, url_id, join([page.article for page in pages]), len(pages))
+    return PageRole(own, url_id, join([page.article for page in pages]), len(pages))
 
 
-def list_place(graph: PageGraph, own: Own) -> Place | None:
+def list_place(graph: PageGraph, own: Own) -> PageRole | None:
     """The place of a page that is a list, for what it shows or for what its siblings are."""
     shown = graph.shows(own.url_id)
     if shown is not None:
@@ -187,9 +187,9 @@ def original_of(graph: PageGraph, url_id: int, chain: list[int]) -> int | None:
     return originals[0]
 
 
-def part_of(own: Own, whole_id: int, reason: Reason, whole_url: str) -> Place:
+def part_of(own: Own, whole_id: int, reason: Reason, whole_url: str) -> PageRole:
     """The place of a page that is no article of its own."""
-    return Place(own, whole_id, outcome=Outcome(reason, whole_url))
+    return PageRole(own, whole_id, outcome=Outcome(reason, whole_url))
 
 
 def url_of(graph: PageGraph, url_id: int) -> str:
@@ -198,32 +198,32 @@ def url_of(graph: PageGraph, url_id: int) -> str:
     return own.url if own else ""
 
 
-def join_doubles(connection: Connection, found: dict[int, Place], decided: AbstractSet[int]) -> set[int]:
+def join_doubles(connection: Connection, found: dict[int, PageRole], decided: AbstractSet[int]) -> set[int]:
     """Make doubles of the articles in `found` whose text is another's on the same host.
 
     Those of the pages `decided` that are not in `found` are no articles any more, whatever the store has of them.
     Returns the articles outside that have to become doubles of one in `found`.
     """
-    groups: dict[tuple[str, int], list[Standing]] = {}
+    groups: dict[tuple[str, int], list[CanonicalCandidate]] = {}
     for url_id, place in found.items():
         if place.article is not None:
-            standing = Standing(url_id, place.own.url, place.article.canonical_url)
+            standing = CanonicalCandidate(url_id, place.own.url, place.article.canonical_url)
             groups.setdefault((place.own.host, text_key(place.article)), []).append(standing)
     for key, standing in outside(connection, groups, decided):
         groups[key].append(standing)
-    beaten = set()
+    superseded = set()
     for group in groups.values():
         best = min(group, key=lambda standing: standing.rank)
         losers = {standing.url_id for standing in group if standing is not best and not standing.is_original}
-        beaten |= losers - found.keys()
+        superseded |= losers - found.keys()
         for url_id in losers & found.keys():
             found[url_id] = part_of(found[url_id].own, best.url_id, Reason.DOUBLE, best.url)
-    return beaten
+    return superseded
 
 
 def outside(
     connection: Connection, keys: Iterable[tuple[str, int]], decided: AbstractSet[int]
-) -> list[tuple[tuple[str, int], Standing]]:
+) -> list[tuple[tuple[str, int], CanonicalCandidate]]:
     """The articles in the store, but for the pages `decided`, with the same (host, text_key) as one of `keys`."""
     wanted = set(keys)
     query = (
@@ -232,13 +232,13 @@ def outside(
         .where(articles.c.text_key.in_({text for _, text in wanted}))
     )
     return [
-        ((row.host, row.text_key), Standing(row.url_id, row.url, row.canonical_url))
+        ((row.host, row.text_key), CanonicalCandidate(row.url_id, row.url, row.canonical_url))
         for row in connection.execute(query)
         if (row.host, row.text_key) in wanted and row.url_id not in decided
     ]
 
 
-def dependents(connection: Connection, found: Mapping[int, Place], fresh: Mapping[int, Own | None]) -> set[int]:
+def dependents(connection: Connection, found: Mapping[int, PageRole], fresh: Mapping[int, Own | None]) -> set[int]:
     """The parts of those articles that are not what they were in the store: their place may be another now."""
     ids = {*found, *fresh}
     query = select(articles.c.url_id, articles.c.text_key).where(articles.c.url_id.in_(ids))

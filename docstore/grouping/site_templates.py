@@ -14,10 +14,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from docstore.model import PageTraits, SiteKnowledge
 from docstore.tables import site_lines, site_pages, site_tails, sites
 
-LEAST_PAGES = 3  # on fewer pages a line does not repeat
+MIN_PAGES = 3  # on fewer pages a line does not repeat
 LINE_SHARE = 0.3  # of a host's pages show a line that is no article's text
 TAIL_SHARE = 0.05  # of a host's pages end their <title> so: each channel may have an ending of its own
-MOST_LINES = 5_000  # kept of a host; of each page the LINES_OF_PAGE lowest hashes, a sample that pages share
+MAX_LINES = 5_000  # kept of a host; of each page the LINES_OF_PAGE lowest hashes, a sample that pages share
 LINES_OF_PAGE = 2_000
 LONGEST_TAIL = 200
 AGE = 2_000  # pages
@@ -28,11 +28,11 @@ def knowledge_of(connection: Connection, host: str) -> SiteKnowledge:
     """What is known of a host."""
     pages = connection.scalar(select(sites.c.pages).where(sites.c.host == host)) or 0
     lines = select(site_lines.c.line).where(
-        site_lines.c.host == host, site_lines.c.pages >= max(LEAST_PAGES, LINE_SHARE * pages)
+        site_lines.c.host == host, site_lines.c.pages >= max(MIN_PAGES, LINE_SHARE * pages)
     )
     tails = (
         select(site_tails.c.tail)
-        .where(site_tails.c.host == host, site_tails.c.pages >= max(LEAST_PAGES, TAIL_SHARE * pages))
+        .where(site_tails.c.host == host, site_tails.c.pages >= max(MIN_PAGES, TAIL_SHARE * pages))
         .order_by(site_tails.c.pages.desc(), site_tails.c.tail)
     )
     return SiteKnowledge(pages, frozenset(connection.scalars(lines)), tuple(connection.scalars(tails)))
@@ -76,11 +76,11 @@ def add(connection: Connection, table: Table, rows: Sequence[dict[str, object]])
 
 
 def trim(connection: Connection, table: Table, host: str) -> None:
-    """Forget what was seen least where a host has more than MOST_LINES entries."""
+    """Forget what was seen least where a host has more than MAX_LINES entries."""
     mine = table.c.host == host
-    if (connection.scalar(select(func.count()).where(mine)) or 0) <= MOST_LINES:
+    if (connection.scalar(select(func.count()).where(mine)) or 0) <= MAX_LINES:
         return
-    ranked = select(table.c.pages).where(mine).order_by(table.c.pages.desc()).offset(MOST_LINES).limit(1)
+    ranked = select(table.c.pages).where(mine).order_by(table.c.pages.desc()).offset(MAX_LINES).limit(1)
     connection.execute(delete(table).where(mine, table.c.pages <= (connection.scalar(ranked) or 0)))
 
 

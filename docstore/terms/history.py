@@ -22,7 +22,7 @@ from docstore.tables import term_acts, term_changes, terms
 from docstore.terms.rows import UNDECIDED, State, listed, state_in, state_of, state_text, term_row
 
 BATCH = 500
-MOST_SYNONYMS = 8  # of one term
+MAX_SYNONYMS = 8  # of one term
 LONGEST_SYNONYM = 64  # characters
 
 
@@ -279,8 +279,8 @@ def change_of(edit: TermEdit, old: Row[Any] | None, row: Row[Any], by: str, now:
 def fit_synonyms(text: str, words: Sequence[str]) -> tuple[str, ...]:
     """`words` without blanks around them, empty ones, and `text` itself. LexiconError for too many or too long ones."""
     chosen = tuple(word for word in dict.fromkeys(storable(one).strip() for one in words) if word not in ("", text))
-    if len(chosen) > MOST_SYNONYMS:
-        raise LexiconError(f"{text!r} can have {MOST_SYNONYMS} synonyms, not {len(chosen)}")
+    if len(chosen) > MAX_SYNONYMS:
+        raise LexiconError(f"{text!r} can have {MAX_SYNONYMS} synonyms, not {len(chosen)}")
     if long := [word[:40] for word in chosen if len(word) > LONGEST_SYNONYM]:
         raise LexiconError(f"a synonym has at most {LONGEST_SYNONYM} characters: {', '.join(long)} ...")
     return chosen

@@ -13,7 +13,7 @@ from docstore.database import Database
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.tables import changes, lexicon_entries, lexicons, terms
-from docstore.terms.history import LONGEST_SYNONYM, MOST_SYNONYMS, ActKind, TermActs, TermEdit
+from docstore.terms.history import LONGEST_SYNONYM, MAX_SYNONYMS, ActKind, TermActs, TermEdit
 from docstore.terms.queue import NEVER, RANKED_MINED
 from docstore.terms.rows import entry_of, entry_row, lexicon_of, term_of, term_row
 
@@ -87,7 +87,7 @@ class LexiconTable:
         """Keep other words for a known term, instead of those it had; the next version has them if it has the term.
 
         Blanks around a word, empty words and the term itself are left out. Raises LexiconError for an unknown term,
-        for more than `MOST_SYNONYMS` and for one of more than `LONGEST_SYNONYM` characters; nothing is kept then.
+        for more than `MAX_SYNONYMS` and for one of more than `LONGEST_SYNONYM` characters; nothing is kept then.
         """
         self._acts.do(ActKind.SYNONYMS, [TermEdit(text, synonyms=tuple(synonyms))], by)
 
@@ -196,4 +196,4 @@ class LexiconTable:
         return lexicon_of(row, entries)
 
 
-__all__ = ["LONGEST_SYNONYM", "MOST_SYNONYMS", "LexiconTable"]
+__all__ = ["LONGEST_SYNONYM", "MAX_SYNONYMS", "LexiconTable"]

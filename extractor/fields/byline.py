@@ -25,12 +25,12 @@ from extractor.fields.persons import (
     clean_source,
     names_in,
 )
-from extractor.page.byline_zone import LONG, Frame
+from extractor.page.byline_zone import LONG, BylineZone
 from extractor.page.document import Document
 from extractor.page.layout import Line, Span
 from text.scripts import HAN
 
-MOST_NAMES = 12
+MAX_NAMES = 12
 BEFORE, BEHIND = 4, 10  # lines before the title and behind the text's first line that may hold a byline
 LAST = 3  # lines at the end of the text that may hold one
 CHINESE = re.compile(f"[{HAN}]")
@@ -74,17 +74,17 @@ AUTHOR_NOTE = re.compile(
 SOURCE_NOTE = re.compile(r"(?:^|[\s_-])(?:source|laiyuan|origin|copyfrom|media-?name)(?:$|[\s_-])|source_baidu")
 
 
-def find_author(document: Document, frame: Frame, linked: LinkedArticle, site: frozenset[str]) -> str:
+def find_author(document: Document, frame: BylineZone, linked: LinkedArticle, site: frozenset[str]) -> str:
     """The authors of an article, joined by ", ", or "". `site` are the names of the site, which are nobody's."""
     people = [name for text in linked.people for name in names_in(text, frozenset() if " " in text.strip() else site)]
     for texts in candidates(document, frame, linked, people):
         names = people if texts is people else [name for text in texts for name in names_in(text, site)]
         if names:
-            return ", ".join(dict.fromkeys(names[:MOST_NAMES]))
+            return ", ".join(dict.fromkeys(names[:MAX_NAMES]))
     return ""
 
 
-def candidates(document: Document, frame: Frame, linked: LinkedArticle, people: list[str]) -> Iterator[list[str]]:
+def candidates(document: Document, frame: BylineZone, linked: LinkedArticle, people: list[str]) -> Iterator[list[str]]:
     """Texts that hold the authors' names, one list for a place, most trusted first."""
     near = near_lines(document, frame)
     lines = [document.layout.lines[place] for place in near]
@@ -98,7 +98,7 @@ def candidates(document: Document, frame: Frame, linked: LinkedArticle, people: 
     yield from ([match["names"]] for match in reporters(document, frame))
 
 
-def near_lines(document: Document, frame: Frame) -> list[int]:
+def near_lines(document: Document, frame: BylineZone) -> list[int]:
     """Places of the lines that may hold a byline: around the title down to the text, then at the text's end."""
     top = frame.title if frame.title >= 0 else max(0, frame.first - BEHIND)
     start = max(0, top - BEFORE)
@@ -142,7 +142,7 @@ def author_link(line: Line) -> str:
     return ""
 
 
-def reporters(document: Document, frame: Frame) -> Iterator[re.Match[str]]:
+def reporters(document: Document, frame: BylineZone) -> Iterator[re.Match[str]]:
     """（记者张三） at the beginning of the text."""
     for line in document.layout.lines[frame.first : frame.first + 2]:
         text = line.text[:REPORTER_HEAD]
@@ -164,7 +164,7 @@ def noted(document: Document, near: list[int], name: re.Pattern[str]) -> list[st
                 for n in document.layout.notes
                 if n.facts.name == note.facts.name and start <= n.line <= note.line + 1
             ]
-            return same[:MOST_NAMES]
+            return same[:MAX_NAMES]
     spans, lines = document.layout.spans, document.layout.lines
     first = bisect_left(spans, start, key=line_of)
     for span in spans[first : bisect_right(spans, end, key=line_of)]:
@@ -178,7 +178,7 @@ def line_of(span: Span) -> int:
     return span.start
 
 
-def find_source(document: Document, frame: Frame, linked: LinkedArticle) -> str:
+def find_source(document: Document, frame: BylineZone, linked: LinkedArticle) -> str:
     """Whom the article was taken over from, as it says itself, or ""."""
     near = near_lines(document, frame)
     lines = [document.layout.lines[place] for place in near]

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from extractor.fields.date_text import ODD_DIGITS, Stamp, first_stamp, plain_digits, stated_date, western_digits
-from extractor.page.byline_zone import ABOVE, LINK_LINE, LONG, Frame, frame_of
+from extractor.page.byline_zone import ABOVE, LINK_LINE, LONG, BylineZone, byline_zone_of
 from extractor.page.document import Document
 from extractor.page.layout import CODE_TAG, Layout, Line, size_of
-from extractor.page.markup_hints import Facts, Hint
+from extractor.page.markup_hints import Hint, TagInfo
 
 BEGINNING = 60  # characters of a long line that are looked at
 SHORT_LINE = 20.0
@@ -22,7 +22,7 @@ CELLS = ("tr", "td", "th")
 FAR = 9.0  # cost of a place far behind the end of the text
 THREAD = 3  # labelled dates inside a text that make it a thread
 SURE = 2.0  # cost of a place up to which a date shown there is the article's
-MOST_LINES = 6  # of a small element
+MAX_LINES = 6  # of a small element
 SHORT = 40  # characters of an element in which 9.5.16 is a date
 NAMED = 0.4  # what it is worth to be named a date, and to be marked as the date of publication
 PUBDATE = 1.4
@@ -81,14 +81,14 @@ def shown_dates(document: Document, body: int, month_first: bool) -> list[Shown]
     layout = document.layout
     if not layout.spans or not 0 <= body < len(layout.spans):
         return []
-    frame = frame_of(document, body)
+    frame = byline_zone_of(document, body)
     by_line = first_of_thread(dict(dated_lines(layout, frame, month_first)), frame)
     updated = [place for place, one in by_line.items() if one.updated]
     found = [*by_line.values(), *dated_elements(layout, frame, month_first, updated)]
     return sorted(found, key=lambda shown: shown.cost)
 
 
-def dated_lines(layout: Layout, frame: Frame, month_first: bool) -> Iterator[tuple[int, Shown]]:
+def dated_lines(layout: Layout, frame: BylineZone, month_first: bool) -> Iterator[tuple[int, Shown]]:
     """Lines around the article that hold a date, by their place."""
     lines = layout.lines
     start = max(0, min(frame.first, frame.title if frame.title >= 0 else frame.first) - ABOVE)
@@ -106,7 +106,7 @@ def dated_lines(layout: Layout, frame: Frame, month_first: bool) -> Iterator[tup
             yield place, Shown(stamp, text, cost, is_change, "text", is_alone)
 
 
-def first_of_thread(by_line: dict[int, Shown], frame: Frame) -> dict[int, Shown]:
+def first_of_thread(by_line: dict[int, Shown], frame: BylineZone) -> dict[int, Shown]:
     """Where many labelled dates stand inside the text, as in a forum, the first is the article's, none at the end."""
     posts = [place for place in by_line if frame.first <= place < frame.end and says_published(by_line[place])]
     if len(posts) < THREAD:
@@ -167,7 +167,7 @@ def is_update_label(line: Line) -> bool:
     return line.size <= MAX_LABEL and UPDATED.search(text) is not None and PUBLISHED.search(text) is None
 
 
-def place_cost(place: int, frame: Frame) -> float:
+def place_cost(place: int, frame: BylineZone) -> float:
     """How little a line's place is that of the article's date."""
     title, first, end = frame.title, frame.first, frame.end
     if place == title:
@@ -184,7 +184,7 @@ def place_cost(place: int, frame: Frame) -> float:
     return 5.0 + 0.01 * (place - first) if place < end else FAR
 
 
-def region_cost(layout: Layout, span: int, frame: Frame) -> float:
+def region_cost(layout: Layout, span: int, frame: BylineZone) -> float:
     """What the names of the elements around a line say against it, those around the article apart."""
     for place in layout.above(span):
         if place in frame.around:
@@ -207,7 +207,7 @@ def name_cost(name: str) -> float:
     return 3.0 if TODAY.search(name) else 0.0
 
 
-def dated_elements(layout: Layout, frame: Frame, month_first: bool, updated: Collection[int]) -> Iterator[Shown]:
+def dated_elements(layout: Layout, frame: BylineZone, month_first: bool, updated: Collection[int]) -> Iterator[Shown]:
     """Small elements that say that they are a date, anywhere on the page; `updated` are lines that say the contrary."""
     lines = layout.lines
     for note in layout.notes:
@@ -216,7 +216,7 @@ def dated_elements(layout: Layout, frame: Frame, month_first: bool, updated: Col
             element = Element(note.facts, note.text, note.line, around)
             yield from dated_element(layout, frame, element, month_first, updated)
     for index, span in enumerate(layout.spans):
-        if span.facts.marked and span.end - span.start <= MOST_LINES and is_dated(span.facts):
+        if span.facts.marked and span.end - span.start <= MAX_LINES and is_dated(span.facts):
             text = " ".join(line.text for line in lines[span.start : span.end])
             element = Element(span.facts, text, span.start, index)
             yield from dated_element(layout, frame, element, month_first, updated)
@@ -231,13 +231,13 @@ def is_in_code(layout: Layout, place: int) -> bool:
 class Element:
     """A small element: what its tag says, its text, its first line, and its span or the one around it."""
 
-    facts: Facts
+    facts: TagInfo
     text: str
     line: int
     span: int
 
 
-def is_dated(facts: Facts) -> bool:
+def is_dated(facts: TagInfo) -> bool:
     """The element says that it is a date."""
     return facts.tag == "time" or speaks_of_date(facts.name)
 
@@ -249,7 +249,7 @@ def speaks_of_date(name: str) -> bool:
 
 
 def dated_element(
-    layout: Layout, frame: Frame, element: Element, month_first: bool, updated: Collection[int]
+    layout: Layout, frame: BylineZone, element: Element, month_first: bool, updated: Collection[int]
 ) -> Iterator[Shown]:
     """The date of an element that is named as one; what it shows goes before what it says to machines."""
     facts = element.facts

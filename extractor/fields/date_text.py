@@ -79,7 +79,7 @@ VERSION = re.compile(
 ISO = re.compile(r"(199\d|20\d\d)-(\d\d)-(\d\d)(?!\d)")
 HAS_YEAR = re.compile(r"20\d\d|199\d")
 DIGIT = re.compile(r"\d")
-MOST_YEARS = 5  # in one text that are looked around
+MAX_YEARS = 5  # in one text that are looked around
 AROUND = 36  # characters before and behind a year
 ROC_OR_ERA = re.compile(r"(民[國国]|令和|平成)\s?(\d{1,3}|元)\s?(?=年)")
 YEARS_BEFORE = {"民國": 1911, "民国": 1911, "令和": 2018, "平成": 1988}
@@ -197,7 +197,7 @@ def first_stamp(text: str, month_first: bool = False, short: bool = False) -> St
 
 def stamps(text: str, month_first: bool) -> Iterator[Stamp]:
     """The days around the first years of a text: for each year, the first of those that the patterns find there."""
-    for year in islice(HAS_YEAR.finditer(text), MOST_YEARS):
+    for year in islice(HAS_YEAR.finditer(text), MAX_YEARS):
         start, end = max(0, year.start() - AROUND), year.end() + AROUND
         before = DIGIT.search(text, start, year.start()) is not None
         behind = DIGIT.search(text, year.end(), end) is not None

@@ -6,8 +6,8 @@ from collections import Counter
 from text.scripts import HAN
 
 SAMPLE = 1_000
-LEAST_WORDS = 2  # of a language's common words that must be there for it to be told, and their share of all words
-LEAST_SHARE = 0.04
+MIN_WORDS = 2  # of a language's common words that must be there for it to be told, and their share of all words
+MIN_SHARE = 0.04
 FEW_WORDS = 30
 CHINESE = re.compile(f"[{HAN}]+")
 LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
@@ -95,6 +95,6 @@ def by_words(words: list[str], stated: str) -> str:
     """
     counts = Counter(language for word in words if word in WORDS for language in WORDS[word])
     best = max(counts.values(), default=0)
-    if best < max(LEAST_WORDS, len(words) * LEAST_SHARE):
+    if best < max(MIN_WORDS, len(words) * MIN_SHARE):
         return stated or ("en" if len(words) < FEW_WORDS else "")
     return stated if counts[stated] == best else max(counts, key=lambda language: counts[language])

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 LONGEST = 300_000  # characters of all scripts together
-MOST_NODES = 600  # objects looked at on a page
+MAX_NODES = 600  # objects looked at on a page
 DEEPEST = 6
 # In order of trust; what ends in "Article" or "Posting" is an article too.
 ARTICLE_TYPES = ("newsarticle", "article", "blogposting", "reportagenewsarticle", "report", "liveblogposting")
@@ -84,7 +84,7 @@ def linked_article(scripts: tuple[str, ...], url: str) -> LinkedArticle:
         else:
             nodes += walk(parsed, 0)
     by_id = {str(node.get("@id")): node for node, _ in nodes if "@id" in node and len(node) > 1}
-    ranked = sorted(((rank(node, depth, url), place) for place, (node, depth) in enumerate(nodes[:MOST_NODES])))
+    ranked = sorted(((rank(node, depth, url), place) for place, (node, depth) in enumerate(nodes[:MAX_NODES])))
     articles = [nodes[place][0] for how, place in ranked if how[0] < NO_ARTICLE]
     crumbs = next((crumbs_of(node) for node, _ in nodes if "breadcrumblist" in types_of(node)), ())
     if not articles:
@@ -109,7 +109,7 @@ def parsed_json(script: str) -> object:
 def walk(value: object, depth: int) -> Iterator[tuple[Node, int]]:
     """All objects of a value, outermost first, with the depth of nesting; not those below OTHERS."""
     if isinstance(value, list):
-        for one in value[:MOST_NODES]:
+        for one in value[:MAX_NODES]:
             yield from walk(one, depth)
     elif isinstance(value, dict):
         yield value, depth
@@ -141,11 +141,11 @@ def kind_of(nodes: Sequence[tuple[Node, int]], url: str) -> str:
 
     Where many articles give no address they are those of a list.
     """
-    articles = [node for node, _ in nodes[:MOST_NODES] if any(map(is_article_type, types_of(node)))]
+    articles = [node for node, _ in nodes[:MAX_NODES] if any(map(is_article_type, types_of(node)))]
     found = [addresses_of(node) for node in articles]
     if url and any(is_same_page(address, url) for addresses in found for address in addresses):
         return ARTICLE
-    if any(depth < 2 and not COLLECTION_TYPES.isdisjoint(types_of(node)) for node, depth in nodes[:MOST_NODES]):
+    if any(depth < 2 and not COLLECTION_TYPES.isdisjoint(types_of(node)) for node, depth in nodes[:MAX_NODES]):
         return COLLECTION
     nowhere = sum(not addresses or not url for addresses in found)
     return ARTICLE if 0 < nowhere < MANY else ""
@@ -247,7 +247,7 @@ def text_of(value: object) -> str:
 
 def texts_of(value: object) -> tuple[str, ...]:
     """All text values of a list, or of one."""
-    values = value[:MOST_NODES] if isinstance(value, list) else [value]
+    values = value[:MAX_NODES] if isinstance(value, list) else [value]
     return tuple(found for one in values if (found := text_of(one)))
 
 

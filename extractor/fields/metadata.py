@@ -12,16 +12,16 @@ from extractor.fields.linked_data import LinkedArticle, linked_article
 from extractor.fields.page_urls import absolute, find_canonical, find_next, parts_of
 from extractor.fields.persons import bare
 from extractor.methods.contract import Body
-from extractor.page.byline_zone import Frame, frame_of
+from extractor.page.byline_zone import BylineZone, byline_zone_of
 from extractor.page.document import Document
 from extractor.page.markup_hints import attributes_of
 
-MOST_KEYWORDS = 20
-MOST_LISTED = 80
+MAX_KEYWORDS = 20
+MAX_LISTED = 80
 LONGEST_KEYWORD = 40
 FEW_KEYWORDS = 10  # longer lists name the whole site: of them those stay that the article uses
 LONGEST_SECTION = 40
-MOST_CRUMBS = 8
+MAX_CRUMBS = 8
 CRUMB_JOINT = re.compile(r"\s*(?:-{1,2}>|>{1,2}|＞|»|›|→|/|\||┊|·)\s*")
 HOME = frozenset(
     (
@@ -47,7 +47,7 @@ PICTURE_METAS = (
 NO_PICTURE = re.compile(
     r"logo|default|blank|spacer|placeholder|1x1|pixel|avatar|favicon|sprite|qrcode|erweima|/icons?/|loading|\.svg"
 )
-LEAST_SIDE = 100  # pixels, of a picture in the text whose size is known
+MIN_SIDE = 100  # pixels, of a picture in the text whose size is known
 PICTURE_SOURCES = ("data-original", "data-src", "data-lazy-src", "data-url", "src")
 
 
@@ -71,7 +71,7 @@ class Metadata:
 def find_metadata(document: Document, body: Body, title: str) -> Metadata:
     """The metadata of a page whose article has this body and title. No input makes this raise."""
     linked = linked_article(document.json_ld, document.url)
-    frame = frame_of(document, body.span)
+    frame = byline_zone_of(document, body.span)
     site = site_names(document, title)
     canonical = find_canonical(document, linked)
     author, source = find_author(document, frame, linked, site), find_source(document, frame, linked)
@@ -104,7 +104,7 @@ def site_names(document: Document, title: str) -> frozenset[str]:
     return frozenset(name for part in parts if len(name := bare(part)) > 1)
 
 
-def find_section(document: Document, frame: Frame, linked: LinkedArticle, title: str, site: frozenset[str]) -> str:
+def find_section(document: Document, frame: BylineZone, linked: LinkedArticle, title: str, site: frozenset[str]) -> str:
     """The channel in which an article stands: as a field says, or the last step of its breadcrumbs."""
     fields = (document.metas[name] for name in SECTION_METAS if name in document.metas)
     steps = (last_step(crumbs, title, site) for crumbs in (linked.crumbs, *trails(document, frame)))
@@ -134,14 +134,14 @@ def last_step(crumbs: Iterable[str], title: str, site: frozenset[str]) -> str:
     return next((step for step in reversed(steps) if is_section(step, site)), "")
 
 
-def trails(document: Document, frame: Frame) -> Iterator[list[str]]:
+def trails(document: Document, frame: BylineZone) -> Iterator[list[str]]:
     """Breadcrumb trails above the text: elements named so, and lines that look so."""
     layout = document.layout
     for note in layout.notes:
         if note.line <= frame.first and ("crumb" in note.facts.name):
             yield steps_of(note.text)
     for span in layout.spans[: bisect_right(layout.spans, frame.first, key=line_of)]:
-        if span.facts.marked and "crumb" in span.facts.name and span.end - span.start <= MOST_CRUMBS:
+        if span.facts.marked and "crumb" in span.facts.name and span.end - span.start <= MAX_CRUMBS:
             lines = layout.lines[span.start : span.end]
             yield steps_of(lines[0].text) if len(lines) == 1 else [line.text.strip(" >/›»|") for line in lines]
     top = frame.title if frame.title >= 0 else frame.first
@@ -164,13 +164,13 @@ def find_keywords(
     listed = keyword_list(stated) or list(linked.keywords)
     own = bare(title)
     words: dict[str, str] = {}
-    for word in listed[:MOST_LISTED]:
+    for word in listed[:MAX_LISTED]:
         if is_keyword(word, own, site):
             words.setdefault(bare(word), word)
     found = list(words.values())
     text = f"{title}\n{body.text}".casefold()
     used = [word for word in found if word.casefold() in text]
-    return tuple((found if used and len(found) <= FEW_KEYWORDS else used)[:MOST_KEYWORDS])
+    return tuple((found if used and len(found) <= FEW_KEYWORDS else used)[:MAX_KEYWORDS])
 
 
 def keyword_list(text: str) -> list[str]:
@@ -208,5 +208,5 @@ def pictures_of(document: Document, body: Body) -> Iterator[str]:
         if first <= picture.line <= last:
             facts = attributes_of(picture.attributes)
             sides = [facts.get(name, "").removesuffix("px") for name in ("width", "height")]
-            if not any(side.isdecimal() and len(side) < 5 and int(side) < LEAST_SIDE for side in sides):
+            if not any(side.isdecimal() and len(side) < 5 and int(side) < MIN_SIDE for side in sides):
                 yield next((facts[name] for name in PICTURE_SOURCES if facts.get(name)), "")

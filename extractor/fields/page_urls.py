@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from extractor.fields.linked_data import LinkedArticle
-from extractor.page.byline_zone import Frame
+from extractor.page.byline_zone import BylineZone
 from extractor.page.document import Document
 from extractor.page.markup_hints import attributes_of
 
@@ -79,7 +79,7 @@ def is_inside(host: str) -> bool:
     return True
 
 
-def find_next(document: Document, frame: Frame, canonical: str) -> str:
+def find_next(document: Document, frame: BylineZone, canonical: str) -> str:
     """The address of the page on which the article goes on, or "" where that is not sure."""
     base = document.url or canonical
     if not base:
@@ -93,7 +93,7 @@ def find_next(document: Document, frame: Frame, canonical: str) -> str:
     return next((url for text, url, page in pages if leads_on(here, page, text)), "")
 
 
-def pager_links(document: Document, frame: Frame) -> Iterator[tuple[str, str]]:
+def pager_links(document: Document, frame: BylineZone) -> Iterator[tuple[str, str]]:
     """Text and address of the short links around the end of the text."""
     lines = document.layout.lines
     for line in lines[max(frame.first, frame.end - ABOVE_END) : frame.end + BELOW_END]:
@@ -104,7 +104,7 @@ def pager_links(document: Document, frame: Frame) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class PageAddress:
+class PageUrl:
     """An address as that of a page of an article: `whole` is all of it, `stem` what the pages share if `number` counts
     them. `counted` says that the number stands in a parameter or behind a mark, and is not the last part of the path.
 
@@ -117,7 +117,7 @@ class PageAddress:
     counted: bool
 
 
-def page_address(url: str) -> PageAddress:
+def page_address(url: str) -> PageUrl:
     """Read an address; number 0 where it has none that may count pages."""
     host, path, query = parts_of(url)
     fields = parse_qsl(query, keep_blank_values=True)
@@ -125,12 +125,12 @@ def page_address(url: str) -> PageAddress:
     rest = "&".join(f"{name}={value}" for name, value in fields if not is_page(name, value))
     whole = f"{host}{path.rstrip('/')}?{rest}"
     if numbers:
-        return PageAddress(whole, whole, int(numbers[0]), True)
+        return PageUrl(whole, whole, int(numbers[0]), True)
     match = PAGE_IN_PATH.search(path)
     if match is None:
-        return PageAddress(whole, whole, 0, False)
+        return PageUrl(whole, whole, 0, False)
     stem = f"{host}{path[: match.start()]}{match['end'].rstrip('/')}?{rest}"
-    return PageAddress(whole, stem, int(match["number"]), match["mark"] != "/")
+    return PageUrl(whole, stem, int(match["number"]), match["mark"] != "/")
 
 
 def is_page(name: str, value: str) -> bool:
@@ -138,7 +138,7 @@ def is_page(name: str, value: str) -> bool:
     return name.lower() in PAGE_PARAMETERS and value.isdecimal() and len(value) <= 3
 
 
-def leads_on(here: PageAddress, there: PageAddress, text: str) -> bool:
+def leads_on(here: PageUrl, there: PageUrl, text: str) -> bool:
     """A link leads to the next page of the same article.
 
     A page without a number is the first; the next may be _2, or _1 where files are counted from nothing. Between two

@@ -6,7 +6,7 @@ import re
 from text.scripts import HAN
 
 LONGEST_NAME = 60  # characters of one name
-MOST_WORDS = 7
+MAX_WORDS = 7
 # What may stand behind a name on its line.
 LABELS = (
     "(?:作者|记者|記者|来源|來源|责任编辑|責任編輯|责编|编辑|編輯|发布|發布|时间|時間|日期|点击|阅读|浏览|评论|字号|"
@@ -88,7 +88,7 @@ def is_name(name: str, site: frozenset[str]) -> bool:
         not 2 <= len(name) <= LONGEST_NAME
         or folded in NO_NAMES
         or NOT_A_NAME.search(name)
-        or len(name.split()) > MOST_WORDS
+        or len(name.split()) > MAX_WORDS
     ):
         return False
     return not is_site(name, site)

@@ -38,7 +38,7 @@ LONGEST = 300  # characters of a title that are kept
 SIMILAR = 0.5  # headings at least this similar to <title> are the title [D]
 SAME = 0.8  # sub-headings in the body, and headings like a short <title>, must be this similar
 KIN = 0.3  # an h1 by the body that shares this much of its words with <title> or the URL is the title
-MOST_HEADINGS = 60  # headings looked at on one page
+MAX_HEADINGS = 60  # headings looked at on one page
 NEAR_TITLE = 15  # lines below the title in which a body is expected to start
 LINK_LINE = 0.5  # lines with more link text than this are links
 CHANNEL = 6.0  # a shorter <title> may be a channel's name, in Chinese characters
@@ -193,7 +193,7 @@ def headings_before(layout: Layout, body: int, tags: Collection[str]) -> Iterato
     whole, spans = layout.spans[body], layout.spans
     behind = bisect_left(spans, whole.end, key=lambda span: span.start)
     found = [span for span in spans[:behind] if span.facts.tag in tags and span.end > span.start]
-    for span in found[:MOST_HEADINGS]:
+    for span in found[:MAX_HEADINGS]:
         lines = layout.lines[span.start : span.end]
         is_first = span.facts.tag == "h1"
         least = SIMILAR if is_first or span.start < whole.start else SAME

@@ -10,13 +10,13 @@ contract.py says what a method is; adding one is a file and a line here.
 from collections.abc import Callable, Mapping
 
 from extractor.methods.contract import Method
-from extractor.methods.line_scoring import WeighedLines
+from extractor.methods.line_scoring import LineScoring
 from extractor.methods.tag_path_ratio import TagPathRatio
 from extractor.methods.two_pass import TwoPass
 from extractor.settings import ExtractSettings
 
 METHODS: Mapping[str, Callable[[ExtractSettings], Method]] = {
-    "blocks": WeighedLines,
+    "blocks": LineScoring,
     "two_pass": TwoPass,
     "tag_path_ratio": TagPathRatio,
 }

@@ -18,7 +18,7 @@ MARKS = re.compile("[,，。？?!！、；;‘’]")
 
 
 @dataclass(slots=True)
-class Block:
+class CountedBlock:
     """One element with the counts of its whole subtree, named as in WD-F3.
 
     `ds` is DS, the sum of D over the element's children; `leaves`, `leaf_sum` and `leaf_squares` give the variance
@@ -38,7 +38,7 @@ class Block:
     leaf_sum: int = 0
     leaf_squares: int = 0
     ds: float = 0.0
-    children: list["Block"] = field(default_factory=list)
+    children: list["CountedBlock"] = field(default_factory=list)
 
     @property
     def density(self) -> float:
@@ -70,7 +70,7 @@ class Block:
         self.leaf_sum += size
         self.leaf_squares += size * size
 
-    def add_child(self, child: "Block") -> None:
+    def add_child(self, child: "CountedBlock") -> None:
         """Count a finished child block into this one."""
         self.text += child.text
         self.links += child.links
@@ -87,12 +87,12 @@ class Block:
         self.children.append(child)
 
 
-def measure(root: Element) -> list[Block]:
+def measure(root: Element) -> list[CountedBlock]:
     """A Block for every element but `br` and `title`, in document order, the root first. Walks without recursion."""
-    blocks: dict[Element, Block] = {}
+    blocks: dict[Element, CountedBlock] = {}
     for element in root.iter():
         if element.tag not in PASSED_OVER and isinstance(element.tag, str):
-            blocks[element] = Block(element)
+            blocks[element] = CountedBlock(element)
     for element, block in reversed(blocks.items()):
         block.add_leaf(element.text)
         _finish(block)
@@ -102,7 +102,7 @@ def measure(root: Element) -> list[Block]:
     return list(blocks.values())
 
 
-def _finish(block: Block) -> None:
+def _finish(block: CountedBlock) -> None:
     """Count the element itself, once all below it has been counted."""
     tag = block.element.tag
     if tag == "a":
@@ -118,7 +118,7 @@ def _finish(block: Block) -> None:
         block.add_leaf(child.tail)
 
 
-def _add_to_parent(blocks: dict[Element, Block], element: Element, block: Block) -> None:
+def _add_to_parent(blocks: dict[Element, CountedBlock], element: Element, block: CountedBlock) -> None:
     parent = element.getparent()
     if parent is not None and parent in blocks:
         blocks[parent].add_leaf(element.tail)

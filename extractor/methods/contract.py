@@ -32,7 +32,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LineVerdict:
     """What became of a line: its index, what it weighed in the choice, and why it was kept or dropped."""
 
     line: int
@@ -46,7 +46,7 @@ class Explanation:
     """How a body was chosen: candidates, best first; a verdict for every line; the chosen span, -1 for none."""
 
     candidates: tuple[Candidate, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[LineVerdict, ...]
     chosen: int
 
 

@@ -10,15 +10,15 @@ from dataclasses import replace
 from itertools import accumulate, takewhile
 
 from docstore.model import line_hash
-from extractor.methods.blocks import Block
-from extractor.methods.contract import Body, Candidate, Explanation, Verdict
+from extractor.methods.blocks import CountedBlock
+from extractor.methods.contract import Body, Candidate, Explanation, LineVerdict
 from extractor.methods.tag_blocks import TagBlock, tag_blocks
 from extractor.page.document import Document
 from extractor.page.layout import Layout, Line
-from extractor.page.markup_hints import Facts, Hint
+from extractor.page.markup_hints import Hint, TagInfo
 from extractor.page.phrases import is_copyright, is_template
 
-MOST_CANDIDATES = 12
+MAX_CANDIDATES = 12
 PART = 0.3  # of the score of the element around it: with less an element is a part of it and no rival
 CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
 LINK_LINE = 0.5  # lines with more link text than this are links
@@ -39,7 +39,7 @@ REASONS = (
     *(KEPT, BEFORE, ASIDE, HIDDEN, REPEATED, LINKS, NOTICE, LABEL, CAPTION, INSIDE, BEHIND),
     *(OUTSIDE, NO_CHOICE),
 )
-"""Every `Verdict.why`, in the order of a legend."""
+"""Every `LineVerdict.why`, in the order of a legend."""
 
 
 def explain_lines(
@@ -72,7 +72,7 @@ def best_places(layout: Layout, scores: Sequence[float], chosen: int) -> list[in
         by_lines[layout.spans[chosen].start, layout.spans[chosen].end] = chosen
     best: list[int] = []
     for place in sorted(by_lines.values(), key=lambda place: -scores[place]):
-        if place == chosen or (len(best) < MOST_CANDIDATES and is_rival(layout, place, best, scores)):
+        if place == chosen or (len(best) < MAX_CANDIDATES and is_rival(layout, place, best, scores)):
             best.append(place)
     return best
 
@@ -101,16 +101,16 @@ def features_of(layout: Layout, place: int) -> dict[str, float | str]:
 
 def explain_blocks(
     document: Document,
-    ranked: Sequence[Block],
-    score: Callable[[Block], float],
+    ranked: Sequence[CountedBlock],
+    score: Callable[[CountedBlock], float],
     body: Body | None,
-    more: Callable[[Block], Mapping[str, float | str]] = lambda block: {},
+    more: Callable[[CountedBlock], Mapping[str, float | str]] = lambda block: {},
 ) -> Explanation:
     """How a method of the paper chose: its blocks, best first, with the counts of WD-F3 and what `more` says of them.
 
     The paper weighs elements, not lines: the weights of the verdicts are 0.
     """
-    layout, shown = document.layout, ranked[:MOST_CANDIDATES]
+    layout, shown = document.layout, ranked[:MAX_CANDIDATES]
     places = {element: place for place, element in enumerate(document.root.iter())}
     starts = [span.element for span in layout.spans]
     candidates = tuple(
@@ -123,7 +123,7 @@ def explain_blocks(
     return Explanation(candidates, verdicts(document, body, weights), body.span if body is not None else -1)
 
 
-def counts_of(block: Block) -> dict[str, float | str]:
+def counts_of(block: CountedBlock) -> dict[str, float | str]:
     """The counts of WD-F3 by their letters: T text, L links, V spread, DS sum of densities ..."""
     return {
         "T": block.text,
@@ -170,11 +170,11 @@ def block_features(blocks: Sequence[TagBlock]) -> dict[str, float | str]:
     }
 
 
-def verdicts(document: Document, body: Body | None, weights: Sequence[float]) -> tuple[Verdict, ...]:
+def verdicts(document: Document, body: Body | None, weights: Sequence[float]) -> tuple[LineVerdict, ...]:
     """A verdict for every line of the page."""
     kept = frozenset(body.lines) if body is not None else frozenset()
     return tuple(
-        Verdict(index, weights[index], index in kept, KEPT if index in kept else why_dropped(document, body, index))
+        LineVerdict(index, weights[index], index in kept, KEPT if index in kept else why_dropped(document, body, index))
         for index in range(len(document.layout.lines))
     )
 
@@ -196,7 +196,7 @@ def why_dropped(document: Document, body: Body | None, index: int) -> str:
     return BEHIND if index > body.lines[-1] else INSIDE
 
 
-def own_reason(line: Line, around: Sequence[Facts], repeated: Set[int]) -> str:
+def own_reason(line: Line, around: Sequence[TagInfo], repeated: Set[int]) -> str:
     """What is wrong with a line wherever it stands in the body's element, or ""."""
     if any(facts.caption for facts in around[:CAPTION_DEPTH]):
         return CAPTION

@@ -57,18 +57,18 @@ ALL_LINK = 0.95
 CHINESE = re.compile(f"[{HAN}]")
 NOTICE = 300.0  # a longer line that speaks of copyright is about copyright
 LABEL = 45.0  # longest line that may be a label of the template
-LEAST_SHARE = 0.04  # of the page's gain that a body must have for the names around it to be believed
-MOST_ABOVE_TITLE = 0.3  # of an article's gain that may stand above its title
+MIN_SHARE = 0.04  # of the page's gain that a body must have for the names around it to be believed
+MAX_ABOVE_TITLE = 0.3  # of an article's gain that may stand above its title
 NEAR_BONUS = 80.0  # what it is worth to start shortly below the title, in Chinese characters
 ENOUGH_BEFORE_END = 0.5  # of an article's gain that stands before the heading of what follows it
 LONG_AFTER = 60.0  # behind the editor's name, a line this long says that the article goes on
-LEAST_ARTICLE = 80.0  # gain of an <article> beside which others are other articles
-LEAST_BELOW_TITLE = 0.3  # of the page's gain that stands below a title
+MIN_ARTICLE = 80.0  # gain of an <article> beside which others are other articles
+MIN_BELOW_TITLE = 0.3  # of the page's gain that stands below a title
 BEFORE_TITLE = 0.3  # what lines above the title are worth
 
 
 @dataclass(frozen=True)
-class WeighedLines:
+class LineScoring:
     """Body method `blocks`."""
 
     settings: ExtractSettings
@@ -148,7 +148,7 @@ def choose_element(layout: Layout, hints: Sequence[Hint], weights: Sequence[floa
     no more than ASIDE_SHARE, one near the title, or one that holds enough. Last, no name is believed.
     """
     spans = layout.spans
-    enough = LEAST_SHARE * sum(max(0.0, weight) for weight in weights)
+    enough = MIN_SHARE * sum(max(0.0, weight) for weight in weights)
     for share in (1.0, ASIDE_SHARE, 0.0):
         asides = aside_lines(spans, hints, weights, title, share)
         settled = settle(weights, asides, title)
@@ -187,7 +187,7 @@ def weigh_all(lines: Sequence[Line], repeated: Set[int] = frozenset()) -> list[f
 def believed(title: int, weights: Sequence[float]) -> int:
     """The title's place, or -1 where too little of the page's gain stands below it for it to be the title."""
     gains = [max(0.0, weight) for weight in weights]
-    return title if sum(gains[title + 1 :]) >= LEAST_BELOW_TITLE * sum(gains) else -1
+    return title if sum(gains[title + 1 :]) >= MIN_BELOW_TITLE * sum(gains) else -1
 
 
 def gain_of(weights: Sequence[float]) -> float:
@@ -242,7 +242,7 @@ def other_articles(spans: Sequence[Span], gains: Sequence[float], title: int) ->
     others = [False] * (len(gains) - 1)
     articles = [span for span in spans if span.facts.tag == "article"]
     main = next((span for span in articles if span.start <= title < span.end), None)
-    if main is None or gains[main.end] - gains[main.start] < LEAST_ARTICLE:
+    if main is None or gains[main.end] - gains[main.start] < MIN_ARTICLE:
         return others
     for span in articles:
         if span.start >= main.end:
@@ -312,7 +312,7 @@ def first_line(choice: Choice, title: int) -> int:
         return span.start
     above = gain_of(choice.weights[span.start : title])
     whole = gain_of(choice.weights[span.start : span.end])
-    return title + 1 if above < MOST_ABOVE_TITLE * whole else span.start
+    return title + 1 if above < MAX_ABOVE_TITLE * whole else span.start
 
 
 def cut_end(chosen: list[int], lines: Sequence[Line], weights: Sequence[float]) -> list[int]:

@@ -10,7 +10,7 @@ from extractor.fields.date_text import date_in_text, date_in_url
 from extractor.fields.site_name import cut_site_name
 from extractor.fields.title_similarity import similarity
 from extractor.methods.anchor import title_place
-from extractor.methods.blocks import Block
+from extractor.methods.blocks import CountedBlock
 from extractor.methods.contract import Body
 from extractor.page.document import Document
 from extractor.page.dom import HEADINGS, markup_of, text_of
@@ -18,7 +18,7 @@ from extractor.page.layout import render
 from extractor.page.lines import read_lines
 
 SIMILAR = 0.5  # headings at least this similar to <title> are the title [D]
-MOST_HEADINGS = 200  # headings looked at on one page
+MAX_HEADINGS = 200  # headings looked at on one page
 LONGEST = 300  # characters of a title that are kept
 NAMED_LENGTH = range(6, 40)  # characters of an element named "title" that is one [X]
 NEAR = 60  # lines before and behind the body's start in which a date is looked for
@@ -50,7 +50,7 @@ class PaperMethod:
         return next((Published(day, "text") for day in days if day and day <= latest), Published())
 
 
-def body_of(document: Document, block: Block) -> Body:
+def body_of(document: Document, block: CountedBlock) -> Body:
     """A chosen block as a body: its text with a line for each paragraph, and the block element it is or stands in."""
     text = render(read_lines(markup_of(block.element))[0].lines)
     order = place_of(document.root, block.element)
@@ -68,7 +68,7 @@ def headings_before(root: Element, start: int) -> Iterator[str]:
     """Texts of h1 to h6 in document order, up to the element at which the body starts."""
     count = 0
     for place, element in enumerate(root.iter()):
-        if place > start or count >= MOST_HEADINGS:
+        if place > start or count >= MAX_HEADINGS:
             return
         if element.tag in HEADINGS:
             count += 1

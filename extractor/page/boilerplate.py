@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from extractor.page.layout import LeftOut, size_of
-from extractor.page.markup_hints import Facts, Hint
+from extractor.page.layout import BoilerplateSkip, size_of
+from extractor.page.markup_hints import Hint, TagInfo
 
 # It holds no text outside links that is longer than a label, in Chinese characters, nor a year ...
 LONGEST_LABEL = 12.0
@@ -23,7 +23,7 @@ HEADLINE = 6.0  # shortest link that may be a headline
 
 
 @dataclass(slots=True)
-class Scan(LeftOut):
+class Scan(BoilerplateSkip):
     """An element looked through: what it holds, the token of its end tag (0: it must be read), and tokens looked at."""
 
     end: int = 0
@@ -33,17 +33,17 @@ class Scan(LeftOut):
     loss: float = 0.0
 
 
-def may_be_left_out(facts: Facts) -> bool:
+def may_be_left_out(facts: TagInfo) -> bool:
     """It is called no part of the article, or is a list."""
     return facts.apart or facts.tag in LISTS
 
 
-def is_left_out(facts: Facts, found: Scan) -> bool:
+def is_left_out(facts: TagInfo, found: Scan) -> bool:
     """Nothing in it must be read; and a list is one of links."""
     return found.end > 0 and (facts.apart or found.links >= max(SHORTEST_LIST, found.rows))
 
 
-def scan(tokens: Sequence[Token], at: int, facts: Facts, most: int) -> Scan:
+def scan(tokens: Sequence[Token], at: int, facts: TagInfo, most: int) -> Scan:
     """Look through the element whose first token is `at`, at most `most` tokens far.
 
     Years are let pass in what is called comments or footer.

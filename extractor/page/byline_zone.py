@@ -13,7 +13,7 @@ LINK_LINE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class BylineZone:
     """Places of lines: the title (-1: not found), the first line of text, and the end (exclusive).
 
     `around` are the spans around the body: they hold the article, whatever their names say. `is_code`: most of the text
@@ -27,13 +27,13 @@ class Frame:
     is_code: bool = False
 
 
-def frame_of(document: Document, body: int) -> Frame:
+def byline_zone_of(document: Document, body: int) -> BylineZone:
     """The frame of the article whose body is the span `body`."""
     lines, span = document.layout.lines, document.layout.spans[body]
     begin = range(span.start, min(span.end, span.start + HEAD))
     first = next((place for place in begin if lines[place].size > LONG), span.start)
     around = frozenset(document.layout.above(body))
-    return Frame(title_above(document, first), first, span.end, around, is_code(lines[span.start : span.end]))
+    return BylineZone(title_above(document, first), first, span.end, around, is_code(lines[span.start : span.end]))
 
 
 def is_code(lines: Sequence[Line]) -> bool:

@@ -60,7 +60,7 @@ COMMON = {
 SAMPLE = 60_000  # bytes or characters that are enough to tell an encoding
 READ = 2_000  # of these, characters beyond ASCII that are read
 TELLING = 20_000  # characters that are enough to tell a text from noise
-LEAST_COMMON = 0.15  # below this share of common characters a decoding is not believed
+MIN_COMMON = 0.15  # below this share of common characters a decoding is not believed
 WELL_COMMON = 0.35  # a labelled encoding that reads this well needs no rival
 LABEL_BONUS = 1.3  # a labelled encoding wins unless another reads clearly better
 DAMAGE = 0.1  # a text may lose this share of its characters and still be read
@@ -157,7 +157,7 @@ def by_escapes(raw: bytes) -> Decoded | None:
     for mark, name in ((b"~{", "hz"), (b"\x1b$", "iso2022_jp")):
         if mark in raw:
             found = strict(raw, name)
-            if found and NON_ASCII.search(found.text) and reading(found) >= LEAST_COMMON:
+            if found and NON_ASCII.search(found.text) and reading(found) >= MIN_COMMON:
                 return found
     return None
 
@@ -181,7 +181,7 @@ def by_reading(raw: bytes, labels: tuple[str, ...]) -> Decoded | None:
             return lenient(raw, name)
     scores = {name: reading(lenient(sample, name)) * (LABEL_BONUS if name in labels else 1.0) for name in LEGACY}
     best = max(scores, key=lambda name: scores[name])
-    return lenient(raw, best) if scores[best] >= LEAST_COMMON else None
+    return lenient(raw, best) if scores[best] >= MIN_COMMON else None
 
 
 def by_label(raw: bytes, labels: tuple[str, ...]) -> Decoded | None:

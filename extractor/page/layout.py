@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from extractor.page.markup_hints import Facts
+from extractor.page.markup_hints import TagInfo
 
 # Begins with one set of characters: the re module finds those much faster than alternatives.
 SENTENCE_MARKS = re.compile(r"[，。！？；：、…,.!?;:](?:(?<=[，。！？；：、…])|(?=\s|$|[\"'”’)]))")
@@ -63,7 +63,7 @@ class Span:
     link LONGEST_LOSS at most.
     """
 
-    facts: Facts
+    facts: TagInfo
     start: int
     parent: int
     element: int
@@ -74,9 +74,9 @@ class Span:
 
 @dataclass(slots=True)
 class Note:
-    """The text of a small element that says what it is (`Facts.marked`), and the line in which it begins."""
+    """The text of a small element that says what it is (`TagInfo.marked`), and the line in which it begins."""
 
-    facts: Facts
+    facts: TagInfo
     line: int
     text: str
 
@@ -91,7 +91,7 @@ class Picture:
 
 
 @dataclass(slots=True)
-class LeftOut:
+class BoilerplateSkip:
     """What elements that were not laid out hold: sizes of their text and of its links, headlines, and lines."""
 
     size: float = 0.0
@@ -99,7 +99,7 @@ class LeftOut:
     headlines: int = 0
     rows: int = 0
 
-    def add(self, other: "LeftOut") -> None:
+    def add(self, other: "BoilerplateSkip") -> None:
         """Count what another element holds."""
         self.size += other.size
         self.link_size += other.link_size
@@ -119,7 +119,7 @@ class Layout:
     spans: list[Span] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
-    left_out: LeftOut = field(default_factory=LeftOut)
+    left_out: BoilerplateSkip = field(default_factory=BoilerplateSkip)
 
     def above(self, span: int) -> Iterator[int]:
         """Indices of a span and of those around it, innermost first."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from extractor.page.boilerplate import Token, is_left_out, may_be_left_out, scan
 from extractor.page.dom import HEADINGS
 from extractor.page.layout import CODE_TAG, Layout, Line, Note, Picture, Span, size_of
-from extractor.page.markup_hints import Facts, facts_of, plain, value_of
+from extractor.page.markup_hints import TagInfo, facts_of, plain, value_of
 from extractor.page.permalinks import is_permalink
 from text.scripts import HAN
 
@@ -33,13 +33,13 @@ STRONG_TAGS = frozenset(("b", "strong"))
 HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
 PASSED_OVER = HEAD_TAGS | {"br", "img"}
 NO_ANCHORS: tuple[tuple[int, int, str], ...] = ()
-MOST_AROUND = 60  # elements that are told what was left out inside them
-MOST_SCANS = 3  # times that a page is looked through for what may be left out, against endless nesting
+MAX_AROUND = 60  # elements that are told what was left out inside them
+MAX_SCANS = 3  # times that a page is looked through for what may be left out, against endless nesting
 LONGEST_CELL = 25.0  # of a cell in a table of data; longer ones lay out the page
 LONGEST_META = 2_000
 # Of a note, which is the text of a small element: unclosed ones hold the page, each of them.
 LONGEST_NOTE = 2_000
-MOST_NOTED = 200  # lines
+MAX_NOTED = 200  # lines
 # A tag's name, its attributes (and "/", where it is empty), and the text behind it.
 TOKEN = re.compile(r"<(/?[^\s>/]++) ?+([^>]*+)>([^<]*+)")
 # A line break inside Chinese text is layout, not a space between words.
@@ -88,7 +88,7 @@ class _Reader:
         self.link: tuple[int, str] | None = None  # first piece and attributes of the open link
         self.strong: list[tuple[int, int]] = []
         self.strong_start = -1
-        self.inline: list[tuple[Facts, int, int] | None] = []  # open elements since the outermost note
+        self.inline: list[tuple[TagInfo, int, int] | None] = []  # open elements since the outermost note
         self.elements = -1
         self.may_scan = 0
         self.blank = 0  # so many of the first parts are white space, as far as somebody looked
@@ -97,7 +97,7 @@ class _Reader:
     def read(self, markup: str, whole: bool) -> None:
         """The pass."""
         parts, tokens = self.parts, TOKEN.findall(markup)
-        self.may_scan = 0 if whole else MOST_SCANS * len(tokens)
+        self.may_scan = 0 if whole else MAX_SCANS * len(tokens)
         at, end = 0, len(tokens)
         while at < end:
             name, attributes, text = tokens[at]
@@ -143,7 +143,7 @@ class _Reader:
         facts = self.open_span(tag, attributes)
         return self.collapse(tokens, at, facts) if self.may_scan > 0 and may_be_left_out(facts) else 0
 
-    def collapse(self, tokens: Sequence[Token], at: int, facts: Facts) -> int:
+    def collapse(self, tokens: Sequence[Token], at: int, facts: TagInfo) -> int:
         """Where the element opened just before token `at` ends, if it may be left out unread; else 0."""
         found = scan(tokens, at, facts, self.may_scan)
         self.may_scan -= found.tokens
@@ -151,7 +151,7 @@ class _Reader:
             return 0
         self.elements += found.elements
         self.layout.left_out.add(found)
-        for place in self.open[-MOST_AROUND:]:
+        for place in self.open[-MAX_AROUND:]:
             self.layout.spans[place].loss += found.loss
         return found.end
 
@@ -198,7 +198,7 @@ class _Reader:
         elif self.inline and tag not in PASSED_OVER:
             self.leave_inline()
 
-    def open_span(self, tag: str, attributes: str) -> Facts:
+    def open_span(self, tag: str, attributes: str) -> TagInfo:
         spans = self.layout.spans
         parent = self.open[-1] if self.open else -1
         self.open.append(len(spans))
@@ -245,7 +245,7 @@ class _Reader:
         if note is None:
             return
         facts, part, line = note
-        lines = self.layout.lines[line : line + MOST_NOTED]
+        lines = self.layout.lines[line : line + MAX_NOTED]
         whole = "".join(self.parts[part:] if not lines else self.parts)
         text = " ".join((*(line.text[:LONGEST_NOTE] for line in lines), " ".join(whole[: 2 * LONGEST_NOTE].split())))
         self.layout.notes.append(Note(facts, line, text.strip()[:LONGEST_NOTE]))

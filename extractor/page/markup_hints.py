@@ -88,7 +88,7 @@ ATTRIBUTE = re.compile(r'(?<!\S)([^\s=]++)="([^"]*+)"')
 LONGEST_NAME = 300
 
 
-class Facts(NamedTuple):
+class TagInfo(NamedTuple):
     """A start tag, read once: its tag, the hint in its names, and whether it is a caption's.
 
     `name` is id, class, itemprop, rel and property in lower case; `marked` says that it speaks of a title, a date, a
@@ -111,11 +111,11 @@ class Facts(NamedTuple):
 
 
 @lru_cache(maxsize=20_000)
-def facts_of(tag: str, markup: str) -> Facts:
+def facts_of(tag: str, markup: str) -> TagInfo:
     """The facts of a start tag. `markup` are its attributes as well-formed markup has them: `class="news" id="x"`."""
     if not markup:
         hint, marked = hint_of(tag, 0, "", False), tag == "time"
-        return Facts(tag, markup, hint, "", tag in CAPTION_TAGS, marked, hint >= Hint.ASIDE and not marked)
+        return TagInfo(tag, markup, hint, "", tag in CAPTION_TAGS, marked, hint >= Hint.ASIDE and not marked)
     classes, identity = value_of("class", markup), value_of("id", markup)
     kinds = kinds_of(classes) | kinds_of(identity)
     name = f"{identity} {classes}".lower()
@@ -128,7 +128,7 @@ def facts_of(tag: str, markup: str) -> Facts:
     role = value_of("role", markup) if "role=" in markup else ""
     hint = hint_of(tag, kinds & HINTS, role, is_hidden(markup, classes))
     caption, marked = tag in CAPTION_TAGS or kinds & CAPTIONS > 0, tag == "time" or kinds & MARKS > 0
-    return Facts(tag, markup, hint, name[:LONGEST_NAME], caption, marked, hint >= Hint.ASIDE and not marked)
+    return TagInfo(tag, markup, hint, name[:LONGEST_NAME], caption, marked, hint >= Hint.ASIDE and not marked)
 
 
 def place_of_value(name: str, markup: str) -> int:

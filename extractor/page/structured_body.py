@@ -19,7 +19,7 @@ BLOCK_TAG = re.compile(r"<(?:br|/?(?:p|div|li|h[1-6]|blockquote))\b[^<>]{0,300}>
 TAG = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
 
 
-def stated_body(document: Document, title: int = -1) -> Body | None:
+def structured_body(document: Document, title: int = -1) -> Body | None:
     """The body that a page states and does not show, without lines; None where it states none.
 
     A summary is one only where the page is an article for certain. `title` is the line of the title, if it has one.

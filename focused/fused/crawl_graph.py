@@ -25,8 +25,8 @@ Ints = NDArray[np.int64]
 
 SLUG = "/"  # marks the words of an address
 _PARTS = re.compile(r"[-_+%]+")
-MOST_WORDS = 400_000  # of the vocabulary: words first met later are not told apart
-MOST_LINK_WORDS = 40  # of a link's context
+MAX_WORDS = 400_000  # of the vocabulary: words first met later are not told apart
+MAX_LINK_WORDS = 40  # of a link's context
 
 
 Number = TypeVar("Number", bound=np.generic)
@@ -77,7 +77,7 @@ class WordRows:
 
 
 @dataclass
-class Memory:
+class CrawlGraph:
     """Grows with every page; nothing is forgotten but the order of a page's words."""
 
     words: dict[str, int] = field(default_factory=lambda: defaultdict(count().__next__))  # a new one: the next number
@@ -127,7 +127,7 @@ class Memory:
             self.into[node].append(number)
         anchors = [(*link.anchor, *self.slugs[node]) for link, node in zip(links, nodes, strict=True)]
         self._add_words(self.anchors, anchors)
-        self._add_words(self.contexts, [link.context[:MOST_LINK_WORDS] for link in links])
+        self._add_words(self.contexts, [link.context[:MAX_LINK_WORDS] for link in links])
         self.source.add([page] * len(links))
         self.target.add(nodes)
         self.links_of.append((first, first + len(links)))
@@ -158,11 +158,11 @@ class Memory:
     def numbers(self, words: Sequence[str]) -> Ints:
         """The numbers of words, new ones taken in; -1 for those that the vocabulary has no room for."""
         known = self.words
-        if len(known) + len(words) <= MOST_WORDS:
+        if len(known) + len(words) <= MAX_WORDS:
             return np.fromiter(map(known.__getitem__, words), np.int64, len(words))
         found = np.fromiter(map(known.get, words, repeat(-1)), np.int64, len(words))
-        for place in np.flatnonzero(found < 0).tolist() if len(known) < MOST_WORDS else ():
-            found[place] = known[words[place]] if len(known) < MOST_WORDS else known.get(words[place], -1)
+        for place in np.flatnonzero(found < 0).tolist() if len(known) < MAX_WORDS else ():
+            found[place] = known[words[place]] if len(known) < MAX_WORDS else known.get(words[place], -1)
         return found
 
     def distinct(self, words: Sequence[str]) -> Ints:

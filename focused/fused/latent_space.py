@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
-from focused.fused.crawl_graph import Floats, Ints, Memory, summed
+from focused.fused.crawl_graph import CrawlGraph, Floats, Ints, summed
 
 DIMENSIONS = 100
-MOST_AT_ONCE = 800  # pages whose singular vectors are all computed
+MAX_AT_ONCE = 800  # pages whose singular vectors are all computed
 GENERAL = 100  # pages of general language that count among those fetched
 CORE = 40  # words that the examples have in common
 UNSHARED = 1e-3  # what a word that an example lacks weighs there
@@ -24,7 +24,7 @@ FEEDBACK_ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class Space:
+class LatentSpace:
     """The pages of a moment in a latent space, rows of unit length, and the words that span it.
 
     `columns` are the words that stand in two pages at least, `place` their place in `words` (-1 for others), `words`
@@ -45,7 +45,7 @@ class Space:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TopicVerdict:
     """A direction of the space and the two marks on it between which relevance rises from 0 to 1."""
 
     direction: Floats
@@ -57,7 +57,7 @@ class Verdict:
         return np.clip(scaled(pages @ self.direction, self.low, self.high), 0.0, 1.0)
 
 
-def space_of(memory: Memory, examples: Ints, relevance: Floats) -> Space:
+def space_of(memory: CrawlGraph, examples: Ints, relevance: Floats) -> LatentSpace:
     """The latent space of the pages fetched so far, `examples` among them. `relevance` is what was thought of each."""
     count = len(memory.pages)
     pages, ids, counts = memory.held()
@@ -75,7 +75,7 @@ def space_of(memory: Memory, examples: Ints, relevance: Floats) -> Space:
     core = core_of(of_examples)
     cosines = np.column_stack(((weights @ of_examples.T).toarray(), weights @ core))
     rows, words = unit(vectors * scale), weights.T @ (vectors / scale)
-    return Space(rows, words, columns, place, idf, frequency, weights, of_examples, core, cosines)
+    return LatentSpace(rows, words, columns, place, idf, frequency, weights, of_examples, core, cosines)
 
 
 def idf_of(frequency: Floats, pages: float, general: Floats) -> Floats:
@@ -99,10 +99,10 @@ def core_of(examples: sp.csr_matrix) -> Floats:
 def latent(weights: sp.csr_matrix, size: int) -> tuple[Floats, Floats]:
     """Left singular vectors as columns, largest first, and their values. Of many pages only the wanted ones are
     looked for: all of them would take pages^3 steps and pages^2 of memory."""
-    if weights.shape[0] > MOST_AT_ONCE and weights.shape[1] <= size:  # of few words there are no more
+    if weights.shape[0] > MAX_AT_ONCE and weights.shape[1] <= size:  # of few words there are no more
         vectors, scale, _ = np.linalg.svd(weights.toarray(), full_matrices=False)
         return vectors, np.maximum(scale, 1e-5)
-    if weights.shape[0] > MOST_AT_ONCE:
+    if weights.shape[0] > MAX_AT_ONCE:
         vectors, scale, _ = svds(weights, k=size, v0=np.ones(min(weights.shape)))
         return vectors[:, ::-1], np.maximum(scale[::-1], 1e-5)
     values, vectors = np.linalg.eigh((weights @ weights.T).toarray())
@@ -111,13 +111,13 @@ def latent(weights: sp.csr_matrix, size: int) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Folded:
-    """A page that came after the space was made: its place in it, and its cosines by tf.idf (`Space.cosines`)."""
+    """A page that came after the space was made: its place in it, and its cosines by tf.idf (`LatentSpace.cosines`)."""
 
     latent: Floats
     cosines: Floats
 
 
-def folded(space: Space, bag: tuple[Ints, Floats]) -> Folded:
+def folded(space: LatentSpace, bag: tuple[Ints, Floats]) -> Folded:
     """A later page's words in the space."""
     ids, counts = bag
     known = ids < len(space.place)
@@ -131,7 +131,7 @@ def folded(space: Space, bag: tuple[Ints, Floats]) -> Folded:
     )
 
 
-def judge(space: Space, examples: Ints, name: Floats) -> Verdict:
+def judge(space: LatentSpace, examples: Ints, name: Floats) -> TopicVerdict:
     """Rocchio: the query drawn toward what is most like it, some rounds. `examples` are pages, `name` says of
     each word how much it is one of the name."""
     start = query_of(space, examples, name)
@@ -144,17 +144,17 @@ def judge(space: Space, examples: Ints, name: Floats) -> Verdict:
     return verdict
 
 
-def query_of(space: Space, examples: Ints, name: Floats) -> Floats:
+def query_of(space: LatentSpace, examples: Ints, name: Floats) -> Floats:
     """The core, with the words of the name to a half; the examples' mean where they hold no word."""
     core, named = space.core @ space.words, (name * space.idf)[space.columns] @ space.words
     query: Floats = unit_or_zero(core) + NAME_SHARE * unit_or_zero(named)
     return query if query.any() else space.pages[examples].mean(axis=0)
 
 
-def verdict_of(space: Space, direction: Floats, examples: Ints) -> tuple[Verdict, Floats]:
+def verdict_of(space: LatentSpace, direction: Floats, examples: Ints) -> tuple[TopicVerdict, Floats]:
     """Relevance rises from the page in the middle (most pages are off topic) to the examples' mean."""
     along = space.pages @ direction
-    verdict = Verdict(direction, float(np.median(along)), float(along[examples].mean()))
+    verdict = TopicVerdict(direction, float(np.median(along)), float(along[examples].mean()))
     relevance = verdict.relevance(space.pages)
     relevance[examples] = 1.0
     return verdict, relevance

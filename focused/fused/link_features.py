@@ -21,10 +21,10 @@ from itertools import chain
 import numpy as np
 import scipy.sparse as sp
 
-from focused.fused.crawl_graph import Floats, Ints, Memory
-from focused.fused.latent_space import Space
-from focused.fused.link_text import AROUND, Taught, Texts
-from focused.fused.page_rank import Company
+from focused.fused.crawl_graph import CrawlGraph, Floats, Ints
+from focused.fused.latent_space import LatentSpace
+from focused.fused.link_text import AROUND, LinkTextModel, Texts
+from focused.fused.page_rank import PageRank
 
 FEATURES = (
     "share",
@@ -72,7 +72,7 @@ class LinkTexts:
         self.values[links] = rows
 
 
-def word_scores(space: Space, relevance: Floats, name: Floats, lessons: Taught) -> Floats:
+def word_scores(space: LatentSpace, relevance: Floats, name: Floats, lessons: LinkTextModel) -> Floats:
     """What each word says of the topic, words x 8: by terms, in latent space, by what was taught about words and about
     latent space, by the relevance of the pages that hold it, each times idf; its part of the name; idf; idf squared.
 
@@ -125,10 +125,10 @@ def of_words(rows: sp.csr_matrix, words: Floats) -> Floats:
 class Known:
     """All that the features of a node are made of. `relevance` is by page, `examples` says which are."""
 
-    memory: Memory
+    memory: CrawlGraph
     texts: LinkTexts
     relevance: Floats
-    company: Company
+    company: PageRank
     examples: Floats
 
 

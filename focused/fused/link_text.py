@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
-from focused.fused.crawl_graph import Floats, Ints, Memory
-from focused.fused.latent_space import Space
+from focused.fused.crawl_graph import CrawlGraph, Floats, Ints
+from focused.fused.latent_space import LatentSpace
 
 AROUND = 0.5  # of the words around a link, beside its anchor's
-LEAST_FETCHED = 4  # pages that a link led to, before anything is taught
+MIN_FETCHED = 4  # pages that a link led to, before anything is taught
 BY_WORDS, BY_LATENT = 10.0, 0.2  # ridge penalties
 STEPS = 40  # of the solver, at most
 
@@ -28,35 +28,35 @@ class Texts:
     contexts: sp.csr_matrix
 
 
-def texts_of(memory: Memory, links: slice, width: int) -> Texts:
+def texts_of(memory: CrawlGraph, links: slice, width: int) -> Texts:
     """Those of some links. Words numbered `width` or higher came after the last look and say nothing yet."""
     return Texts(memory.anchors.matrix(links, width), memory.contexts.matrix(links, width))
 
 
 @dataclass(frozen=True)
-class Taught:
+class LinkTextModel:
     """A weight for each word: the sum over a link's words, weighted and of unit length, is what it promises."""
 
     by_words: Floats
     by_latent: Floats
 
 
-def taught(memory: Memory, texts: Texts, space: Space, relevance: Floats) -> Taught:
+def taught(memory: CrawlGraph, texts: Texts, space: LatentSpace, relevance: Floats) -> LinkTextModel:
     """Learned from every fetched page that a link leads to. `texts` are of all links, `relevance` is of all pages."""
     width = len(space.idf)
     pages = np.array([page for page, node in enumerate(memory.pages) if memory.into[node]], dtype=np.int64)
-    if len(pages) < LEAST_FETCHED:
-        return Taught(np.zeros(width), np.zeros(width))
+    if len(pages) < MIN_FETCHED:
+        return LinkTextModel(np.zeros(width), np.zeros(width))
     rows = rows_into(memory, texts, pages, space.idf)
     found = relevance[pages] - relevance[pages].mean()
     latent = np.asarray(rows[:, space.columns] @ space.words)
     by_latent = np.zeros(width)
     by_latent[space.columns] = space.words @ Ridge(alpha=BY_LATENT).fit(latent, found).coef_
     by_words = Ridge(alpha=BY_WORDS, fit_intercept=False, solver="lsqr", max_iter=STEPS).fit(rows, found)
-    return Taught(by_words.coef_, by_latent)
+    return LinkTextModel(by_words.coef_, by_latent)
 
 
-def rows_into(memory: Memory, texts: Texts, pages: Ints, idf: Floats) -> sp.csr_matrix:
+def rows_into(memory: CrawlGraph, texts: Texts, pages: Ints, idf: Floats) -> sp.csr_matrix:
     """Pages x words: the mean over the links that lead to each page."""
     into = [memory.into[memory.pages[page]] for page in pages]
     links = np.concatenate([np.array(some, dtype=np.int64) for some in into])

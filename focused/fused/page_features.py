@@ -22,10 +22,10 @@ from itertools import chain
 import numpy as np
 
 from crawler.guide import PageWords
-from focused.fused.crawl_graph import Floats, Ints, Memory, summed
-from focused.fused.latent_space import Space, Verdict, folded, scaled, unit_or_zero
+from focused.fused.crawl_graph import CrawlGraph, Floats, Ints, summed
+from focused.fused.latent_space import LatentSpace, TopicVerdict, folded, scaled, unit_or_zero
 from focused.fused.link_features import FEATURES, Scale, scale_of
-from focused.fused.page_rank import Company, company_of, of_known, step_of
+from focused.fused.page_rank import PageRank, of_known, page_rank_of, step_of
 from focused.fused.pretrained_prior import Prior, read_prior
 
 OF_LINKS = ("degree", "targets", "example_links")
@@ -54,15 +54,17 @@ class Bearings:
     """What the words of pages are measured by, as of a look: `examples` are pages, `name` says what part of the topic's
     terms each word is."""
 
-    space: Space
-    verdict: Verdict
+    space: LatentSpace
+    verdict: TopicVerdict
     examples: Ints
     name: Floats
     rarity: Floats
     example_links: Floats
 
 
-def bearings_of(memory: Memory, space: Space, verdict: Verdict, examples: Ints, name: Floats) -> Bearings:
+def bearings_of(
+    memory: CrawlGraph, space: LatentSpace, verdict: TopicVerdict, examples: Ints, name: Floats
+) -> Bearings:
     """Bearings of the pages of a look. `rarity` weighs an address by how few pages link to it, `example_links` says how
     much linking to it is like the examples."""
     count = len(memory.urls)
@@ -90,7 +92,7 @@ class Subjects:
     depths: Floats
 
 
-def own_rows(memory: Memory, bearings: Bearings, pages: Subjects) -> Floats:
+def own_rows(memory: CrawlGraph, bearings: Bearings, pages: Subjects) -> Floats:
     """Pages x OWN."""
     target = memory.target.values[pages.out.items]
     rarity = bearings.rarity[target]
@@ -111,7 +113,7 @@ def own_rows(memory: Memory, bearings: Bearings, pages: Subjects) -> Floats:
     return np.stack(columns, 1)
 
 
-def company_rows(memory: Memory, company: Company, pages: Subjects) -> Floats:
+def company_rows(memory: CrawlGraph, company: PageRank, pages: Subjects) -> Floats:
     """Pages x what company says."""
     sources, owner = memory.source.values[pages.into.items], pages.into.owner
     was_there = pages.numbers >= 0
@@ -212,24 +214,24 @@ def shipped() -> Priors:
     )
 
 
-class PageJudge:
+class PageClassifier:
     """Judges pages as of a look.
 
     `relevance` is the probability of each of its pages to be of the topic, 1 for the examples, `company` what it says
     of others; `rows` are the features it was judged by, `scale` their spread.
     """
 
-    def __init__(self, memory: Memory, bearings: Bearings, priors: Priors) -> None:
+    def __init__(self, memory: CrawlGraph, bearings: Bearings, priors: Priors) -> None:
         self._memory = memory
         self._bearings = bearings
         self._priors = priors
         pages, step = self._those(), step_of(memory)
         own = own_rows(memory, bearings, pages)
-        by_itself = company_of(memory, step, self._found(priors.own, own, scale_of(own)))
+        by_itself = page_rank_of(memory, step, self._found(priors.own, own, scale_of(own)))
         self.rows = np.hstack((own, company_rows(memory, by_itself, pages)))
         self.scale = scale_of(self.rows)
         self.relevance = self._found(priors.page, self.rows, self.scale)
-        self.company = company_of(memory, step, self.relevance)
+        self.company = page_rank_of(memory, step, self.relevance)
 
     def first_sight(self, page: PageWords, bag: tuple[Ints, Floats]) -> float:
         """The probability of a page that was just fetched."""

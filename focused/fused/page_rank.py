@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from focused.fused.crawl_graph import Floats, Ints, Memory, summed
+from focused.fused.crawl_graph import CrawlGraph, Floats, Ints, summed
 
 DRAWN = 3  # pages of mean relevance that a mean is drawn toward
 STEPS, ONWARD = 4, 0.6  # of a walk: how many, and the share that goes on instead of back to where it began
@@ -23,7 +23,7 @@ SHARE_DRAWN = 0.05  # walks of mean relevance that a share is drawn toward
 
 
 @dataclass(frozen=True)
-class Company:
+class PageRank:
     """What is known at a look: `hub_sum`, `hub_count` and `relevance` of its pages, `path` of its paths, `visits` and
     `share` of its addresses. What came after it has `base`, the mean relevance, or no visits."""
 
@@ -64,7 +64,7 @@ def of_known(values: Floats, places: Ints, other: float) -> Floats:
     return np.where(places <= last, values[np.minimum(places, last)], other)
 
 
-def company_of(memory: Memory, step: sp.csr_matrix, relevance: Floats) -> Company:
+def page_rank_of(memory: CrawlGraph, step: sp.csr_matrix, relevance: Floats) -> PageRank:
     """What the relevance of all pages fetched says of their company. `step` is `step_of` the same pages."""
     base, pages = float(relevance.mean()), len(relevance)
     target = memory.page_of.values[memory.target.values]
@@ -72,7 +72,7 @@ def company_of(memory: Memory, step: sp.csr_matrix, relevance: Floats) -> Compan
     source, found = memory.source.values[fetched], relevance[target[fetched]]
     path, paths = memory.path.values[memory.pages], len(memory.paths)
     of_path = summed(path, relevance, paths) + DRAWN * base
-    return Company(
+    return PageRank(
         relevance,
         base,
         summed(source, found, pages),
@@ -82,7 +82,7 @@ def company_of(memory: Memory, step: sp.csr_matrix, relevance: Floats) -> Compan
     )
 
 
-def step_of(memory: Memory) -> sp.csr_matrix:
+def step_of(memory: CrawlGraph) -> sp.csr_matrix:
     """One step of a walk over all addresses known, along links taken either way, however many an address has."""
     nodes, size = np.array(memory.pages), len(memory.urls)
     ends = (nodes[memory.source.values], memory.target.values)
@@ -92,7 +92,7 @@ def step_of(memory: Memory) -> sp.csr_matrix:
     return (shrink @ links @ shrink).tocsr()
 
 
-def walked(memory: Memory, step: sp.csr_matrix, relevance: Floats) -> tuple[Floats, Floats]:
+def walked(memory: CrawlGraph, step: sp.csr_matrix, relevance: Floats) -> tuple[Floats, Floats]:
     """`visits` and `share` of all addresses (personalised PageRank from the relevant pages; on long walks, beside that
     from all pages)."""
     relevant, every = np.zeros(len(memory.urls)), np.zeros(len(memory.urls))

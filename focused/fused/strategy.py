@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crawler.guide import LinkWords, PageWords, Topic
-from crawler.strategy import Judgement
-from focused.fused.crawl_graph import Column, Floats, Ints, Memory
+from crawler.guide import LinkWords, PageWords, TopicWords
+from crawler.strategy import Relevance
+from focused.fused.crawl_graph import Column, CrawlGraph, Floats, Ints
 from focused.fused.latent_space import judge, space_of
 from focused.fused.link_features import (
     FEATURES,
@@ -28,7 +28,7 @@ from focused.fused.link_features import (
     word_scores,
 )
 from focused.fused.link_text import taught, texts_of
-from focused.fused.page_features import PageJudge, Priors, bearings_of, shipped
+from focused.fused.page_features import PageClassifier, Priors, bearings_of, shipped
 
 LOOK_EVERY, LOOK_SHARE = 8, 4  # pages between two looks: this many, or this part of all, whichever is more
 KEEP = 0.4  # most F on the labels that taught
@@ -40,7 +40,7 @@ class Look:
     """What was made of all pages at once: it serves until the next look. `pages` says how many they were."""
 
     pages: int
-    judge: PageJudge
+    judge: PageClassifier
     words: Floats  # `word_scores`
     scale: Scale | None = None  # none while the frontier is empty
 
@@ -48,11 +48,11 @@ class Look:
 class Fused:
     """The strategy `fused`. Deterministic: the same pages in the same order give the same priorities."""
 
-    def __init__(self, topic: Topic, priors: Priors | None = None) -> None:
+    def __init__(self, topic: TopicWords, priors: Priors | None = None) -> None:
         self._topic = topic
         self._priors = priors or shipped()
         self._examples = frozenset(page.url for page in topic.examples)
-        self._memory = Memory()
+        self._memory = CrawlGraph()
         self._texts = LinkTexts()
         self._bag = self._memory.bag(PageWords(""))  # of the page that is being judged
         self._relevance = Column(np.float64)  # of the pages
@@ -60,7 +60,7 @@ class Fused:
         self._changed: dict[str, float] = {}
         self._look: Look | None = None
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         """Kept where it is likely enough of the topic."""
         self._bag = self._memory.bag(page)
         if page.url in self._examples:
@@ -69,10 +69,10 @@ class Fused:
             score = UNJUDGED
         else:
             score = self._look.judge.first_sight(page, self._bag)
-        return Judgement(keep=score >= KEEP, score=score)
+        return Relevance(keep=score >= KEEP, score=score)
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """Takes the page and its links in; the promise of each link."""
         memory = self._memory
@@ -89,7 +89,7 @@ class Fused:
             self._score(self._look, [node for node in targets if memory.page_of.values[node] < 0])
         return [self._changed.get(link.url, 0.0) for link in links]
 
-    def learn(self, page: PageWords, judgement: Judgement) -> None:
+    def learn(self, page: PageWords, judgement: Relevance) -> None:
         """Nothing beyond `link_priorities`: a page teaches by its words and links together."""
 
     def rescored(self) -> Mapping[str, float]:
@@ -117,7 +117,7 @@ class Fused:
         memory = self._memory
         examples, name = self._known_of_topic()
         space = space_of(memory, examples, self._relevance.values)
-        pages = PageJudge(
+        pages = PageClassifier(
             memory, bearings_of(memory, space, judge(space, examples, name), examples, name), self._priors
         )
         relevance = self._relevance.values

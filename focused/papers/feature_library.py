@@ -17,15 +17,15 @@ from focused.papers.vectors import WordVectors
 from text.word_weights import WordStatistics
 
 EVERY = 50  # K: kept pages between two looks at what they share [D]
-LEAST_PAGES = 5  # of them that hold a candidate [D]
+MIN_PAGES = 5  # of them that hold a candidate [D]
 EXPANSIONS = 5  # of a term by vectors, at most
 ALIKE = 0.6  # least similarity of an expansion by vectors
 DYNAMIC_WEIGHT = 0.5  # of what the kept pages share, beside 1 for what the examples do [D]
-LEAST_SHARING = 3  # kept pages
-MOST_SHARING = 40  # of the kept pages, those most like the static library: what drifted may not draw further
+MIN_SHARING = 3  # kept pages
+MAX_SHARING = 40  # of the kept pages, those most like the static library: what drifted may not draw further
 REMEMBERED = 200  # kept pages, the last ones
-MOST_WORDS = 600  # of a kept page, the most frequent
-MOST_DYNAMIC = 10  # terms taken at one look: the dynamic library may not outgrow the static one
+MAX_WORDS = 600  # of a kept page, the most frequent
+MAX_DYNAMIC = 10  # terms taken at one look: the dynamic library may not outgrow the static one
 
 
 @dataclass(frozen=True)
@@ -73,15 +73,15 @@ class SharedTerms:
 
     def add(self, counts: Mapping[str, int]) -> None:
         """Take a kept page's words."""
-        self._pages.append(dict(sorted(counts.items(), key=itemgetter(1), reverse=True)[:MOST_WORDS]))
+        self._pages.append(dict(sorted(counts.items(), key=itemgetter(1), reverse=True)[:MAX_WORDS]))
 
     def weights(self, static: Mapping[str, float], statistics: WordStatistics) -> dict[str, float]:
         """DYNAMIC_WEIGHT times the mean of the pages as unit vectors; {} for too few of them."""
-        if len(self._pages) < LEAST_SHARING:
+        if len(self._pages) < MIN_SHARING:
             return {}
         pages = [unit_vector(counts, statistics) for counts in self._pages]
         best = nlargest(
-            MOST_SHARING,
+            MAX_SHARING,
             pages,
             key=lambda page: sum(page[w] * static.get(w, 0.0) for w in page),
         )
@@ -114,9 +114,9 @@ class DynamicLibrary:
         if self._kept % EVERY:
             return False
         out = {*known, *is_common, *self.confirmed, *self.pending}
-        shared = [word for word, pages in self._holding.most_common() if pages >= LEAST_PAGES and word not in out]
+        shared = [word for word, pages in self._holding.most_common() if pages >= MIN_PAGES and word not in out]
         self._holding.clear()
-        (self.confirmed if self.automatic else self.pending).extend(shared[:MOST_DYNAMIC])
+        (self.confirmed if self.automatic else self.pending).extend(shared[:MAX_DYNAMIC])
         return self.automatic and bool(shared)
 
     def confirm(self, words: Words) -> None:

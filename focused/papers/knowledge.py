@@ -12,7 +12,7 @@ from heapq import nlargest
 from itertools import chain
 from types import MappingProxyType
 
-from crawler.guide import PageWords, Topic, Words
+from crawler.guide import PageWords, TopicWords, Words
 from focused.papers.concepts import Concepts
 from focused.papers.topic_tree import TopicTree, grown_tree
 from focused.papers.vectors import EMPTY, WordVectors, train
@@ -25,7 +25,7 @@ BRANCHED = 40  # terms, the heaviest, that a grown tree has words below
 BRANCH = 6  # words that a grown tree hangs below a term
 ALIKE = 0.5  # least similarity of such a word
 _FIRST_TRAINING = 1024  # pages, vectors of fewer do harm; then whenever there are four times as many
-_MOST_TEXTS = 4096  # pages that are remembered for it
+_MAX_TEXTS = 4096  # pages that are remembered for it
 _OWN_DIMENSIONS = 50
 
 
@@ -47,13 +47,13 @@ class Knowledge:
     """Grows with the pages of a crawl. `version` rises whenever the terms have changed; what else rests on pages is
     made anew when it is asked for, so that who does without vectors does not wait for them."""
 
-    def __init__(self, topic: Topic, given: Given = NOTHING, statistics: WordStatistics | None = None) -> None:
+    def __init__(self, topic: TopicWords, given: Given = NOTHING, statistics: WordStatistics | None = None) -> None:
         self.topic = topic
         self.given = given
         self.statistics = statistics or WordStatistics()
         self.terms: Mapping[str, float] = topic.terms
         self.version = 0
-        self._texts: deque[Words] = deque(maxlen=_MOST_TEXTS)
+        self._texts: deque[Words] = deque(maxlen=_MAX_TEXTS)
         self._terms_at = 1
         self._trained_at = _FIRST_TRAINING
         self._vectors = given.vectors or EMPTY
@@ -108,7 +108,7 @@ class Knowledge:
 
 
 def topic_terms(
-    topic: Topic,
+    topic: TopicWords,
     examples: Sequence[PageWords],
     statistics: WordStatistics,
     more: Mapping[str, float] = NO_WORDS,

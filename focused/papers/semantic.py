@@ -12,8 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crawler.guide import CONTENT, LinkWords, PageWords, Topic, Words
-from crawler.strategy import Judgement
+from crawler.guide import CONTENT, LinkWords, PageWords, TopicWords, Words
+from crawler.strategy import Relevance
 from focused.papers.ahp import weights_of
 from focused.papers.knowledge import NOTHING, Given, Knowledge
 from focused.papers.threshold import Threshold
@@ -47,7 +47,7 @@ class Semantic:
 
     def __init__(
         self,
-        topic: Topic,
+        topic: TopicWords,
         given: Given = NOTHING,
         settings: SemanticSettings | None = None,
     ) -> None:
@@ -62,7 +62,7 @@ class Semantic:
         self._topic_weights: Mapping[str, float] = {}
         self._edge = Threshold(self._settings.description)
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         """ZK-S1, steps 2 and 3."""
         self._knowledge.add(page)
         unscaled = self._relevance(described(page))
@@ -71,10 +71,10 @@ class Semantic:
         terms = self._knowledge.topic.terms
         matches = page.url in self._examples or any(word in terms for word in (*page.title, *page.description))
         followed = value >= self._settings.description
-        return Judgement(keep=followed or matches, score=value / (1 + value))
+        return Relevance(keep=followed or matches, score=value / (1 + value))
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """ZK-F5 for each link; none is followed from a page whose description is off topic."""
         description = judgement.score / (1 - judgement.score)
@@ -88,7 +88,7 @@ class Semantic:
             found.append(self._admitted(value, followed and value > self._settings.threshold))
         return found
 
-    def learn(self, page: PageWords, judgement: Judgement) -> None:
+    def learn(self, page: PageWords, judgement: Relevance) -> None:
         """The history is of kept pages (reading of 2.4)."""
         if judgement.keep:
             self._history.add(page.url)

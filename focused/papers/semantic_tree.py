@@ -7,8 +7,8 @@ priority   (Score of the page + Sim of the child) / 2, the page's score by how i
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crawler.guide import LinkWords, PageWords, Topic
-from crawler.strategy import Judgement
+from crawler.guide import LinkWords, PageWords, TopicWords
+from crawler.strategy import Relevance
 from focused.papers.knowledge import NOTHING, Given, Knowledge, first_terms
 from focused.papers.positions import weighted_frequency
 from focused.papers.threshold import Threshold
@@ -35,7 +35,7 @@ class TreeSettings:
 class SemanticTree:
     """The strategy `semantic_tree`."""
 
-    def __init__(self, topic: Topic, given: Given = NOTHING, settings: TreeSettings | None = None) -> None:
+    def __init__(self, topic: TopicWords, given: Given = NOTHING, settings: TreeSettings | None = None) -> None:
         self._settings = settings or TreeSettings()
         self._knowledge = Knowledge(topic, given)
         self._examples = {page.url for page in topic.examples}
@@ -44,23 +44,23 @@ class SemanticTree:
         self._terms: Mapping[str, float] = {}  # of length 1
         self._likeness = Likeness(self._knowledge.tree, ())
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         """ZJ-F9 against the threshold."""
         self._knowledge.add(page)
         self._refresh()
         score = self.similarity(weighted_frequency(page))
         self._mark.add(score)
-        return Judgement(keep=score >= self._mark.value or page.url in self._examples, score=score)
+        return Relevance(keep=score >= self._mark.value or page.url in self._examples, score=score)
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """ZJ-F10 for the page, then (Score + Sim) / 2 for each child (reading d)."""
         children = [self.similarity(dict.fromkeys((*link.anchor, *link.context), 1.0)) for link in links]
         score = page_score(judgement.score, children, self._settings, self._mark.value)
         return [(score + child) / 2 for child in children]
 
-    def learn(self, page: PageWords, judgement: Judgement) -> None:
+    def learn(self, page: PageWords, judgement: Relevance) -> None:
         """Nothing: the topic stays what it was."""
 
     def rescored(self) -> Mapping[str, float]:
@@ -120,24 +120,24 @@ class Vsm:
     is the one that was best for it on wikispeedia and zh_docs (docs/focused-crawling.md).
     """
 
-    def __init__(self, topic: Topic, given: Given = NOTHING, threshold: float = OF_VECTORS) -> None:
+    def __init__(self, topic: TopicWords, given: Given = NOTHING, threshold: float = OF_VECTORS) -> None:
         self._knowledge = Knowledge(topic, given)
         self._threshold = threshold
         self._examples = {page.url for page in topic.examples}
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         """Cosine (ZJ-F4) against the threshold."""
         self._knowledge.add(page)
         score = cosine(self._knowledge.terms, self._knowledge.statistics.by_idf(page.counts))
-        return Judgement(keep=score >= self._threshold or page.url in self._examples, score=score)
+        return Relevance(keep=score >= self._threshold or page.url in self._examples, score=score)
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """The page's own score."""
         return [judgement.score] * len(links)
 
-    def learn(self, page: PageWords, judgement: Judgement) -> None:
+    def learn(self, page: PageWords, judgement: Relevance) -> None:
         """Nothing."""
 
     def rescored(self) -> Mapping[str, float]:

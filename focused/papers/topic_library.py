@@ -17,10 +17,10 @@ from crawler.guide import (
     TITLE,
     LinkWords,
     PageWords,
-    Topic,
+    TopicWords,
     Words,
 )
-from crawler.strategy import Judgement
+from crawler.strategy import Relevance
 from focused.papers.feature_library import (
     SharedTerms,
     expansions,
@@ -60,7 +60,7 @@ class TopicLibrary:
 
     def __init__(
         self,
-        topic: Topic,
+        topic: TopicWords,
         given: Given = NOTHING,
         settings: LibrarySettings | None = None,
     ) -> None:
@@ -73,21 +73,21 @@ class TopicLibrary:
         self._topic: Mapping[str, float] = {}
         self._template: Mapping[str, str] = {}
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         """WY-A3: similarity by concepts against theta."""
         self._knowledge.add(page)
         self._refresh()
         score = self.similarity(page, self._topic)
         self._theta.add(score)
-        return Judgement(keep=score >= self._theta.value or page.url in self._examples, score=score)
+        return Relevance(keep=score >= self._theta.value or page.url in self._examples, score=score)
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """The page's own score, and how like the topic anchor and context are."""
         return [judgement.score + self.likeness(link.anchor) + self.likeness(link.context) for link in links]
 
-    def learn(self, page: PageWords, judgement: Judgement) -> None:
+    def learn(self, page: PageWords, judgement: Relevance) -> None:
         """Take a kept page's words; they count from the next time that the terms are looked at."""
         if self._settings.automatic and judgement.keep and page.url not in self._examples:
             self._shared.add(page.counts)
@@ -152,24 +152,24 @@ class StaticKeywords:
     Its threshold is the one that was best for it on wikispeedia and zh_docs (docs/focused-crawling.md).
     """
 
-    def __init__(self, topic: Topic, given: Given = NOTHING, theta: float = OF_KEYWORDS) -> None:
+    def __init__(self, topic: TopicWords, given: Given = NOTHING, theta: float = OF_KEYWORDS) -> None:
         self._knowledge = Knowledge(topic, given)
         self._theta = theta
         self._examples = {page.url for page in topic.examples}
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         """Cosine of the keywords' weights and the counts of the page's words."""
         self._knowledge.add(page)
         score = cosine(self._knowledge.terms, page.counts)
-        return Judgement(keep=score >= self._theta or page.url in self._examples, score=score)
+        return Relevance(keep=score >= self._theta or page.url in self._examples, score=score)
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """The page's own score."""
         return [judgement.score] * len(links)
 
-    def learn(self, page: PageWords, judgement: Judgement) -> None:
+    def learn(self, page: PageWords, judgement: Relevance) -> None:
         """Nothing: a static library stays as it is."""
 
     def rescored(self) -> Mapping[str, float]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_KEPT = 100_000  # words that a Likeness keeps in mind
+MAX_KEPT = 100_000  # words that a Likeness keeps in mind
 HALF = 1.6  # alpha: the distance at which similarity is one half [L]
 
 
@@ -89,7 +89,7 @@ class Likeness:
 
     def _row(self, word: str) -> NDArray[np.float64] | None:
         if word not in self._rows:
-            if len(self._rows) >= MOST_KEPT:
+            if len(self._rows) >= MAX_KEPT:
                 self._rows.clear()
             self._rows[word] = self._similarities(word)
         return self._rows[word]

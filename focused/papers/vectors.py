@@ -11,8 +11,8 @@ from sklearn.decomposition import TruncatedSVD
 
 WINDOW = 4  # words on either side
 DIMENSIONS = 100
-LEAST_COUNT = 3
-MOST_WORDS = 20_000  # the most frequent ones
+MIN_COUNT = 3
+MAX_WORDS = 20_000  # the most frequent ones
 _BATCH = 200_000  # words of text counted at once
 
 
@@ -54,10 +54,10 @@ EMPTY = WordVectors({}, np.zeros((0, 1), dtype=np.float32))
 
 
 def train(texts: Iterable[Sequence[str]], dimensions: int = DIMENSIONS, seed: int = 0) -> WordVectors:
-    """Vectors of the words that stand LEAST_COUNT times in `texts` (lists of words). The same texts give the same."""
+    """Vectors of the words that stand MIN_COUNT times in `texts` (lists of words). The same texts give the same."""
     texts = list(texts)
     counts = Counter(word for text in texts for word in text)
-    frequent = [word for word, count in counts.most_common(MOST_WORDS) if count >= LEAST_COUNT]
+    frequent = [word for word, count in counts.most_common(MAX_WORDS) if count >= MIN_COUNT]
     if len(frequent) < 3:
         return EMPTY
     places = {word: place for place, word in enumerate(frequent)}

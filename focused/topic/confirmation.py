@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from docstore.errors import TopicError
-from docstore.topics import TermClass, Topic, TopicState, TopicTerm
+from docstore.topics import Topic, TopicState, TopicTerm, TopicTermClass
 from focused.topic.file import LONGEST_TERM, TopicFiles
 
 OPERATOR = "operator"
 
 
-def own_terms(texts: Sequence[str], kind: TermClass) -> list[TopicTerm]:
+def own_terms(texts: Sequence[str], kind: TopicTermClass) -> list[TopicTerm]:
     """Terms that the operator names: confirmed. TopicError for one that no segmenter takes."""
     for text in texts:
         if not 0 < len(text.strip()) <= LONGEST_TERM:
@@ -17,7 +17,7 @@ def own_terms(texts: Sequence[str], kind: TermClass) -> list[TopicTerm]:
     return [TopicTerm(text.strip(), kind, TopicState.CONFIRMED, OPERATOR, 1.0) for text in dict.fromkeys(texts)]
 
 
-def add(files: TopicFiles, name: str, texts: Sequence[str], kind: TermClass) -> Topic:
+def add(files: TopicFiles, name: str, texts: Sequence[str], kind: TopicTermClass) -> Topic:
     """Add and confirm terms of the operator's own; one that is proposed or refused is confirmed."""
     new = own_terms(texts, kind)
     return files.change(
@@ -26,7 +26,7 @@ def add(files: TopicFiles, name: str, texts: Sequence[str], kind: TermClass) -> 
 
 
 def decide(
-    files: TopicFiles, name: str, texts: Sequence[str], state: TopicState, kind: TermClass | None = None
+    files: TopicFiles, name: str, texts: Sequence[str], state: TopicState, kind: TopicTermClass | None = None
 ) -> Topic:
     """Decide on terms and seeds. TopicError, and nothing is decided, where one of them is not there."""
 

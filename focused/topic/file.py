@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 
 from docstore.errors import TopicError
 from docstore.locks import stage_lock
-from docstore.topics import ExamplePage, TermClass, Topic, TopicSeed, TopicState, TopicTerm
+from docstore.topics import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 
 VERSION = 1
 LONGEST_NAME = 60
 LONGEST_TERM = 64  # characters, as the segmenter's words
-MOST_TERMS = 20_000
+MAX_TERMS = 20_000
 _NAME = re.compile(r"\w[\w .+-]*")
 _WAIT = 30.0  # seconds for another process that writes the same topic
 E = TypeVar("E", bound=StrEnum)
@@ -120,8 +120,8 @@ def parsed(text: str, file: str, name: str) -> Topic:
     if row.text("name") != name:
         raise TopicError(f"{file}: name is {given['name']!r}: it must be that of the file, {name!r}")
     terms = tuple(_term(one) for one in row.rows("terms"))
-    if len(terms) > MOST_TERMS:
-        raise TopicError(f"{file}: terms are {len(terms)}: {MOST_TERMS} at most")
+    if len(terms) > MAX_TERMS:
+        raise TopicError(f"{file}: terms are {len(terms)}: {MAX_TERMS} at most")
     return Topic(
         name=name,
         words=row.texts("words"),
@@ -137,7 +137,7 @@ def _term(row: "Row") -> TopicTerm:
     text = row.text("text")
     if not 0 < len(text.strip()) <= LONGEST_TERM:
         raise row.wrong("text", f"a term of 1 to {LONGEST_TERM} characters")
-    kind, state = row.choice("class", TermClass), row.choice("state", TopicState)
+    kind, state = row.choice("class", TopicTermClass), row.choice("state", TopicState)
     return TopicTerm(text, kind, state, row.text("origin"), row.number("score"), row.text("evidence"))
 
 

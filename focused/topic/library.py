@@ -21,7 +21,7 @@ from focused.topic.words import words_of
 RESULTS = 10  # L: pages of a search that are looked at [D]
 TOP = 10  # n: terms proposed for each term of the operator [D]
 CANDIDATES = 60  # words of the pages found for one term whose idf is asked for
-MOST_RELATED = 20  # words that one term may bring by concepts
+MAX_RELATED = 20  # words that one term may bring by concepts
 CONCEPTS = "concepts"
 
 Find = Callable[[str, int], Iterable[ExamplePage]]
@@ -39,29 +39,31 @@ class SearchPlace:
 
 
 @dataclass(frozen=True)
-class Proposals:
+class TopicProposals:
     """What the operator is to judge."""
 
     terms: tuple[TopicTerm, ...] = ()
     seeds: tuple[TopicSeed, ...] = ()
 
-    def __add__(self, other: "Proposals") -> "Proposals":
-        return Proposals(self.terms + other.terms, self.seeds + other.seeds)
+    def __add__(self, other: "TopicProposals") -> "TopicProposals":
+        return TopicProposals(self.terms + other.terms, self.seeds + other.seeds)
 
 
-def by_concepts(terms: Iterable[str], concepts: Concepts | None) -> Proposals:
+def by_concepts(terms: Iterable[str], concepts: Concepts | None) -> TopicProposals:
     """Scheme 1 (WY-A2, step 1): synonyms and words directly above and below. None where no files are given."""
     if concepts is None:
-        return Proposals()
+        return TopicProposals()
     found = [
         TopicTerm(word, origin=CONCEPTS, score=concepts.similarity(term, word) or 0.0, evidence=f"≈ {term}")
         for term in terms
-        for word in tuple(concepts.related(term))[:MOST_RELATED]
+        for word in tuple(concepts.related(term))[:MAX_RELATED]
     ]
-    return Proposals(tuple(sorted(found, key=lambda term: -term.score)))
+    return TopicProposals(tuple(sorted(found, key=lambda term: -term.score)))
 
 
-def by_search(terms: Sequence[str], place: SearchPlace, cut: Cut, results: int = RESULTS, top: int = TOP) -> Proposals:
+def by_search(
+    terms: Sequence[str], place: SearchPlace, cut: Cut, results: int = RESULTS, top: int = TOP
+) -> TopicProposals:
     """Scheme 2 (WY-A2, steps 2 to 6): what the found pages are about, and where they are."""
     found = {term: tuple(place.find(term, results)) for term in terms}
     pages = {page.url: words_of(page, cut) for some in found.values() for page in some}
@@ -75,7 +77,7 @@ def by_search(terms: Sequence[str], place: SearchPlace, cut: Cut, results: int =
         best = sorted(weighed.items(), key=lambda item: (-item[1], item[0]))
         evidence = f"{len(some)} pages found by {term}"
         proposed += [TopicTerm(word, origin=origin, score=score, evidence=evidence) for word, score in best[:top]]
-    return Proposals(tuple(sorted(proposed, key=lambda one: -one.score)), tuple(seeds_of(found, origin)))
+    return TopicProposals(tuple(sorted(proposed, key=lambda one: -one.score)), tuple(seeds_of(found, origin)))
 
 
 def seeds_of(found: Mapping[str, Sequence[ExamplePage]], origin: str) -> Iterator[TopicSeed]:

@@ -103,13 +103,13 @@ def word_runs(tagged: Iterable[tuple[str, str]], use: Callable[[str], bool]) -> 
         yield run
 
 
-MOST_KEPT = 1_000_000  # candidates held before those seen once are forgotten; about 400 bytes each
+MAX_KEPT = 1_000_000  # candidates held before those seen once are forgotten; about 400 bytes each
 
 
 class CandidateCounts:
     """Counts candidates batch by batch, so that only one batch's document-by-term matrix is ever held."""
 
-    def __init__(self, is_noise: Callable[[Span], bool], most_seen: int, most_kept: int = MOST_KEPT) -> None:
+    def __init__(self, is_noise: Callable[[Span], bool], most_seen: int, most_kept: int = MAX_KEPT) -> None:
         self._is_noise = is_noise
         self._most_seen = most_seen
         self._most_kept = most_kept

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.counting.hashing import Hashes, KeyNumbers, Numbers, Places
-from lexicon.counting.occurrences import BUCKETS, JUDGED, MOST_WORDS, Occurrences, expected
+from lexicon.counting.occurrences import BUCKETS, JUDGED, MAX_WORDS, Occurrences, expected
 from lexicon.counting.tokens import Tokens, Vocabulary
 
 Ints = NDArray[np.int32]
@@ -35,7 +35,7 @@ class Rows:
     """Some rows.
 
     `keys` (n) uint64: hashes of the folded words. `counts` (COUNTS, n) int32. `sums` (SUMS, n) int64: what was judged
-    of the occurrences, in steps. `words` (MOST_WORDS, n) int32: numbers in a vocabulary, padded with -1. `likeliest`
+    of the occurrences, in steps. `words` (MAX_WORDS, n) int32: numbers in a vocabulary, padded with -1. `likeliest`
     (n) int32: the best log-probability seen, in steps. `seen_in` (SEEN, n) int64: the first documents, padded with
     NOWHERE.
     """
@@ -276,7 +276,7 @@ def no_rows(room: int) -> Rows:
         np.empty(room, np.uint64),
         np.empty((len(COUNTS), room), np.int32),
         np.empty((len(SUMS), room), np.int64),
-        np.empty((MOST_WORDS, room), np.int32),
+        np.empty((MAX_WORDS, room), np.int32),
         np.empty(room, np.int32),
         np.empty((SEEN, room), np.int64),
     )
@@ -297,9 +297,9 @@ def joined(parts: Sequence[Rows]) -> Rows:
 
 
 def words_of(ids: Ints, starts: Ints, sizes: Ints) -> Ints:
-    """(MOST_WORDS, spans): the words of some spans of `ids`, padded with -1."""
-    words = np.full((MOST_WORDS, len(starts)), -1, dtype=np.int32)
-    for place in range(MOST_WORDS):
+    """(MAX_WORDS, spans): the words of some spans of `ids`, padded with -1."""
+    words = np.full((MAX_WORDS, len(starts)), -1, dtype=np.int32)
+    for place in range(MAX_WORDS):
         here = np.flatnonzero(sizes > place)
         words[place, here] = ids[starts[here] + place]
     return words

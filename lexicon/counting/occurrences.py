@@ -19,7 +19,7 @@ Longs = NDArray[np.int64]
 Odds = NDArray[np.float32]
 
 LONGEST = {"zh": 8, "en": 6}  # words of a term
-MOST_WORDS = 8
+MAX_WORDS = 8
 STEP = 64
 CERTAIN = 8 * STEP  # log-odds beyond this say no more
 PROBABILITY_STEP = 2**30
@@ -30,7 +30,7 @@ LEAST = -(10**6)  # own log-odds, in steps, that any span reaches
 NO_END = -(10**15)
 
 _random = np.random.default_rng(20190501)
-_MULTIPLIERS = _random.integers(1, 2**63, MOST_WORDS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_MULTIPLIERS = _random.integers(1, 2**63, MAX_WORDS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _spans(
         # No longer span that begins so can be good when the best last word there is would not make it good now.
         spans = spans.take(np.flatnonzero(spans.begin + own.reach[spans.starts + size] >= least - own.best_end))
         last = spans.starts + size
-        keys = spans.keys + later[ids[last]] * _MULTIPLIERS[size % MOST_WORDS]
+        keys = spans.keys + later[ids[last]] * _MULTIPLIERS[size % MAX_WORDS]
         spans = replace(spans, keys=keys, weakest=np.minimum(spans.weakest, on[last]))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from docstore.errors import LexiconError
 from lexicon.counting.ngrams import AT, COUNTS, NOWHERE, SEEN, SIDES, SUMS, Ints, Longs, Rows
-from lexicon.counting.occurrences import MOST_WORDS, expected
+from lexicon.counting.occurrences import MAX_WORDS, expected
 
 LEVEL = 1  # of compression: more takes time and saves little
 PLAIN = len(COUNTS) - len(SIDES)  # counts that are not of neighbours
@@ -55,7 +55,7 @@ def unpack(packed: bytes) -> Rows:
         keys,
         counts,
         sums,
-        _opened(sizes, words, MOST_WORDS, -1).astype(np.int32),
+        _opened(sizes, words, MAX_WORDS, -1).astype(np.int32),
         (likeliest + _mean(likely, frequency)).astype(np.int32),
         _opened(seen, documents, SEEN, NOWHERE),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.counting.ngrams import Rows
-from lexicon.counting.occurrences import MOST_WORDS
+from lexicon.counting.occurrences import MAX_WORDS
 from lexicon.model.features import WordFacts, feature_names, last_words, mean_numbers, row_features, sizes_of
 from lexicon.model.words import NUMBERS, TAGS
 
@@ -28,25 +28,25 @@ CROSSED = (
 
 
 @dataclass(frozen=True)
-class Units:
+class Standardizer:
     """What is usual for each feature in one corpus: its mean and its standard deviation."""
 
     mean: Floats
     scale: Floats
 
     @classmethod
-    def of(cls, columns: Floats) -> "Units":
+    def of(cls, columns: Floats) -> "Standardizer":
         """Those of some rows of `features`."""
         return cls(columns.mean(axis=0), columns.std(axis=0) + np.float32(1e-3))
 
-    def shrunk(self, usual: "Units", rows: int) -> "Units":
+    def shrunk(self, usual: "Standardizer", rows: int) -> "Standardizer":
         """These, from so many rows, drawn to the `usual` ones: a few rows say little about a corpus."""
         trust = np.float32(rows / (rows + USUAL_ROWS))
         mean, scale = (
             trust * own + (1 - trust) * other
             for own, other in zip(vars(self).values(), vars(usual).values(), strict=True)
         )
-        return Units(mean, scale)
+        return Standardizer(mean, scale)
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class CandidateModel:
     """
 
     language: str
-    usual: Units
-    wide: Units
+    usual: Standardizer
+    wide: Standardizer
     weights: Floats
     intercept: float
 
 
-def crossed(columns: Floats, language: str, units: Units) -> Floats:
+def crossed(columns: Floats, language: str, units: Standardizer) -> Floats:
     """`columns` in `units`, and beside them the products of each two of CROSSED (squares too)."""
     names = feature_names(language)
     own = np.clip((columns - units.mean) / units.scale, -CLIP, CLIP)
@@ -73,10 +73,10 @@ def crossed(columns: Floats, language: str, units: Units) -> Floats:
     return np.hstack([own, chosen[:, left] * chosen[:, right]])
 
 
-class Judge:
+class CandidateClassifier:
     """A CandidateModel at work on the rows of one corpus: `units` are this corpus' own."""
 
-    def __init__(self, model: CandidateModel, units: Units, facts: WordFacts, words_read: int) -> None:
+    def __init__(self, model: CandidateModel, units: Standardizer, facts: WordFacts, words_read: int) -> None:
         self._model, self._units, self._facts, self._words_read = model, units, facts, words_read
         names = feature_names(model.language)
         numbers, tags = len(NUMBERS), len(TAGS[model.language])
@@ -145,11 +145,11 @@ class Judge:
         return found
 
     def _worth_of_tags(self) -> tuple[Floats, np.float32]:
-        """(TAGS + 1, MOST_WORDS + 1): what each of so many words with one tag adds to the log-odds, zeros for no word;
+        """(TAGS + 1, MAX_WORDS + 1): what each of so many words with one tag adds to the log-odds, zeros for no word;
         and what is added when no word had any tag.
         """
         at, tags = self._number_of, len(TAGS[self._facts.language])
-        times = np.tile(np.arange(MOST_WORDS + 1, dtype=np.float32), (tags, 1))
+        times = np.tile(np.arange(MAX_WORDS + 1, dtype=np.float32), (tags, 1))
         worth = self._model.weights[at, None] * self._wide(self._own(times, at), at)
         each = (worth[:, 1:] - worth[:, :1]) / times[:, 1:]
         return np.pad(each, ((0, 1), (1, 0))).astype(np.float32), worth[:, 0].sum(dtype=np.float32)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lexicon.counting.hashing import Hashes, Places
 from lexicon.counting.ngrams import AT, Counted, Ints, Rows
-from lexicon.counting.occurrences import JUDGED, MOST_WORDS, PROBABILITY_STEP, STEP
+from lexicon.counting.occurrences import JUDGED, MAX_WORDS, PROBABILITY_STEP, STEP
 from lexicon.counting.tokens import word_hash
 from lexicon.model.words import NUMBERS, TAGS, TermPriors
 
@@ -166,7 +166,7 @@ def _pairs(rows: Rows, facts: WordFacts, size: Places) -> Iterator[Column]:
     """How common the neighbours inside are as neighbours inside public terms: on average, and the least common ones."""
     total, least = np.zeros(len(rows), np.float32), np.full(len(rows), 9.0, np.float32)
     keys, weights = pair_weights()
-    for place in range(1, MOST_WORDS):
+    for place in range(1, MAX_WORDS):
         here = np.flatnonzero(size > place)
         left, right = (facts.hashes[rows.words[at, here], 0] for at in (place - 1, place))
         wanted = pair_key(left, right)
@@ -196,7 +196,7 @@ def pair_weights() -> tuple[Hashes, Floats]:
 def over_words(values: Floats, rows: Rows) -> Floats:
     """(rows, ...): the sum of `values` over the words of each row; the last value is for no word and must be 0."""
     result: Floats = values[rows.words[0]].copy()
-    for place in range(1, MOST_WORDS):
+    for place in range(1, MAX_WORDS):
         here = np.flatnonzero(rows.words[place] >= 0)
         result[here] += values[rows.words[place, here]]
     return result

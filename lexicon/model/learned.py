@@ -20,7 +20,7 @@ from lexicon.counting.ngrams import Counted, NgramTable, Rows
 from lexicon.counting.occurrences import STEP, occurrences
 from lexicon.counting.tokens import by_language, tokens_of
 from lexicon.model.boundaries import Boundaries, BoundaryModel
-from lexicon.model.classifier import CandidateModel, Judge, Units
+from lexicon.model.classifier import CandidateClassifier, CandidateModel, Standardizer
 from lexicon.model.features import WordFacts, features
 from lexicon.model.words import TAGS
 from lexicon.seeds import guided
@@ -124,8 +124,8 @@ def judged(model: TermModel, chosen: Selection, which: Indices, seeds: Collectio
     facts = WordFacts.of(counted, language, rows.words[:, which], sample.words)
     units = model.candidates.usual
     if len(sample):
-        units = Units.of(features(sample, facts, counted.words_read)).shrunk(units, len(sample))
-    judge = Judge(model.candidates, units, facts, counted.words_read)
+        units = Standardizer.of(features(sample, facts, counted.words_read)).shrunk(units, len(sample))
+    judge = CandidateClassifier(model.candidates, units, facts, counted.words_read)
     blocks = [which[at : at + BLOCK] for at in range(0, len(which), BLOCK)]
     odds = np.concatenate([judge.log_odds(rows.take(block)) for block in blocks])
     if not seeds:
@@ -198,7 +198,7 @@ def load_model(path: Path) -> TermModel:
         units, (mean, scale, weights) = saved["units"], saved["wide"]
     return TermModel(
         BoundaryModel(language, lexical, **arrays),
-        CandidateModel(language, Units(*units), Units(mean, scale), weights, intercept),
+        CandidateModel(language, Standardizer(*units), Standardizer(mean, scale), weights, intercept),
         span_floor,
         likely_floor,
     )

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.crawl_plan import plan_of
-from crawler.host_suggestions import Proposal, add_site, proposed, remove_site, with_added
+from crawler.host_suggestions import HostSuggestion, add_site, proposed, remove_site, with_added
 from crawler.http.fetch import Fetcher
 from crawler.http.render import Renderer
 from crawler.parallel.fetch_pool import Job, PageDone, Reader
@@ -198,7 +198,7 @@ def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
     say_table(found, lambda: proposal_table(found), as_json)
 
 
-def proposal_table(found: list[Proposal]) -> Table:
+def proposal_table(found: list[HostSuggestion]) -> Table:
     """One row a host."""
     table = Table("host")
     for name in ("addresses", "sites", "pages"):

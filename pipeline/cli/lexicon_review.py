@@ -22,9 +22,9 @@ from pipeline.cli.shared import (
     terminal_name,
 )
 from pipeline.engine import Engine
-from pipeline.search_site.review_service import StoreDesk
+from pipeline.search_site.review_service import StoreReview
 from pipeline.search_site.serve import search_app
-from search_ui.review.actions import Proposal, Surroundings, VersionChange
+from search_ui.review.actions import Surroundings, VersionChange, VersionProposal
 from search_ui.review.preview import PreviewResults, ranked_changes, sentence_cuts
 
 CHANGES_SHOWN = 50
@@ -37,7 +37,7 @@ WIDTH = 50  # characters of the longest bar
 def term(context: click.Context, text: str) -> None:
     """Show all that is known of one term."""
     with opened(settings_of(context)) as engine:
-        desk = StoreDesk(engine.store)
+        desk = StoreReview(engine.store)
         found = desk.named([text]).get(text)
         if found is None:
             raise LexiconError(f"no such term: {text}")
@@ -52,7 +52,7 @@ def later(context: click.Context, terms: tuple[str, ...]) -> None:
     """Put terms off: they are kept, and asked for another time."""
     with opened(settings_of(context)) as engine:
         edits = [TermEdit(text, TermStatus.LATER) for text in terms]
-        done(StoreDesk(engine.store).do(ActKind.DECIDE, edits, terminal_name()))
+        done(StoreReview(engine.store).do(ActKind.DECIDE, edits, terminal_name()))
 
 
 @click.command(cls=Verb)
@@ -62,7 +62,7 @@ def later(context: click.Context, terms: tuple[str, ...]) -> None:
 def merge(context: click.Context, text: str, into: str) -> None:
     """Make TEXT another word for the term INTO."""
     with opened(settings_of(context)) as engine:
-        done(StoreDesk(engine.store).merge(text, into, terminal_name(), None))
+        done(StoreReview(engine.store).merge(text, into, terminal_name(), None))
 
 
 @click.command(cls=Verb)
@@ -72,7 +72,7 @@ def merge(context: click.Context, text: str, into: str) -> None:
 def edit(context: click.Context, text: str, new: str) -> None:
     """Accept NEW in the place of TEXT, whose limits or spelling were wrong."""
     with opened(settings_of(context)) as engine:
-        done(StoreDesk(engine.store).rename(text, new, terminal_name(), None))
+        done(StoreReview(engine.store).rename(text, new, terminal_name(), None))
 
 
 @click.command(cls=Verb)
@@ -83,7 +83,7 @@ def classify(context: click.Context, text: str, category: str) -> None:
     """Say what kind of word a term is."""
     with opened(settings_of(context)) as engine:
         kind = TermClass(category.removesuffix("none"))
-        done(StoreDesk(engine.store).do(ActKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_name()))
+        done(StoreReview(engine.store).do(ActKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_name()))
 
 
 @click.command(cls=Verb)
@@ -93,7 +93,7 @@ def classify(context: click.Context, text: str, category: str) -> None:
 def relate(context: click.Context, text: str, broader: tuple[str, ...]) -> None:
     """Say which terms are broader ones of TEXT, instead of those it had."""
     with opened(settings_of(context)) as engine:
-        done(StoreDesk(engine.store).do(ActKind.RELATE, [TermEdit(text, broader=broader)], terminal_name()))
+        done(StoreReview(engine.store).do(ActKind.RELATE, [TermEdit(text, broader=broader)], terminal_name()))
 
 
 @click.command(cls=Verb)
@@ -103,7 +103,7 @@ def relate(context: click.Context, text: str, broader: tuple[str, ...]) -> None:
 def synonyms(context: click.Context, text: str, words: tuple[str, ...]) -> None:
     """Name the other words for TEXT, instead of those it had."""
     with opened(settings_of(context)) as engine:
-        done(StoreDesk(engine.store).do(ActKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_name()))
+        done(StoreReview(engine.store).do(ActKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_name()))
 
 
 @click.command(cls=Verb)
@@ -112,7 +112,7 @@ def synonyms(context: click.Context, text: str, words: tuple[str, ...]) -> None:
 def undo(context: click.Context, act: int | None) -> None:
     """Take back the act of this number (`plumb lexicon history`), or the last one that the terminal did."""
     with opened(settings_of(context)) as engine:
-        done(StoreDesk(engine.store).undo(terminal_name(), act))
+        done(StoreReview(engine.store).undo(terminal_name(), act))
 
 
 @click.command(cls=Verb)
@@ -146,7 +146,7 @@ def versions(context: click.Context, as_json: bool) -> None:
 def diff(context: click.Context, before: int, after: int, as_json: bool) -> None:
     """Show what version AFTER has otherwise than BEFORE (0 is the empty one)."""
     with opened(settings_of(context)) as engine:
-        changes = StoreDesk(engine.store).difference(before, after)
+        changes = StoreReview(engine.store).difference(before, after)
         say_or_json([asdict(change) for change in changes], lambda _: diff_lines(changes), as_json)
 
 
@@ -156,7 +156,7 @@ def diff(context: click.Context, before: int, after: int, as_json: bool) -> None
 def revert(context: click.Context, version: int) -> None:
     """Publish the words of an older version again; `plumb serve`, or `plumb index`, brings them into the index."""
     with opened(settings_of(context)) as engine:
-        made = StoreDesk(engine.store).revert(version, terminal_name())
+        made = StoreReview(engine.store).revert(version, terminal_name())
         out.print(f"published version {made.version}: the words of {version}", highlight=False)
 
 
@@ -166,7 +166,7 @@ def revert(context: click.Context, version: int) -> None:
 def preview(context: click.Context, query: str | None) -> None:
     """Show what publishing would change: sentences cut before and after, and the first ten results for QUERY."""
     with opened(settings_of(context)) as engine:
-        proposal = StoreDesk(engine.store).proposal()
+        proposal = StoreReview(engine.store).proposal()
         say(cut_lines(proposal, engine))
         if query:
             with search_app(engine).test_request_context():
@@ -230,7 +230,7 @@ def diff_lines(changes: Sequence[VersionChange]) -> Iterator[str]:
             yield f"+ {change.after}"
 
 
-def cut_lines(proposal: Proposal, engine: Engine) -> Iterator[str]:
+def cut_lines(proposal: VersionProposal, engine: Engine) -> Iterator[str]:
     """Each change with its sentence, cut before and after."""
     if not (proposal.changes or proposal.others):
         yield "nothing to publish"

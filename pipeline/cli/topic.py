@@ -10,15 +10,15 @@ import click
 from rich.table import Table
 
 from docstore.errors import PlumblineError
-from docstore.topics import TermClass, Topic, TopicSeed, TopicState, TopicTerm
+from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.confirmation import add, decide
 from focused.topic.file import TopicFiles, as_json
 from pipeline.cli.grammar import Verbs
 from pipeline.cli.shared import json_option, opened, say, say_or_json, say_table, settings_of
 
-KINDS = click.Choice([kind.value for kind in TermClass])
+KINDS = click.Choice([kind.value for kind in TopicTermClass])
 STATES = click.Choice([state.value for state in TopicState])
-LEAST_ONE = click.IntRange(1, 1000)
+MIN_ONE = click.IntRange(1, 1000)
 
 
 @click.group(cls=Verbs)
@@ -34,8 +34,8 @@ def topic() -> None:
 @click.option("--words", default="", help="Words that describe the topic, with commas between [its name].")
 @click.option("--tree", type=click.Path(path_type=Path), help="Your own tree of terms, one a line, indented.")
 @click.option("--search", "template", default="", help="A search site's address with {query} in it [own index].")
-@click.option("--results", default=10, show_default=True, type=LEAST_ONE, help="Pages of each search that are read.")
-@click.option("--top", default=10, show_default=True, type=LEAST_ONE, help="Terms proposed for each of yours.")
+@click.option("--results", default=10, show_default=True, type=MIN_ONE, help="Pages of each search that are read.")
+@click.option("--top", default=10, show_default=True, type=MIN_ONE, help="Terms proposed for each of yours.")
 @click.option("--automatic", is_flag=True, help="Let terms that come up during the crawl count unconfirmed.")
 @click.pass_context
 def init(
@@ -128,22 +128,22 @@ def seeds_command(context: click.Context, name: str, state: str | None, as_json:
 @topic.command("add")
 @click.argument("name")
 @click.argument("terms", nargs=-1, required=True)
-@click.option("--class", "kind", type=KINDS, default=TermClass.PROFESSIONAL.value, show_default=True)
+@click.option("--class", "kind", type=KINDS, default=TopicTermClass.PROFESSIONAL.value, show_default=True)
 @click.pass_context
 def add_command(context: click.Context, name: str, terms: tuple[str, ...], kind: str) -> None:
     """Add terms of your own; they count from the next crawl on."""
-    say([counts(add(TopicFiles(settings_of(context).data_dir), name, terms, TermClass(kind)))])
+    say([counts(add(TopicFiles(settings_of(context).data_dir), name, terms, TopicTermClass(kind)))])
 
 
 @topic.command("confirm")
 @click.argument("name")
 @click.argument("items", nargs=-1)
 @click.option("--class", "kind", type=KINDS, help="Put the terms into this class.")
-@click.option("--top", type=LEAST_ONE, help="The so many best proposed terms.")
+@click.option("--top", type=MIN_ONE, help="The so many best proposed terms.")
 @click.pass_context
 def confirm(context: click.Context, name: str, items: tuple[str, ...], kind: str | None, top: int | None) -> None:
     """Confirm terms or seeds: they count from the next crawl on."""
-    decide_and_say(context, name, items, TopicState.CONFIRMED, TermClass(kind) if kind else None, top or 0)
+    decide_and_say(context, name, items, TopicState.CONFIRMED, TopicTermClass(kind) if kind else None, top or 0)
 
 
 @topic.command("refuse")
@@ -158,8 +158,8 @@ def refuse(context: click.Context, name: str, items: tuple[str, ...]) -> None:
 @topic.command("propose")
 @click.argument("name")
 @click.option("--search", "template", default="", help="A search site's address with {query} in it [own index].")
-@click.option("--results", default=10, show_default=True, type=LEAST_ONE, help="Pages of each search that are read.")
-@click.option("--top", default=10, show_default=True, type=LEAST_ONE, help="Terms proposed for each term.")
+@click.option("--results", default=10, show_default=True, type=MIN_ONE, help="Pages of each search that are read.")
+@click.option("--top", default=10, show_default=True, type=MIN_ONE, help="Terms proposed for each term.")
 @click.pass_context
 def propose_command(context: click.Context, name: str, template: str, results: int, top: int) -> None:
     """Look for more terms and seeds, from the terms that are confirmed by now."""
@@ -182,7 +182,7 @@ def automatic_command(context: click.Context, name: str, choice: str) -> None:
 
 
 def decide_and_say(
-    context: click.Context, name: str, items: tuple[str, ...], state: TopicState, kind: TermClass | None, top: int
+    context: click.Context, name: str, items: tuple[str, ...], state: TopicState, kind: TopicTermClass | None, top: int
 ) -> None:
     """Keep a decision, and say how the topic is now."""
     files = TopicFiles(settings_of(context).data_dir)
@@ -218,7 +218,7 @@ def counts(found: Topic) -> str:
 def summary(found: Topic) -> list[str]:
     """A topic in some lines."""
     lines = [f"topic {found.name}: {counts(found)}"]
-    lines += [f"  {kind}: {' '.join(found.confirmed(kind)) or 'none'}" for kind in TermClass]
+    lines += [f"  {kind}: {' '.join(found.confirmed(kind)) or 'none'}" for kind in TopicTermClass]
     lines += [f"  example {page.url} {page.title}" for page in found.examples]
     lines += [f"  tree of {len(found.tree)} lines"] if found.tree else []
     return [*lines, "  automatic: terms that come up count unconfirmed"] if found.automatic else lines

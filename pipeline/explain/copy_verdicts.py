@@ -5,11 +5,11 @@ from typing import Any
 
 from docstore.articles.table import ArticleTable
 from docstore.model import Article
-from text.copies import Difference, Kind, Text, compare
+from text.copies import CopyKind, Text, TextDifference, compare
 
 TOLD = 3  # differences of each pair
 MAX_SHOWN = 60  # characters of what differs
-SAID_LAST = (Kind.SPELLING, Kind.FRAME)  # they make no other text of it
+SAID_LAST = (CopyKind.SPELLING, CopyKind.FRAME)  # they make no other text of it
 
 Row = dict[str, Any]
 
@@ -42,7 +42,7 @@ def told(texts: Mapping[int, Text], mine: int, row: Row) -> Row:
     return {**row, "verdict": verdict.why, "differences": "; ".join(map(as_said, shown))}
 
 
-def as_said(one: Difference) -> str:
+def as_said(one: TextDifference) -> str:
     """`numbers after “held in”: “2016”, there “2017”`."""
     after = f" after “{shortened(one.before)}”" if one.before else ""
     return f"{one.kind}{after}: “{shortened(one.one)}”, there “{shortened(one.other)}”"

@@ -15,12 +15,12 @@ from rich.text import Text
 from docstore.model import Article, Outcome
 from extractor import ArticleExtractor, ExtractSettings
 from extractor.fields.date_text import date_in_text
-from extractor.methods.contract import Explanation, Verdict
+from extractor.methods.contract import Explanation, LineVerdict
 from extractor.methods.explanation import with_tag_blocks
 from extractor.page import charset
 from extractor.page.document import Document
 from extractor.page.layout import Layout, Line
-from extractor.page.markup_hints import Facts
+from extractor.page.markup_hints import TagInfo
 from pipeline.page_source import SourcePage, no_page
 
 LONGEST_CELL = 60  # characters of a line in a table
@@ -94,7 +94,7 @@ def is_like(title: str, text: str) -> bool:
 # -- tables
 
 
-def element_of(facts: Facts) -> str:
+def element_of(facts: TagInfo) -> str:
     """An element as CSS names it: `div#main.article`."""
     names = facts.attributes.get("class", "").split()
     identity = facts.attributes.get("id", "")
@@ -174,7 +174,7 @@ def as_json(explained: Explained) -> dict[str, Any]:
     }
 
 
-def line_row(explained: Explained, verdict: Verdict) -> dict[str, Any]:
+def line_row(explained: Explained, verdict: LineVerdict) -> dict[str, Any]:
     """One line with its verdict and features."""
     line = explained.document.layout.lines[verdict.line]
     return {

@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby
 
 from docstore.model import Article, Outcome
-from extractor.methods.contract import Candidate, Verdict
+from extractor.methods.contract import Candidate, LineVerdict
 from extractor.methods.explanation import REASONS
 from extractor.page.dom import HEADINGS
 from extractor.page.layout import CODE_TAG
@@ -164,7 +164,7 @@ def page_lines(explained: Explained) -> Iterator[str]:
     yield from rows(explained, verdicts[span.end :])
 
 
-def rows(explained: Explained, verdicts: Iterable[Verdict]) -> Iterator[str]:
+def rows(explained: Explained, verdicts: Iterable[LineVerdict]) -> Iterator[str]:
     """Lines below each other; short dropped ones of a kind side by side."""
     for (is_chip, _), group in groupby(verdicts, key=lambda verdict: (is_small(explained, verdict), verdict.why)):
         if is_chip:
@@ -173,13 +173,13 @@ def rows(explained: Explained, verdicts: Iterable[Verdict]) -> Iterator[str]:
             yield from (row(explained, verdict) for verdict in group)
 
 
-def is_small(explained: Explained, verdict: Verdict) -> bool:
+def is_small(explained: Explained, verdict: LineVerdict) -> bool:
     """A dropped line that is short and shows nothing."""
     marked = verdict.line in explained.marks
     return not verdict.kept and not marked and len(explained.document.layout.lines[verdict.line].text) <= CHIP
 
 
-def row(explained: Explained, verdict: Verdict) -> str:
+def row(explained: Explained, verdict: LineVerdict) -> str:
     """One line: its number, its text, why."""
     line = explained.document.layout.lines[verdict.line]
     marks = "".join(f'<span class="mark">{escape(mark)}</span>' for mark in explained.marks.get(verdict.line, ()))
@@ -190,7 +190,7 @@ def row(explained: Explained, verdict: Verdict) -> str:
     )
 
 
-def chip(explained: Explained, verdict: Verdict) -> str:
+def chip(explained: Explained, verdict: LineVerdict) -> str:
     """One short line."""
     text = escape(explained.document.layout.lines[verdict.line].text)
     attributes = f'id="l{verdict.line}" title="{escape(tooltip(explained, verdict))}"'
@@ -204,7 +204,7 @@ def look(tag: str) -> str:
     return {"li": "item", CODE_TAG: "code"}.get(tag, "text")
 
 
-def tooltip(explained: Explained, verdict: Verdict) -> str:
+def tooltip(explained: Explained, verdict: LineVerdict) -> str:
     """The features of a line."""
     layout = explained.document.layout
     line = layout.lines[verdict.line]

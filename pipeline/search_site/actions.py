@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 from crawler.robots.cache import product_token, rules_of
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.searches import SearchReport
-from docstore.status import SiteHealth
+from docstore.status import SiteTotals
 from lexicon.review import check_acceptable
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.run_states import nights
-from pipeline.search_site.review_service import StoreDesk
+from pipeline.search_site.review_service import StoreReview
 from search_ui.actions import CrawledSite, Nights, Overview
 from text.segment import Segmenter, base_segmenter
 
@@ -25,10 +25,10 @@ class StoreActions:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._lexicon = engine.store.lexicon
-        self._review = StoreDesk(engine.store)
+        self._review = StoreReview(engine.store)
 
     @property
-    def review(self) -> StoreDesk:
+    def review(self) -> StoreReview:
         """What the review pages work with."""
         return self._review
 
@@ -104,7 +104,7 @@ class StoreActions:
         """The sites with the most addresses."""
         return [CrawledSite(health, self._delay(health)) for health in self._engine.store.status.sites()]
 
-    def _delay(self, health: SiteHealth) -> float:
+    def _delay(self, health: SiteTotals) -> float:
         """Seconds between requests to a site: as set, or more where its robots.txt asks for more."""
         settings = self._engine.settings.crawl
         stored = self._engine.store.frontier.robots(f"{urlsplit(health.example).scheme}://{health.host}")

@@ -23,7 +23,7 @@ from pathlib import Path
 from PIL import Image, ImageOps
 
 from crawler.http.fetch import Fetcher, FetchError
-from crawler.http.ip_policy import AddressPolicy
+from crawler.http.ip_policy import IpPolicy
 from crawler.robots.cache import Robots, RobotsTable, fetch_robots
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonical, host_of, origin_of
@@ -59,7 +59,7 @@ class Pictures:
         self,
         folder: Path,
         settings: CrawlSettings,
-        addresses: AddressPolicy,
+        addresses: IpPolicy,
         robots: RobotsTable,
         now: Callable[[], float] = time.time,
     ) -> None:

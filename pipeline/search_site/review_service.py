@@ -13,7 +13,7 @@ from lexicon.dictionary import decode_dictionary
 from lexicon.interchange import WRITERS, form_of, parse_list
 from lexicon.review import NothingToPublishError, check_acceptable, difference, next_version
 from lexicon.similar import SimilarTerms
-from search_ui.review.actions import Known, Proposal, Surroundings, VersionChange
+from search_ui.review.actions import Known, Surroundings, VersionChange, VersionProposal
 from text.segment import RjiebaSegmenter, Segmenter
 
 NEAR = 6  # words of each kind beside a term
@@ -21,13 +21,13 @@ SHORTEST = 2  # characters of a word inside another
 ORDERED_AFTER = 10  # acts, after which the order of review is learned anew
 
 
-class StoreDesk:
+class StoreReview:
     """Reviewing, on one store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._guard = threading.Lock()
-        self._proposed: tuple[tuple[int, int], Proposal] | None = None
+        self._proposed: tuple[tuple[int, int], VersionProposal] | None = None
 
     def page(self, wanted: TermQuery) -> tuple[int, list[Term]]:
         """See `ReviewDesk`, here and below."""
@@ -116,21 +116,21 @@ class StoreDesk:
     def export(self, form: str) -> str:
         return WRITERS[form](self._store.lexicon.latest().entries)
 
-    def proposal(self) -> Proposal:
+    def proposal(self) -> VersionProposal:
         with self._guard:
             now = (self._store.acts.last(), self._store.lexicon.latest_version())
             if self._proposed is None or self._proposed[0] != now:
                 self._proposed = (now, self._propose())
             return self._proposed[1]
 
-    def _propose(self) -> Proposal:
+    def _propose(self) -> VersionProposal:
         latest = self._store.lexicon.latest()
         new = next_version(self._store.lexicon.accepted(), latest)
         cut_otherwise = set(new.changed_since(latest))
         changes = changes_between(latest, new)
         terms = self._store.queue.named(sorted(cut_otherwise))
         sentences = {text: term.contexts[0] for text, term in terms.items() if term.contexts}
-        return Proposal(
+        return VersionProposal(
             latest,
             new,
             segmenter_of(new),
@@ -147,9 +147,9 @@ def learn_order(store: Store, acts: int = ORDERED_AFTER) -> bool:
     if not store.queue.wants_order(acts):
         return False
     # Imported where it is used: scikit-learn takes longer to load than most commands take to run.
-    from lexicon.review_order import MOST_DECISIONS, review_order
+    from lexicon.review_order import MAX_DECISIONS, review_order
 
-    decided = store.queue.decided(MOST_DECISIONS)
+    decided = store.queue.decided(MAX_DECISIONS)
     state, candidates = store.queue.undecided()
     store.queue.set_order(review_order(decided, candidates), state)
     return True

@@ -15,7 +15,7 @@ from text.segment import Segmenter
 SEEN_AFTER = 5.0  # seconds from Solr's acknowledgement of a document until every search has it, with time to spare
 
 
-class IndexCuts:
+class SegmenterVersions:
     """The segmenters of the versions in the index. For one thread at a time; `clock` counts seconds."""
 
     def __init__(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from docstore.frontier.focused_decisions import Harvest
-from docstore.topics import TermClass, Topic, TopicState
+from docstore.topics import Topic, TopicState, TopicTermClass
 from focused.topic.confirmation import decide
 from focused.topic.file import TopicFiles
 from pipeline.engine import Engine
@@ -28,7 +28,7 @@ class StoreTopics:
         """A topic. TopicError where there is none, or its file is not valid."""
         return self._files.read(name)
 
-    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TermClass | None) -> None:
+    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
         """Decide on terms and seeds, all of them or none."""
         decide(self._files, name, items, state, kind)
 

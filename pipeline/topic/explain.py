@@ -9,9 +9,9 @@ from math import inf
 from typing import Any
 
 from crawler.crawl_plan import plan_of
-from crawler.guide import Focus, LinkWords, PageWords
+from crawler.guide import FocusedStrategy, LinkWords, PageWords
 from crawler.settings import FOCUSED, strategy_of
-from crawler.strategy import Judgement
+from crawler.strategy import Relevance
 from focused.fused.strategy import Fused
 from focused.papers.ahp import weights_of
 from focused.papers.semantic import IMPORTANCE, Semantic, SemanticSettings
@@ -21,8 +21,8 @@ from focused.topic_guide import TopicGuide
 from pipeline.engine import Engine
 from pipeline.topic.guide import means_of, settings_for
 
-MOST_SOURCES = 20  # pages that lead to an address
-MOST_WORDS = 12
+MAX_SOURCES = 20  # pages that lead to an address
+MAX_WORDS = 12
 ELSEWHERE = "on this page; another one promises something"
 Row = Mapping[str, Any]
 
@@ -34,18 +34,18 @@ class Watched:
     `first` are the seeds: one that leads nowhere else is followed.
     """
 
-    focus: Focus
+    focus: FocusedStrategy
     url: str
     first: frozenset[str] = frozenset()
     sources: list[Row] = field(default_factory=list)
     promises: list[float | None] = field(default_factory=list)  # of the sources
 
-    def keep(self, page: PageWords) -> Judgement:
+    def keep(self, page: PageWords) -> Relevance:
         """As the strategy has it."""
         return self.focus.keep(page)
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """As the strategy has it; the address' is noted."""
         promised = self.focus.link_priorities(page, judgement, links)
@@ -57,14 +57,14 @@ class Watched:
 
     def _note(self, source: Row, value: float | None) -> None:
         """Of very many sources the one that promises most is among those kept: its promise counts."""
-        if len(self.sources) >= MOST_SOURCES:
+        if len(self.sources) >= MAX_SOURCES:
             if value is None or value <= max((one for one in self.promises if one is not None), default=-inf):
                 return
             del self.sources[-1], self.promises[-1]
         self.sources.append(source)
         self.promises.append(value)
 
-    def learn(self, page: PageWords, judgement: Judgement) -> None:
+    def learn(self, page: PageWords, judgement: Relevance) -> None:
         """As the strategy has it."""
         self.focus.learn(page, judgement)
 
@@ -73,20 +73,20 @@ class Watched:
         return self.focus.rescored()
 
     def _source(
-        self, page: PageWords, judgement: Judgement, link: LinkWords, value: float | None, is_followed: bool
+        self, page: PageWords, judgement: Relevance, link: LinkWords, value: float | None, is_followed: bool
     ) -> Row:
         discarded = "discarded, but followed: a seed that promises nothing" if is_followed else "discarded"
         return {
             "page": page.url,
             "page_score": f"{judgement.score:.3f} ({'kept' if judgement.keep else 'off topic'})",
-            "anchor": " ".join(link.anchor[:MOST_WORDS]),
-            "context": " ".join(link.context[:MOST_WORDS]),
+            "anchor": " ".join(link.anchor[:MAX_WORDS]),
+            "context": " ".join(link.context[:MAX_WORDS]),
             **parts_of(self.focus, judgement, link, value),
             "promise": discarded if value is None else f"{value:.4f}",
         }
 
 
-def parts_of(focus: Focus, judgement: Judgement, link: LinkWords, value: float | None) -> Row:
+def parts_of(focus: FocusedStrategy, judgement: Relevance, link: LinkWords, value: float | None) -> Row:
     """What the promise of a link is made of, by the formula of its strategy."""
     if isinstance(focus, Semantic):
         return semantic_parts(focus, judgement, link, value)
@@ -100,7 +100,7 @@ def parts_of(focus: Focus, judgement: Judgement, link: LinkWords, value: float |
     return {}
 
 
-def semantic_parts(focus: Semantic, judgement: Judgement, link: LinkWords, value: float | None) -> Row:
+def semantic_parts(focus: Semantic, judgement: Relevance, link: LinkWords, value: float | None) -> Row:
     """ZK-F5: p = alpha * Rel(description) + beta * Rel(anchor) + lambda * struct."""
     alpha, beta, of_structure = weights_of(IMPORTANCE).values
     description, anchor = judgement.score / (1 - judgement.score), focus.relevance(link.anchor)

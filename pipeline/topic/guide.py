@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from crawler.crawl_plan import CrawlPlan, plan_of
-from crawler.guide import Focus
-from crawler.guide import Topic as TopicWords
+from crawler.guide import FocusedStrategy, TopicWords
 from crawler.packed_reading import SEED_PRIORITY, Cut
 from crawler.pages.links import links_of
 from crawler.settings import FOCUSED, CrawlSettings, strategy_of
@@ -18,9 +17,9 @@ from crawler.urls.canonical import canonical, refuse
 from docstore.articles.extraction_writer import PendingPage
 from docstore.articles.table import LostPageError
 from docstore.batches import batched
-from docstore.frontier.focused_decisions import Guidance
+from docstore.frontier.focused_decisions import PageDecision
 from docstore.model import Page, Reason
-from docstore.topics import TermClass, Topic, TopicState, TopicTerm
+from docstore.topics import Topic, TopicState, TopicTerm, TopicTermClass
 from focused.papers.knowledge import Given
 from focused.papers.semantic import Semantic
 from focused.papers.semantic_tree import SemanticTree, Vsm
@@ -30,15 +29,15 @@ from focused.strategies import FOCUSES
 from focused.topic.concept_files import concepts_of
 from focused.topic.file import TopicFiles
 from focused.topic.words import cut_by, words_of
-from focused.topic_guide import Means, TopicGuide
+from focused.topic_guide import GuideConfig, TopicGuide
 from pipeline.engine import Engine
 from pipeline.topic.pages import example_of, segmenter_of
 from pipeline.topic.vectors import corpus_vectors
 
 BEFORE = "breadth_first"  # what fetched the pages of the archive
-MOST_FROM_ARCHIVE, ARCHIVE_BATCH = 5_000, 100  # pages
+MAX_FROM_ARCHIVE, ARCHIVE_BATCH = 5_000, 100  # pages
 CRAWL = "crawl"  # the origin of terms that came up while crawling
-Make = Callable[[TopicWords, Given], Focus]
+Make = Callable[[TopicWords, Given], FocusedStrategy]
 
 # Those that take what the operator has beside the topic.
 INFORMED: Mapping[str, Make] = {
@@ -103,14 +102,16 @@ def ask_again(engine: Engine, wanted: Sequence[str]) -> None:
 def teach_archive(engine: Engine, guide: TopicGuide, plan: CrawlPlan) -> None:
     """Show the strategy what was crawled before there was a topic: the newest pages of the archive, seeds first."""
     table = engine.store.judgements
-    found = sorted(table.unread(MOST_FROM_ARCHIVE), key=lambda page: page.url not in guide.means.first)
+    found = sorted(table.unread(MAX_FROM_ARCHIVE), key=lambda page: page.url not in guide.means.first)
     with engine.progress.task("archive", len(found)) as advance:
         for batch in batched(found, ARCHIVE_BATCH):
             table.record([one for page in batch if (one := from_archive(engine, guide, plan, page)) is not None])
             advance(len(batch))
 
 
-def from_archive(engine: Engine, guide: TopicGuide, plan: CrawlPlan, page: PendingPage) -> tuple[int, Guidance] | None:
+def from_archive(
+    engine: Engine, guide: TopicGuide, plan: CrawlPlan, page: PendingPage
+) -> tuple[int, PageDecision] | None:
     """What the guide makes of a page of the archive; None where its bytes are lost."""
     try:
         body = engine.store.articles.read_page(page)
@@ -122,14 +123,14 @@ def from_archive(engine: Engine, guide: TopicGuide, plan: CrawlPlan, page: Pendi
     return page.url_id, replace(given, strategy=BEFORE)
 
 
-def means_of(engine: Engine, settings: CrawlSettings, plan: CrawlPlan) -> Means:
+def means_of(engine: Engine, settings: CrawlSettings, plan: CrawlPlan) -> GuideConfig:
     """What the guide is made of."""
     files = TopicFiles(engine.settings.data_dir)
     topic, strategy = files.read(settings.topic), strategy_of(settings)
     cut = cut_by(segmenter_of(engine.store.lexicon.latest(), (term.text for term in topic.terms)))
     words = topic_words(topic, cut)
     given = given_by(engine, topic, cut)
-    return Means(
+    return GuideConfig(
         strategy=strategy,
         topic=topic.name,
         focus=made(strategy, words, given, topic.automatic),
@@ -142,7 +143,7 @@ def means_of(engine: Engine, settings: CrawlSettings, plan: CrawlPlan) -> Means:
     )
 
 
-def made(strategy: str, topic: TopicWords, given: Given, automatic: bool) -> Focus:
+def made(strategy: str, topic: TopicWords, given: Given, automatic: bool) -> FocusedStrategy:
     """The strategy of a name, with all that it can use; `fused` looks at the topic alone."""
     if strategy == "fused":
         return FOCUSES[strategy](topic)
@@ -160,9 +161,9 @@ def topic_words(topic: Topic, cut: Cut) -> TopicWords:
     return TopicWords(
         name=words(topic.words),
         examples=tuple(words_of(page, cut) for page in topic.examples if page.title or page.blocks),
-        professional=words(topic.confirmed(TermClass.PROFESSIONAL)),
-        subject=words(topic.confirmed(TermClass.SUBJECT)),
-        judgement=words(topic.confirmed(TermClass.JUDGEMENT)),
+        professional=words(topic.confirmed(TopicTermClass.PROFESSIONAL)),
+        subject=words(topic.confirmed(TopicTermClass.SUBJECT)),
+        judgement=words(topic.confirmed(TopicTermClass.JUDGEMENT)),
     )
 
 

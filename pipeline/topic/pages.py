@@ -10,7 +10,7 @@ from lexicon.dictionary import check_term
 from text.segment import RjiebaSegmenter, Segmenter
 
 _DESCRIPTIONS = ("description", "keywords")  # of Zhou: <title>, meta description, meta keywords
-_MOST_TEXT = 200_000  # characters of a page that are looked at
+_MAX_TEXT = 200_000  # characters of a page that are looked at
 
 
 def segmenter_of(lexicon: Lexicon, terms: Iterable[str]) -> Segmenter:
@@ -35,7 +35,7 @@ def read_example(url: str, html: bytes, content_type: str = "", base: str = "") 
         return ExamplePage(url)
     description = " ".join(document.metas.get(name, "") for name in _DESCRIPTIONS).strip()
     blocks: list[tuple[str, float, str]] = []
-    left = _MOST_TEXT
+    left = _MAX_TEXT
     for block in tag_blocks(document):
         blocks.append((str(block.type), round(block.weight, 6), block.content[:left]))
         left -= len(block.content)

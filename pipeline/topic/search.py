@@ -18,7 +18,7 @@ from pipeline.topic.pages import read_example
 
 QUERY = "{query}"
 INDEX, SEARCH = "index", "search"
-_MOST_TRIED = 3  # times as many links of a result page are tried as results are wanted
+_MAX_TRIED = 3  # times as many links of a result page are tried as results are wanted
 
 
 def in_index(engine: Engine) -> SearchPlace:
@@ -56,7 +56,7 @@ def by_template(engine: Engine, template: str) -> SearchPlace:
     def find(term: str, most: int) -> Iterator[ExamplePage]:
         answer = fetch_page(template.replace(QUERY, quote(term)), engine.settings.crawl)
         left = most
-        for url in results_on(answer)[: most * _MOST_TRIED]:
+        for url in results_on(answer)[: most * _MAX_TRIED]:
             try:
                 yield article_from(fetch_page(url, engine.settings.crawl), engine)
             except PlumblineError as error:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from docstore.errors import PlumblineError, TopicError
-from docstore.topics import ExamplePage, TermClass, Topic, TopicState
+from docstore.topics import ExamplePage, Topic, TopicState, TopicTermClass
 from focused.topic.concept_files import concepts_of
 from focused.topic.confirmation import own_terms
 from focused.topic.file import TopicFiles
-from focused.topic.library import RESULTS, TOP, Find, Proposals, SearchPlace, by_concepts, by_search
+from focused.topic.library import RESULTS, TOP, Find, SearchPlace, TopicProposals, by_concepts, by_search
 from focused.topic.words import cut_by
 from pipeline.engine import Engine
 from pipeline.page_source import SourcePage, address_of, fetch_page, page_in_store
@@ -39,7 +39,7 @@ def define(engine: Engine, wanted: Wanted) -> Topic:
     topic = Topic(
         name=wanted.name,
         words=wanted.words or (wanted.name,),
-        terms=tuple(own_terms(wanted.terms, TermClass.PROFESSIONAL)),
+        terms=tuple(own_terms(wanted.terms, TopicTermClass.PROFESSIONAL)),
         examples=read_examples(engine, wanted.examples),
         tree=wanted.tree,
         automatic=wanted.automatic,
@@ -59,7 +59,7 @@ def propose(engine: Engine, name: str, template: str, results: int, top: int) ->
     return after, after.waiting() - before.waiting()
 
 
-def proposals(engine: Engine, topic: Topic, template: str, results: int, top: int) -> Proposals:
+def proposals(engine: Engine, topic: Topic, template: str, results: int, top: int) -> TopicProposals:
     """Scheme 1 by the operator's concepts; scheme 2 by the own index, if anything is in it, or by a search site."""
     words = [term.text for term in topic.terms if term.state is TopicState.CONFIRMED] or list(topic.words)
     files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]

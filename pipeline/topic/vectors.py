@@ -19,8 +19,8 @@ from docstore.errors import StoreError
 from focused.papers.vectors import WordVectors, train
 from pipeline.engine import Engine
 
-LEAST_ARTICLES = 500
-MOST_ARTICLES = 20_000
+MIN_ARTICLES = 500
+MAX_ARTICLES = 20_000
 GROWN = 1.5
 
 
@@ -35,12 +35,12 @@ class Trained:
 def corpus_vectors(engine: Engine, cut: Cut) -> WordVectors | None:
     """The vectors of the vertical's articles, trained anew where those have grown; None while there are too few."""
     path, articles = engine.settings.data_dir / "topics" / "vectors.npz", engine.store.articles.count()
-    if articles < LEAST_ARTICLES:
+    if articles < MIN_ARTICLES:
         return None
     known = load(path)
     if known is not None and articles < GROWN * known.articles:
         return known.vectors
-    engine.progress.note(f"training word vectors on {min(articles, MOST_ARTICLES)} articles")
+    engine.progress.note(f"training word vectors on {min(articles, MAX_ARTICLES)} articles")
     made = Trained(train(texts_of(engine, cut)), articles)
     save(path, made)
     return made.vectors
@@ -48,7 +48,7 @@ def corpus_vectors(engine: Engine, cut: Cut) -> WordVectors | None:
 
 def texts_of(engine: Engine, cut: Cut) -> Iterator[tuple[str, ...]]:
     """The words of each article."""
-    for stored in islice(engine.store.articles.all(), MOST_ARTICLES):
+    for stored in islice(engine.store.articles.all(), MAX_ARTICLES):
         yield cut(f"{stored.article.title}\n{stored.article.body}")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstore import fields
-from search_ui.query.clauses import FIXED, Form, Params
+from search_ui.query.clauses import FIXED, Params, QueryVariant
 from search_ui.query.explanation import Explanation, explained
 from search_ui.query.request import SearchRequest
 from search_ui.query.results import plain, site_name
@@ -15,8 +15,8 @@ from search_ui.query.solr_params import MARK_OFF, MARK_ON, mark_terms, ranked, w
 from search_ui.query.texts import Segment, Segments, link_to, marked_segments, shown
 from search_ui.settings import SearchSettings
 
-MOST_SIMILAR = 5
-MOST_COPIES = 20
+MAX_SIMILAR = 5
+MAX_COPIES = 20
 MAX_SERIES = 20
 LONGEST_TEXT = 500_000  # characters: all of a body, as it was indexed
 
@@ -87,7 +87,7 @@ def is_id(text: str) -> bool:
     return bool(_ID.fullmatch(text))
 
 
-def article_params(doc_id: str, asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+def article_params(doc_id: str, asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
     """What fetches one article, all of its text with the query's terms marked."""
     whole = [
         ("hl.fragsize", "0"), ("hl.snippets", "1"), ("hl.defaultSummary", "true"),
@@ -101,7 +101,7 @@ def _one(doc_id: str) -> Params:
     return [("q", f"{{!term f={fields.ID} v=$doc}}"), ("doc", doc_id), ("rows", "1")]
 
 
-def explain_params(doc_id: str, asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+def explain_params(doc_id: str, asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
     """What asks Solr for the score of one article and all that it consists of."""
     here = [("fq", f"{{!term f={fields.ID} v=$doc}}"), ("doc", doc_id), ("rows", "1"), ("fl", f"{fields.ID},score")]
     return [*ranked(asked, words), *here, ("debug", "results"), ("debug.explain.structured", "true")]
@@ -121,7 +121,7 @@ def similar_params(doc_id: str, cluster: str, series: str) -> Params:
         ("everything", "*:*"),
         *_in_cluster(cluster),
         *_in_series(series),
-        ("rows", str(MOST_SIMILAR)),
+        ("rows", str(MAX_SIMILAR)),
         ("fl", ",".join(_NAMED)),
         *FIXED,
     ]
@@ -150,7 +150,7 @@ def copies_params(doc_id: str, cluster: str) -> Params:
         ("itself", f"{{!term f={fields.ID} v=$doc}}"),
         ("doc", doc_id),
         ("sort", f"{fields.PUBLISHED} desc,{fields.ID} asc"),
-        ("rows", str(MOST_COPIES)),
+        ("rows", str(MAX_COPIES)),
         ("fl", ",".join(_NAMED)),
         *FIXED,
     ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstore import fields
-from search_ui.query.clauses import Form
+from search_ui.query.clauses import QueryVariant
 from search_ui.query.ranking import rank_params
 from search_ui.query.solr_client import Search
 from search_ui.query.solr_params import words_of
@@ -83,7 +83,7 @@ def _side(search: Search, name: str, segmenter: Segmenter, term: str) -> Side:
     words = words_of(term, segmenter)
     if not words:
         return Side(name, words, 0, whole_term_measures((), term), ())
-    form = Form.DOMAIN if name == "domain" else Form.BASE
+    form = QueryVariant.DOMAIN if name == "domain" else QueryVariant.BASE
     shown_fields = (fields.URL, fields.TITLE, fields.BODY, fields.PUBLISHED_TEXT)
     params = [*rank_params(term, {form: words}, name), ("rows", str(DEPTH)), ("fl", ",".join(shown_fields))]
     found = search.select(params).get("response", {})

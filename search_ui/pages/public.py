@@ -26,7 +26,7 @@ from search_ui.pages.first_screen import (
     without_rubrics,
 )
 from search_ui.pages.searcher import Answered, finder
-from search_ui.query.clauses import Form
+from search_ui.query.clauses import QueryVariant
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import CHOSEN, SearchRequest, Sort, parse_request
 from search_ui.query.results import SiteCounts, site_counts, site_name
@@ -99,7 +99,7 @@ def _search_values(typed: SearchRequest, answer: Answered) -> dict[str, Any]:
         "query_shown": shown(first_signs(typed.typed, settings.longest_query)),
         "is_shortened": first_signs(typed.typed, settings.longest_query) != typed.typed,
         "offers": answer.offers,
-        "also": synonyms_in(answer.words.get(Form.SYNONYMS, ())),
+        "also": synonyms_in(answer.words.get(QueryVariant.SYNONYMS, ())),
         "exactly": asked.changed(typed=str(asked.query.quoted())),
         "link": _link,
         "chips": _chips(asked),

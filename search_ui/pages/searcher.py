@@ -25,10 +25,10 @@ from search_ui.pages.article import (
     series_params,
     similar_params,
 )
-from search_ui.query.clauses import Form
+from search_ui.query.clauses import QueryVariant
 from search_ui.query.collapse import SPARE, first_of_each
 from search_ui.query.content_words import content_words
-from search_ui.query.cursors import Cursors, Place
+from search_ui.query.cursors import CursorPlace, Cursors
 from search_ui.query.min_should_match import parts_of
 from search_ui.query.parse import as_plain
 from search_ui.query.ranking import PROFILES, works_in, works_params
@@ -48,10 +48,10 @@ from search_ui.query.texts import has_word
 from search_ui.query.thesaurus import Thesaurus, synonym_groups
 from search_ui.settings import SearchSettings
 from search_ui.site import current_site
-from search_ui.spelling.did_you_mean import FEW, Offer, OfferKind, offers_for
+from search_ui.spelling.did_you_mean import FEW, DidYouMean, DidYouMeanKind, offers_for
 from text.segment import Segmenter
 
-Words = Mapping[Form, tuple[str, ...]]
+Words = Mapping[QueryVariant, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,12 @@ class Answered:
     asked: SearchRequest
     words: Words
     found: SearchPage
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[DidYouMean, ...] = ()
     replaced: bool = False
 
 
 @dataclass(frozen=True)
-class Finder:
+class Searcher:
     """What a search needs. `page_of` raises what `Search.select` and `Cursors.opened` raise."""
 
     search: Search
@@ -97,11 +97,15 @@ class Finder:
         fresh = tuple(word for word in newest if others and word not in older)
         content, left_over = content_words(text, cut)
         words = {
-            Form.DOMAIN: newest, Form.CONTENT: content, Form.LEFT_OVER: left_over, Form.OLDER: older, Form.FRESH: fresh,
-            Form.SYNONYMS: synonyms,
-        }  # fmt: skip
-        if any(clause.form is Form.BASE for clause in PROFILES[asked.profile].clauses):
-            words[Form.BASE] = words_of(text, self.actions.base_segmenter())
+            QueryVariant.DOMAIN: newest,
+            QueryVariant.CONTENT: content,
+            QueryVariant.LEFT_OVER: left_over,
+            QueryVariant.OLDER: older,
+            QueryVariant.FRESH: fresh,
+            QueryVariant.SYNONYMS: synonyms,
+        }
+        if any(clause.form is QueryVariant.BASE for clause in PROFILES[asked.profile].clauses):
+            words[QueryVariant.BASE] = words_of(text, self.actions.base_segmenter())
         return words
 
     def as_meant(self, asked: SearchRequest) -> SearchRequest:
@@ -120,10 +124,10 @@ class Finder:
         words = self.words(typed)
         found = self.page_of(typed, words)
         offers = self.offers(typed, found)
-        meant = next((offer for offer in offers if offer.kind is OfferKind.SPELLED and offer.whole), None)
+        meant = next((offer for offer in offers if offer.kind is DidYouMeanKind.SPELLED and offer.whole), None)
         if found.total or meant is None:
             return Answered(typed, words, found, tuple(offers))
-        others = tuple(offer for offer in offers if offer.kind is OfferKind.SPELLED and offer is not meant)
+        others = tuple(offer for offer in offers if offer.kind is DidYouMeanKind.SPELLED and offer is not meant)
         words = self.words(meant.asked)
         return Answered(meant.asked, words, self.page_of(meant.asked, words), others, replaced=True)
 
@@ -134,7 +138,7 @@ class Finder:
         """
         if not asked.is_anything():
             return SearchPage()
-        place = self.cursors.opened(asked) if asked.cursor else Place(asked.page, "")
+        place = self.cursors.opened(asked) if asked.cursor else CursorPlace(asked.page, "")
         here = replace(asked, page=place.page)
         counting = select_beside(self.search, count_params(here, words))
         words = self._with_works(asked, words)
@@ -142,7 +146,7 @@ class Finder:
         counted = counting.result()
         if is_related := asked.sort is Sort.RELEVANCE and bool(parts_of(words)) and not total_of(counted):
             hits = self.search.select(hits_params(here, words, self.settings.page_size, place.mark, related=True))
-        found = search_page(self._answers(here, words, hits, counted), here, self.settings, words[Form.DOMAIN])
+        found = search_page(self._answers(here, words, hits, counted), here, self.settings, words[QueryVariant.DOMAIN])
         return replace(found, cursor=self._next(here, words, found.matched, hits, is_related))
 
     def _answers(self, here: SearchRequest, words: Words, hits: Answer, counted: Answer) -> Answers:
@@ -168,9 +172,9 @@ class Finder:
     def _with_works(self, asked: SearchRequest, words: Words) -> Words:
         """`words` and the works whose parts answer the query; without those where nothing is ranked by them."""
         params = works_params(asked.query.text, asked.profile) if asked.sort is Sort.RELEVANCE else []
-        return {**words, Form.WORKS: works_in(self.search.select(params), asked.profile)} if params else words
+        return {**words, QueryVariant.WORKS: works_in(self.search.select(params), asked.profile)} if params else words
 
-    def offers(self, asked: SearchRequest, found: SearchPage) -> list[Offer]:
+    def offers(self, asked: SearchRequest, found: SearchPage) -> list[DidYouMean]:
         """What else would find more, where next to nothing was found; none if Solr does not say."""
         if not asked.text or found.page > 1 or found.total > FEW:
             return []
@@ -187,7 +191,7 @@ class Finder:
             return ""
         if not here.cursor:
             answer = self.search.select(mark_params(here, words, end, is_related))
-        return self.cursors.sealed(here, Place(here.page + 1, str(answer["nextCursorMark"])))
+        return self.cursors.sealed(here, CursorPlace(here.page + 1, str(answer["nextCursorMark"])))
 
     def article(self, doc_id: str, asked: SearchRequest) -> ArticlePage | None:
         """One article and its neighbours; with a query also why that finds it. None if there is no such article."""
@@ -208,9 +212,9 @@ class Finder:
         )
 
 
-def finder() -> Finder:
+def finder() -> Searcher:
     """What this request's site searches with."""
     site, secret = current_site(), current_app.secret_key
     key = secret if isinstance(secret, bytes) else str(secret).encode()
     thesaurus = live_vocabulary().thesaurus(site.actions.lexicon())
-    return Finder(site.search, site.actions, site.settings, Cursors(key, site.settings), thesaurus)
+    return Searcher(site.search, site.actions, site.settings, Cursors(key, site.settings), thesaurus)

@@ -26,7 +26,7 @@ from text.folding import word_key
 pages = Blueprint("suggestions", __name__)
 
 MOST = 8  # suggestions
-MOST_TITLES = 3  # of them, where there are enough others
+MAX_TITLES = 3  # of them, where there are enough others
 LONGEST_TITLE = 60  # characters
 KEPT_SECONDS = 60  # by browsers: typing goes back and forth
 
@@ -78,7 +78,7 @@ def titles_of(answer: Answer) -> list[str]:
 
 def _merged(known: Sequence[KnownWord], titles: Sequence[str], text: str) -> list[KnownWord]:
     """Known words first, but some room is kept for titles; what is typed already is no suggestion."""
-    room = MOST - min(MOST_TITLES, len(titles))
+    room = MOST - min(MAX_TITLES, len(titles))
     ranked = [*known[:room], *(KnownWord(title, WordKind.TITLE, n) for n, title in enumerate(titles)), *known[room:]]
     once: dict[str, KnownWord] = {}
     for one in ranked:

@@ -13,7 +13,7 @@ Params = list[tuple[str, str]]
 FIXED: Params = [("expandMacros", "false"), ("wt", "json"), ("echoParams", "none")]
 
 
-class Form(StrEnum):
+class QueryVariant(StrEnum):
     """The forms in which a query is sent; the value is the name of the Solr parameter that carries it."""
 
     TEXT = "text"  # as it was typed: Solr cuts it into bigrams or characters
@@ -34,10 +34,10 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True)
-class Clause:
+class FieldClause:
     """One summand of the score: a form of the query against some fields, each with its weight."""
 
-    form: Form
+    form: QueryVariant
     weights: tuple[tuple[str, float], ...]
 
     def query(self) -> str:

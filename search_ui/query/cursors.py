@@ -17,7 +17,7 @@ FIRST = "*"  # Solr's mark for the beginning
 
 
 @dataclass(frozen=True)
-class Place:
+class CursorPlace:
     """Page number `page` begins after what Solr has marked with `mark`."""
 
     page: int
@@ -31,11 +31,11 @@ class Cursors:
         self._seal = URLSafeSerializer(secret, salt="cursor")
         self._settings = settings
 
-    def sealed(self, asked: SearchRequest, place: Place) -> str:
+    def sealed(self, asked: SearchRequest, place: CursorPlace) -> str:
         """`place` in the search that `asked` belongs to, as text for an address."""
         return str(self._seal.dumps([place.page, place.mark, self._fingerprint(asked)]))
 
-    def opened(self, asked: SearchRequest) -> Place:
+    def opened(self, asked: SearchRequest) -> CursorPlace:
         """Where `asked.cursor` points; `BadQueryError` if it was not sealed here, for this search."""
         try:
             page, mark, fingerprint = self._seal.loads(asked.cursor)
@@ -43,7 +43,7 @@ class Cursors:
             raise BadQueryError("error.cursor") from error
         if fingerprint != self._fingerprint(asked) or page > last_page(self._settings):
             raise BadQueryError("error.cursor")
-        return Place(page, mark)
+        return CursorPlace(page, mark)
 
     def _fingerprint(self, asked: SearchRequest) -> str:
         search = json.dumps(asked.changed().arguments(self._settings))

@@ -17,7 +17,7 @@ from text.scripts import DENSE
 Node = Mapping[str, Any]
 
 BAR = 20  # a full bar, in the steps that the style sheet knows
-MOST_TERMS = 12
+MAX_TERMS = 12
 OTHER = "other"
 
 _PARTS: Mapping[str, str] = {
@@ -87,7 +87,7 @@ def _part(name: str, terms: Mapping[str, float], whole: float) -> Part:
     score = sum(terms.values())
     share = max(0.0, min(1.0, score / whole))
     best = [term for term in sorted(terms, key=lambda term: -terms[term]) if term]
-    return Part(name, score, round(100 * share), -int(-BAR * share // 1), tuple(best[:MOST_TERMS]))
+    return Part(name, score, round(100 * share), -int(-BAR * share // 1), tuple(best[:MAX_TERMS]))
 
 
 def _leaves(node: Node) -> Iterator[_Leaf]:

@@ -20,7 +20,7 @@ def alone(text: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Marks:
+class Highlighter:
     """What is marked for one query: its whole `words` rather than parts of them, and the characters `alone` in it."""
 
     words: tuple[str, ...]
@@ -50,6 +50,6 @@ class Marks:
         return (Segment(char, char in self.alone) for char in part.text)
 
 
-def marks_of(text: str, words: Iterable[str]) -> Marks:
+def marks_of(text: str, words: Iterable[str]) -> Highlighter:
     """The marks for a query's text and the words it was cut into."""
-    return Marks(tuple(fold_term(word) for word in words if _UNSPACED.fullmatch(word)), alone(text))
+    return Highlighter(tuple(fold_term(word) for word in words if _UNSPACED.fullmatch(word)), alone(text))

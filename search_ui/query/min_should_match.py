@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from docstore import fields
-from search_ui.query.clauses import Clause, Form, Params, as_phrase
+from search_ui.query.clauses import FieldClause, Params, QueryVariant, as_phrase
 from search_ui.query.request import SearchRequest, Sort
 from search_ui.query.texts import has_word
 from search_ui.query.thesaurus import spellings_in
@@ -30,7 +30,7 @@ def needed(parts: int) -> int:
     return parts - parts // 2 if parts <= 6 else parts - parts * 66 // 100
 
 
-def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]], prefix: str = "") -> Params:
+def min_should_match(asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]], prefix: str = "") -> Params:
     """The query `<prefix>enough`, by which is counted: documents that hold a good share of what is asked for.
 
     Terms are OR-ed, so nearly every document matches a long query somehow, and a count of those says nothing. By date
@@ -41,40 +41,40 @@ def enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]], prefix: st
         return [(name, "*:*")]
     parts = parts_of(words)
     if not parts:  # signs and pictures, which are found one by one
-        signs = Clause(Form.TEXT, ((fields.TITLE_CHARS, 1.0), (fields.BODY_CHARS, 1.0))).query()
-        return [(name, signs.replace("$", f"${prefix}")), (f"{prefix}{Form.TEXT}", asked.query.text)]
+        signs = FieldClause(QueryVariant.TEXT, ((fields.TITLE_CHARS, 1.0), (fields.BODY_CHARS, 1.0))).query()
+        return [(name, signs.replace("$", f"${prefix}")), (f"{prefix}{QueryVariant.TEXT}", asked.query.text)]
     return [(name, _of_parts(len(parts), needed(len(parts)), prefix)), *_parts(parts, words, prefix)]
 
 
-def all_of_it(words: Mapping[Form, Sequence[str]], prefix: str = "") -> Params:
+def all_of_it(words: Mapping[QueryVariant, Sequence[str]], prefix: str = "") -> Params:
     """The query `<prefix>whole`: documents that hold every part, and every character that is left over."""
     parts = whole_of(words)
     return [(f"{prefix}whole", _of_parts(len(parts), len(parts), prefix)), *_parts(parts, words, prefix)]
 
 
-def some_of_it(words: Mapping[Form, Sequence[str]]) -> Params:
+def some_of_it(words: Mapping[QueryVariant, Sequence[str]]) -> Params:
     """The query `some`: documents that hold a part."""
     parts = parts_of(words)
     return [("some", _of_parts(len(parts), 1, "")), *_parts(parts, words, "")]
 
 
-def parts_of(words: Mapping[Form, Sequence[str]]) -> tuple[str, ...]:
+def parts_of(words: Mapping[QueryVariant, Sequence[str]]) -> tuple[str, ...]:
     """The parts of a query that was cut into `words`; () if it is nothing but signs."""
-    return tuple(word for word in words.get(Form.CONTENT, words[Form.DOMAIN]) if has_word(word))
+    return tuple(word for word in words.get(QueryVariant.CONTENT, words[QueryVariant.DOMAIN]) if has_word(word))
 
 
-def whole_of(words: Mapping[Form, Sequence[str]]) -> tuple[str, ...]:
+def whole_of(words: Mapping[QueryVariant, Sequence[str]]) -> tuple[str, ...]:
     """The parts of a query, and after them the characters that are left over between its words."""
-    return (*parts_of(words), *words.get(Form.LEFT_OVER, ()))
+    return (*parts_of(words), *words.get(QueryVariant.LEFT_OVER, ()))
 
 
 def _of_parts(parts: int, least: int, prefix: str) -> str:
     return f"{{!bool mm={least}" + "".join(f" should=${prefix}held{n}" for n in range(parts)) + "}"
 
 
-def _parts(parts: Sequence[str], words: Mapping[Form, Sequence[str]], prefix: str) -> Params:
+def _parts(parts: Sequence[str], words: Mapping[QueryVariant, Sequence[str]], prefix: str) -> Params:
     """The queries `<prefix>held0` and so on, one a part."""
-    synonyms = spellings_in(words.get(Form.SYNONYMS, ()))
+    synonyms = spellings_in(words.get(QueryVariant.SYNONYMS, ()))
     return [pair for n, word in enumerate(parts) for pair in _part(f"{prefix}held{n}", word, synonyms(word))]
 
 

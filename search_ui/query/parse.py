@@ -18,7 +18,7 @@ from typing import Self
 
 from search_ui.query.texts import has_word
 
-MOST_CONDITIONS = 12  # phrases, exclusions and operators in one query; what follows is read as words
+MAX_CONDITIONS = 12  # phrases, exclusions and operators in one query; what follows is read as words
 
 
 class PartKind(StrEnum):
@@ -141,7 +141,7 @@ def parse(text: str) -> Query:
     conditions, at = 0, 0
     while found := _TOKEN.search(text, at):
         part, at = _part(found), found.end()
-        if part and part.is_condition and conditions == MOST_CONDITIONS:
+        if part and part.is_condition and conditions == MAX_CONDITIONS:
             part = None
         elif part is None and found["operator"] and found["bare"] is None:
             at = found.end("operator")  # the quoted value that the operator cannot take is a phrase of its own

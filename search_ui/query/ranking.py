@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstore import fields
-from search_ui.query.clauses import FIXED, Clause, Form, Params, as_phrase, run_of_characters
+from search_ui.query.clauses import FIXED, FieldClause, Params, QueryVariant, as_phrase, run_of_characters
 from search_ui.query.min_should_match import all_of_it, whole_of
 from search_ui.query.thesaurus import synonyms_in
 from text.glued import pieces
@@ -27,8 +27,8 @@ class Profile:
     document gets that holds every content word; one that has the query for its title comes `titled_first`.
     """
 
-    clauses: tuple[Clause, ...]
-    titles: tuple[Clause, ...] = ()
+    clauses: tuple[FieldClause, ...]
+    titles: tuple[FieldClause, ...] = ()
     works: float = 0.0
     exact_title: float = 0.0
     synonyms: float = 0.0
@@ -40,19 +40,22 @@ class Profile:
 
 QUOTED = re.compile(r'["“]([^"“”]+)["”]')
 _TITLE = 0.3  # where nothing tells works from single pages, more hurts
-BIGRAMS = Clause(Form.TEXT, ((fields.TITLE, _TITLE), (fields.BODY, 1.0)))
-_PAIRS = Clause(Form.TEXT, ((fields.BODY, 1.0),))
+BIGRAMS = FieldClause(QueryVariant.TEXT, ((fields.TITLE, _TITLE), (fields.BODY, 1.0)))
+_PAIRS = FieldClause(QueryVariant.TEXT, ((fields.BODY, 1.0),))
 
 PROFILES: Mapping[str, Profile] = {
     # The weights were fitted on the queries of docs/ranking.md, all collections together.
     "plumbline": Profile(
         (
             _PAIRS,
-            Clause(Form.TEXT, ((fields.BODY_CHARS, 1.75),)),
-            Clause(Form.BASE, ((fields.BODY_BASE, 1.0),)),
-            Clause(Form.TERMS, ((fields.BODY_DOMAIN, 0.1),)),
+            FieldClause(QueryVariant.TEXT, ((fields.BODY_CHARS, 1.75),)),
+            FieldClause(QueryVariant.BASE, ((fields.BODY_BASE, 1.0),)),
+            FieldClause(QueryVariant.TERMS, ((fields.BODY_DOMAIN, 0.1),)),
         ),
-        titles=(Clause(Form.TEXT, ((fields.TITLE, 2.0),)), Clause(Form.BASE, ((fields.TITLE_BASE, 0.5),))),
+        titles=(
+            FieldClause(QueryVariant.TEXT, ((fields.TITLE, 2.0),)),
+            FieldClause(QueryVariant.BASE, ((fields.TITLE_BASE, 0.5),)),
+        ),
         works=1.0,
         exact_title=0.5,
         synonyms=0.5,
@@ -63,12 +66,12 @@ PROFILES: Mapping[str, Profile] = {
     ),
     "bigram": Profile((BIGRAMS,)),
     # The two sides of the comparison search (Wang Du 2019, WD-S3): nothing but words.
-    "domain": Profile((Clause(Form.DOMAIN, ((fields.TITLE_DOMAIN, _TITLE), (fields.BODY_DOMAIN, 1.0))),)),
-    "base": Profile((Clause(Form.BASE, ((fields.TITLE_BASE, _TITLE), (fields.BODY_BASE, 1.0))),)),
+    "domain": Profile((FieldClause(QueryVariant.DOMAIN, ((fields.TITLE_DOMAIN, _TITLE), (fields.BODY_DOMAIN, 1.0))),)),
+    "base": Profile((FieldClause(QueryVariant.BASE, ((fields.TITLE_BASE, _TITLE), (fields.BODY_BASE, 1.0))),)),
 }
 
 
-def rank_params(text: str, words: Mapping[Form, Sequence[str]], profile: str) -> Params:
+def rank_params(text: str, words: Mapping[QueryVariant, Sequence[str]], profile: str) -> Params:
     """The parameters that find and rank by `profile`: query, its parts, and the texts they point at."""
     parts = _parts(PROFILES[profile], text, words)
     called = " ".join(f"should=${name}" for name in parts)
@@ -78,15 +81,16 @@ def rank_params(text: str, words: Mapping[Form, Sequence[str]], profile: str) ->
     return [("q", f"{{!bool {called}}}"), *parts.items(), *more, *texts, *FIXED]
 
 
-def _fresh(profile: str, words: Mapping[Form, Sequence[str]]) -> Params:
+def _fresh(profile: str, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
     """What `fresh` names: documents that hold a fresh word; and those that are cut anew, which count by their words."""
     weight = term_weight(PROFILES[profile])
-    if not (weight and words.get(Form.FRESH)):
+    if not (weight and words.get(QueryVariant.FRESH)):
         return []
-    cut = Clause(Form.CUT_ANEW, ((fields.TITLE_DOMAIN, 1.0), (fields.BODY_DOMAIN, 1.0)))
+    cut = FieldClause(QueryVariant.CUT_ANEW, ((fields.TITLE_DOMAIN, 1.0), (fields.BODY_DOMAIN, 1.0)))
     return [
-        ("fresh_run", run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", Form.FRESH)), ("cut_anew", cut.query()),
-        (Form.CUT_ANEW, joined(words[Form.FRESH])),
+        ("fresh_run", run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", QueryVariant.FRESH)),
+        ("cut_anew", cut.query()),
+        (QueryVariant.CUT_ANEW, joined(words[QueryVariant.FRESH])),
     ]  # fmt: skip
 
 
@@ -95,9 +99,9 @@ _FIRST = 100.0  # more than all else together
 MAX_PARTS = 12  # no document holds all words of a longer question
 
 
-def _parts(profile: Profile, text: str, words: Mapping[Form, Sequence[str]]) -> dict[str, str]:
+def _parts(profile: Profile, text: str, words: Mapping[QueryVariant, Sequence[str]]) -> dict[str, str]:
     """The summands of the score: name of the parameter -> query."""
-    asked = [clause for clause in profile.clauses if clause.form is not Form.TERMS or _terms(words)]
+    asked = [clause for clause in profile.clauses if clause.form is not QueryVariant.TERMS or _terms(words)]
     parts = {f"part{n}": clause.query() for n, clause in enumerate(asked)}
     if profile.titles:
         called = " ".join(f"should=$title{n}" for n in range(len(profile.titles)))
@@ -105,32 +109,34 @@ def _parts(profile: Profile, text: str, words: Mapping[Form, Sequence[str]]) -> 
     if weight := profile.exact_title:
         parts["exact"] = run_of_characters(f"{fields.TITLE_CHARS}^{weight:g}", "quoted")
     if profile.titled_first and title_keys(text):
-        for form in (Form.TITLE_KEY, Form.TITLE_AS_IS):
-            parts[f"titled_{form}"] = Clause(form, ((fields.TITLE_KEY, _FIRST),)).query()
+        for form in (QueryVariant.TITLE_KEY, QueryVariant.TITLE_AS_IS):
+            parts[f"titled_{form}"] = FieldClause(form, ((fields.TITLE_KEY, _FIRST),)).query()
     if (weight := profile.all_parts) and 1 < len(whole_of(words)) <= MAX_PARTS:
         parts["covered"] = f"{{!lucene v='_query_:\"{{!v=$whole}}\"^={weight:g}'}}"
     if profile.numbers and numbers(text):
-        parts["numbered"] = Clause(Form.NUMBERS, ((fields.TITLE_NUMBERS, profile.numbers),)).query()
+        parts["numbered"] = FieldClause(QueryVariant.NUMBERS, ((fields.TITLE_NUMBERS, profile.numbers),)).query()
     if profile.pieces and _telling_pieces(text):
-        parts["glued"] = Clause(Form.PIECES, ((fields.TITLE, profile.pieces), (fields.BODY, profile.pieces))).query()
-    if term_weight(profile) and words.get(Form.FRESH):
+        parts["glued"] = FieldClause(
+            QueryVariant.PIECES, ((fields.TITLE, profile.pieces), (fields.BODY, profile.pieces))
+        ).query()
+    if term_weight(profile) and words.get(QueryVariant.FRESH):
         parts["fresh"] = "{!bool should=$fresh_run must_not=$cut_anew}"
-    if (weight := profile.synonyms) and synonyms_in(words.get(Form.SYNONYMS, ())):
-        parts["also"] = run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", Form.SYNONYMS)
-    if profile.works and words.get(Form.WORKS):
-        parts["work"] = f"{{!lucene df={fields.WORK} q.op=OR v=${Form.WORKS}}}"
+    if (weight := profile.synonyms) and synonyms_in(words.get(QueryVariant.SYNONYMS, ())):
+        parts["also"] = run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", QueryVariant.SYNONYMS)
+    if profile.works and words.get(QueryVariant.WORKS):
+        parts["work"] = f"{{!lucene df={fields.WORK} q.op=OR v=${QueryVariant.WORKS}}}"
     return parts
 
 
 def term_weight(profile: Profile) -> float:
     """What a profile gives to a word of the lexicon in the body."""
-    clauses = (clause for clause in profile.clauses if clause.form in (Form.TERMS, Form.DOMAIN))
+    clauses = (clause for clause in profile.clauses if clause.form in (QueryVariant.TERMS, QueryVariant.DOMAIN))
     return sum(dict(clause.weights).get(fields.BODY_DOMAIN, 0.0) for clause in clauses)
 
 
 DEPTH = 200  # parts that are looked at to see which works answer a query
 BEST_PARTS = 10  # of a work; it needs so many good ones to count in full
-MOST_WORKS = 20
+MAX_WORKS = 20
 _WORK = re.compile("[0-9a-f]{16}")
 
 
@@ -143,13 +149,18 @@ def works_params(text: str, profile: str) -> Params:
     if not PROFILES[profile].works or not text:
         return []
     return [
-        ("q", _PAIRS.query()), (Form.TEXT, _plain(text)), ("fq", _PARTS_OF_WORKS), ("fl", f"{fields.WORK},score"),
-        ("rows", str(DEPTH)), ("minExactCount", str(DEPTH)), *FIXED,
-    ]  # fmt: skip
+        ("q", _PAIRS.query()),
+        (QueryVariant.TEXT, _plain(text)),
+        ("fq", _PARTS_OF_WORKS),
+        ("fl", f"{fields.WORK},score"),
+        ("rows", str(DEPTH)),
+        ("minExactCount", str(DEPTH)),
+        *FIXED,
+    ]
 
 
 def works_in(answer: Mapping[str, Any], profile: str) -> tuple[str, ...]:
-    """The works that answer a query best, as `rank_params` takes them (`Form.WORKS`): id and weight, best first.
+    """The works that answer a query best, as `rank_params` takes them (`WORKS`): id and weight, best first.
 
     `answer` is Solr's to `works_params`. A work is worth the mean score of its ten best parts, those that it lacks
     counted as 0: one part that matches by chance lifts nothing.
@@ -159,23 +170,33 @@ def works_in(answer: Mapping[str, Any], profile: str) -> tuple[str, ...]:
         scores[str(doc[fields.WORK])].append(float(doc["score"]))
     worth = {work: sum(sorted(found)[-BEST_PARTS:]) / BEST_PARTS for work, found in scores.items()}
     best = sorted((work for work in worth if _WORK.fullmatch(work)), key=lambda work: (-worth[work], work))
-    return tuple(f"{work}^={worth[work] * PROFILES[profile].works:.4f}" for work in best[:MOST_WORKS])
+    return tuple(f"{work}^={worth[work] * PROFILES[profile].works:.4f}" for work in best[:MAX_WORKS])
 
 
-def _texts(text: str, words: Mapping[Form, Sequence[str]]) -> Params:
-    domain, older = words.get(Form.DOMAIN, ()), words.get(Form.OLDER, ())
-    cuts = {**words, Form.DOMAIN: [*domain, *(word for word in older if word not in domain)]}
-    cuts[Form.TERMS] = _terms(cuts)
-    forms = [(form, joined(cuts[form])) for form in (Form.DOMAIN, Form.BASE, Form.TERMS) if form in cuts]
-    fresh = " ".join(map(as_phrase, words.get(Form.FRESH, ())))
-    synonyms = " ".join(map(as_phrase, synonyms_in(words.get(Form.SYNONYMS, ()))))
-    works = " ".join(words.get(Form.WORKS, ()))
+def _texts(text: str, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
+    domain, older = words.get(QueryVariant.DOMAIN, ()), words.get(QueryVariant.OLDER, ())
+    cuts = {**words, QueryVariant.DOMAIN: [*domain, *(word for word in older if word not in domain)]}
+    cuts[QueryVariant.TERMS] = _terms(cuts)
+    forms = [
+        (form, joined(cuts[form]))
+        for form in (QueryVariant.DOMAIN, QueryVariant.BASE, QueryVariant.TERMS)
+        if form in cuts
+    ]
+    fresh = " ".join(map(as_phrase, words.get(QueryVariant.FRESH, ())))
+    synonyms = " ".join(map(as_phrase, synonyms_in(words.get(QueryVariant.SYNONYMS, ()))))
+    works = " ".join(words.get(QueryVariant.WORKS, ()))
     of_text = [
-        (Form.TEXT, _plain(text)), (Form.PIECES, " ".join(_telling_pieces(text))),
-        (Form.NUMBERS, " ".join(numbers(text))),
-        *zip((Form.TITLE_KEY, Form.TITLE_AS_IS), title_keys(text), strict=False),
+        (QueryVariant.TEXT, _plain(text)), (QueryVariant.PIECES, " ".join(_telling_pieces(text))),
+        (QueryVariant.NUMBERS, " ".join(numbers(text))),
+        *zip((QueryVariant.TITLE_KEY, QueryVariant.TITLE_AS_IS), title_keys(text), strict=False),
     ]  # fmt: skip
-    return [*of_text, *forms, (Form.FRESH, fresh), (Form.SYNONYMS, synonyms), (Form.WORKS, works)]
+    return [
+        *of_text,
+        *forms,
+        (QueryVariant.FRESH, fresh),
+        (QueryVariant.SYNONYMS, synonyms),
+        (QueryVariant.WORKS, works),
+    ]
 
 
 def _telling_pieces(text: str) -> list[str]:
@@ -183,10 +204,10 @@ def _telling_pieces(text: str) -> list[str]:
     return [piece for piece in pieces(text) if len(piece) > 1]
 
 
-def _terms(words: Mapping[Form, Sequence[str]]) -> list[str]:
+def _terms(words: Mapping[QueryVariant, Sequence[str]]) -> list[str]:
     """What the lexicon keeps whole and the base dictionary cuts, or cuts otherwise."""
-    common = frozenset(words.get(Form.BASE, ()))
-    return [word for word in words.get(Form.DOMAIN, ()) if word not in common]
+    common = frozenset(words.get(QueryVariant.BASE, ()))
+    return [word for word in words.get(QueryVariant.DOMAIN, ()) if word not in common]
 
 
 def _plain(text: str) -> str:

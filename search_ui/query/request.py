@@ -13,7 +13,7 @@ from search_ui.query.parse import Query, parse
 from search_ui.query.texts import first_signs, searchable
 from search_ui.settings import SearchSettings
 
-MOST_CHOSEN = 50  # values of one filter
+MAX_CHOSEN = 50  # values of one filter
 LONGEST_VALUE = 200  # characters; no section or term of the index is longer
 NUMBERED_PAGES = 10  # these have numbers; further ones follow each other by cursors
 CHOSEN: Mapping[str, str] = {
@@ -160,7 +160,7 @@ def last_numbered(settings: SearchSettings) -> int:
 
 
 def _chosen(values: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value[:LONGEST_VALUE] for value in values if value))[:MOST_CHOSEN]
+    return tuple(dict.fromkeys(value[:LONGEST_VALUE] for value in values if value))[:MAX_CHOSEN]
 
 
 def _page(text: str, settings: SearchSettings) -> int:

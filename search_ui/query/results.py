@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from docstore import fields
-from search_ui.query.highlight import Marks, marks_of
+from search_ui.query.highlight import Highlighter, marks_of
 from search_ui.query.request import CHOSEN, SearchRequest, last_numbered
 from search_ui.query.solr_client import Answer
 from search_ui.query.solr_params import MARK_OFF, MARK_ON
@@ -142,7 +142,7 @@ def pictures_in(hits: Answer) -> list[str]:
 MAX_SHARED = 2  # clusters in which an article's own picture stands; one that more have is the site's
 
 
-def _hits(answers: Answers, settings: SearchSettings, marks: Marks) -> Iterator[Hit]:
+def _hits(answers: Answers, settings: SearchSettings, marks: Highlighter) -> Iterator[Hit]:
     shown = {_text(doc, fields.ID): doc for doc in _docs(answers.shown)}
     enough = {_text(doc, fields.ID) for doc in _docs(answers.about)}
     copies = {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in _buckets(answers.about, "copies")}
@@ -167,7 +167,7 @@ def _docs(answer: Answer) -> Sequence[Mapping[str, Any]]:
     return docs
 
 
-def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSettings, marks: Marks) -> Hit:
+def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSettings, marks: Highlighter) -> Hit:
     url, site, cluster = _text(doc, fields.URL), _text(doc, fields.SITE), _text(doc, fields.CLUSTER)
     title = _fragments(marked.get(fields.TITLE, ())) or (Segment(shown(_text(doc, fields.TITLE))),)
     return Hit(

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from docstore import fields
-from search_ui.query.clauses import FIXED, Form, Params, run_of_characters
+from search_ui.query.clauses import FIXED, Params, QueryVariant, run_of_characters
 from search_ui.query.collapse import FEW
 from search_ui.query.cursors import FIRST
 from search_ui.query.filters import SEPARATOR, filter_params
-from search_ui.query.min_should_match import enough, parts_of, some_of_it
+from search_ui.query.min_should_match import min_should_match, parts_of, some_of_it
 from search_ui.query.ranking import BIGRAMS, PROFILES, rank_params
 from search_ui.query.request import SearchRequest, Sort
 from search_ui.query.texts import has_word
@@ -37,7 +37,7 @@ def words_of(text: str, segmenter: Segmenter) -> tuple[str, ...]:
 
 def hits_params(
     asked: SearchRequest,
-    words: Mapping[Form, Sequence[str]],
+    words: Mapping[QueryVariant, Sequence[str]],
     page_size: int,
     mark: str = "",
     spare: int = 0,
@@ -46,14 +46,14 @@ def hits_params(
 ) -> Params:
     """Solr parameters that find which documents a result page shows; `shown_params` has what is shown of them.
 
-    `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`Form.DOMAIN`, always), those of
-    its words that say what it is about (`Form.CONTENT`), and, where that ranks, cut by the base dictionary. With `mark`
+    `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`QueryVariant.DOMAIN`, always),
+    those of its words that say what it is about (`CONTENT`), and, where that ranks, cut by the base dictionary. With
     the page begins after what Solr has marked so (`*`: at the beginning), else where its number says. With `spare` it
     is so many hits longer, and near-duplicates are left in; `related` leaves out what holds no word of it.
     """
     is_collapsed = not (spare or asked.cluster)
     # Where Solr need not count to the end it passes over what cannot come first, which pays for few words alone.
-    is_short = len(words.get(Form.BASE, words[Form.DOMAIN])) <= FEW_WORDS
+    is_short = len(words.get(QueryVariant.BASE, words[QueryVariant.DOMAIN])) <= FEW_WORDS
     return [
         *_ordered(asked, words, page_size + spare, is_collapsed),
         *(_related(words) if related else ()),
@@ -67,14 +67,14 @@ FEW_WORDS = 8
 COUNTED = FEW + 1  # hits that are counted at least
 
 
-def shown_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], ids: Sequence[str]) -> Params:
+def shown_params(asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]], ids: Sequence[str]) -> Params:
     """What a result page shows of the documents `ids`, in whatever order, their terms marked."""
     return [*_these(ids), *without_query(asked, words), ("fl", ",".join(_SHOWN)), *_highlighting()]
 
 
 def about_params(
     asked: SearchRequest,
-    words: Mapping[Form, Sequence[str]],
+    words: Mapping[QueryVariant, Sequence[str]],
     ids: Sequence[str],
     clusters: Sequence[str],
     series: Sequence[str] = (),
@@ -113,18 +113,20 @@ def _these(ids: Sequence[str]) -> Params:
     return [("q", f"{{!terms f={fields.ID} v=$hits}}"), ("hits", ",".join(ids)), ("rows", str(len(ids)))]
 
 
-def without_query(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+def without_query(asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
     """What the parts of a query read, for another question about it."""
     return [pair for pair in ranked(asked, words) if pair[0] != "q"]
 
 
-def mark_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]], hits: int, related: bool = False) -> Params:
+def mark_params(
+    asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]], hits: int, related: bool = False
+) -> Params:
     """What finds Solr's mark after the first `hits` hits: where the pages without number begin."""
     found = [*_ordered(asked, words, hits, not asked.cluster), *(_related(words) if related else ())]
     return [*found, ("fl", fields.ID), ("cursorMark", FIRST)]
 
 
-def _related(words: Mapping[Form, Sequence[str]]) -> Params:
+def _related(words: Mapping[QueryVariant, Sequence[str]]) -> Params:
     return [("fq", "{!v=$some}"), *some_of_it(words)]
 
 
@@ -134,7 +136,7 @@ _SHOWN = (
 )  # fmt: skip
 
 
-def _ordered(asked: SearchRequest, words: Mapping[Form, Sequence[str]], rows: int, collapsed: bool) -> Params:
+def _ordered(asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]], rows: int, collapsed: bool) -> Params:
     """What is found in its order, of near-duplicates the first alone if `collapsed`."""
     order = _SORTS[asked.sort]
     # By score is what collapsing does by itself, four times as fast as by an order that it is told.
@@ -143,26 +145,26 @@ def _ordered(asked: SearchRequest, words: Mapping[Form, Sequence[str]], rows: in
     return [*ranked(asked, words), *_filtered(asked, words), *alike, ("sort", order), ("rows", str(rows))]
 
 
-def ranked(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+def ranked(asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
     """The ranking; all documents alike where the query names conditions alone, as `site:news.example`."""
     params = rank_params(asked.query.text, words, asked.profile)
     return params if asked.query.text else [("q", "*:*"), *(pair for pair in params if pair[0] != "q")]
 
 
-def _holding_enough(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
-    """The filter by `enough`: Solr keeps what passes it, so that one question of a page works for the next.
+def _holding_enough(asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
+    """The filter by `min_should_match`: Solr keeps what passes it, so that one question of a page works for the next.
 
     A profile that does not look at characters may miss what holds enough; only what it finds is counted then.
     """
-    counted = [("fq", "{!v=$enough}"), *enough(asked, words)]
+    counted = [("fq", "{!v=$enough}"), *min_should_match(asked, words)]
     if any(name == fields.BODY_CHARS for clause in PROFILES[asked.profile].clauses for name, _ in clause.weights):
         return [*counted, *FIXED]
     found = dict(ranked(asked, words))["q"]
     return list(dict.fromkeys([*counted, ("fq", "{!v=$found}"), ("found", found), *without_query(asked, words)]))
 
 
-def _filtered(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
-    spellings = spellings_in(words.get(Form.SYNONYMS, ()))
+def _filtered(asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
+    spellings = spellings_in(words.get(QueryVariant.SYNONYMS, ()))
     return filter_params(asked, asked.query, parts_of(words), spellings)
 
 
@@ -184,14 +186,14 @@ def mark_terms() -> Params:
         ("hl.fl", f"{fields.TITLE},{fields.BODY}"),
         ("hl.q", "{!bool should=$hl_text should=$hl_also}"),
         ("hl_text", BIGRAMS.query()),
-        ("hl_also", run_of_characters(f"{fields.TITLE} {fields.BODY}", Form.SYNONYMS)),
+        ("hl_also", run_of_characters(f"{fields.TITLE} {fields.BODY}", QueryVariant.SYNONYMS)),
         ("hl.requireFieldMatch", "true"),
         ("hl.tag.pre", MARK_ON),
         ("hl.tag.post", MARK_OFF),
     ]
 
 
-def count_params(asked: SearchRequest, words: Mapping[Form, Sequence[str]]) -> Params:
+def count_params(asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
     """What is said about all that was found: how much, by site, section, term and time.
 
     A question of its own: what holds enough of the query is some hundred documents, where some of it is in nearly all.

@@ -9,7 +9,7 @@ from search_ui.query.parse import PartKind, Query
 from text.folding import word_key
 from text.joined import WORD_JOINT
 
-MOST_ADDED = 8  # synonyms in one query; each costs Solr a phrase
+MAX_ADDED = 8  # synonyms in one query; each costs Solr a phrase
 _LONGEST_RUN = 6  # words that make one term together
 
 
@@ -38,7 +38,7 @@ def thesaurus_of(lexicon: Lexicon) -> Thesaurus:
 
 
 def synonym_groups(query: Query, words: Sequence[str], thesaurus: Thesaurus) -> tuple[str, ...]:
-    """The terms in a query that have synonyms, each joined with them by `WORD_JOINT`, at most `MOST_ADDED` in all.
+    """The terms in a query that have synonyms, each joined with them by `WORD_JOINT`, at most `MAX_ADDED` in all.
 
     `words` is the query's text cut by the lexicon; several of them may make one term (`shale`, `gas`). What is quoted
     is meant to the letter, and what the query says itself is not looked for twice.
@@ -46,7 +46,7 @@ def synonym_groups(query: Query, words: Sequence[str], thesaurus: Thesaurus) -> 
     if not thesaurus.groups:
         return ()
     taken = {word_key(phrase) for phrase in query.wanted(PartKind.PHRASE)}
-    typed, groups, room = word_key(query.text), [], MOST_ADDED
+    typed, groups, room = word_key(query.text), [], MAX_ADDED
     for run in _runs(words):
         if word_key(run) in taken:
             continue

@@ -33,7 +33,7 @@ class VersionChange:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class VersionProposal:
     """The version that publishing would make: `lexicon`, cut by `segmenter`, beside the `published` one; `changes` are
     those of words, each with a sentence that shows the word ("" if none is known), `others` those that cut nothing.
     """
@@ -45,7 +45,7 @@ class Proposal:
     others: tuple[VersionChange, ...]
 
 
-class ReviewDesk(Protocol):
+class ReviewService(Protocol):
     """Terms, acts on them, versions. `by` is an account's name. What cannot be done raises LexiconError."""
 
     def page(self, wanted: TermQuery) -> tuple[int, list[Term]]:
@@ -101,7 +101,7 @@ class ReviewDesk(Protocol):
     def export(self, form: str) -> str:
         """The newest version as text, in one of `forms`."""
 
-    def proposal(self) -> Proposal:
+    def proposal(self) -> VersionProposal:
         """What publishing now would make."""
 
     def figures(self) -> TermFigures:

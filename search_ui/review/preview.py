@@ -11,20 +11,20 @@ from dataclasses import dataclass
 
 from docstore import fields
 from docstore.model import Lexicon
-from search_ui.pages.searcher import Finder, Words, finder
-from search_ui.query.clauses import FIXED, Form, Params, as_phrase, run_of_characters
+from search_ui.pages.searcher import Searcher, Words, finder
+from search_ui.query.clauses import FIXED, Params, QueryVariant, as_phrase, run_of_characters
 from search_ui.query.ranking import PROFILES, term_weight
 from search_ui.query.request import SearchRequest
 from search_ui.query.solr_client import Search
 from search_ui.query.solr_params import hits_params, words_of
 from search_ui.query.texts import searchable, shown
 from search_ui.query.thesaurus import synonym_groups, thesaurus_of
-from search_ui.review.actions import Proposal, VersionChange
+from search_ui.review.actions import VersionChange, VersionProposal
 from text.segment import RjiebaSegmenter, Segmenter
 
 SHOWN = 10  # results on each side
 DEPTH = 100  # results among which the places of the other side are looked up
-MOST_FRESH = 8  # words of a query that only the next version has
+MAX_FRESH = 8  # words of a query that only the next version has
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class PreviewResults:
     then: tuple[PreviewHit, ...]
 
 
-def sentence_cuts(proposal: Proposal, base: Segmenter, most: int) -> list[SentenceCut]:
+def sentence_cuts(proposal: VersionProposal, base: Segmenter, most: int) -> list[SentenceCut]:
     """The first `most` changes with their sentences; a word of which no sentence is known stands for itself."""
     old = _segmenter(proposal.published, base)
     return [
@@ -71,7 +71,7 @@ def _segmenter(lexicon: Lexicon, base: Segmenter) -> Segmenter:
     return RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in lexicon.entries)
 
 
-def ranked_changes(proposal: Proposal, query: str) -> PreviewResults | None:
+def ranked_changes(proposal: VersionProposal, query: str) -> PreviewResults | None:
     """The search for `query` now and then. None if there is nothing in it to look for.
 
     Raises what `Search.select` raises.
@@ -89,23 +89,29 @@ def ranked_changes(proposal: Proposal, query: str) -> PreviewResults | None:
         tuple(PreviewHit(doc_id, title, places[0].get(doc_id), places[1].get(doc_id)) for doc_id, title in side[:SHOWN])
         for side in found
     ]
-    return PreviewResults(now[Form.DOMAIN], then[Form.DOMAIN], *sides)
+    return PreviewResults(now[QueryVariant.DOMAIN], then[QueryVariant.DOMAIN], *sides)
 
 
-def words_then(asked: SearchRequest, now: Words, proposal: Proposal) -> Words:
+def words_then(asked: SearchRequest, now: Words, proposal: VersionProposal) -> Words:
     """The query as the next version cuts it, with its synonyms."""
     cut = words_of(asked.query.text, proposal.segmenter)
     synonyms = synonym_groups(asked.query, cut, thesaurus_of(proposal.lexicon))
-    return {**now, Form.DOMAIN: cut, Form.OLDER: (), Form.FRESH: (), Form.SYNONYMS: synonyms}
+    return {
+        **now,
+        QueryVariant.DOMAIN: cut,
+        QueryVariant.OLDER: (),
+        QueryVariant.FRESH: (),
+        QueryVariant.SYNONYMS: synonyms,
+    }
 
 
 def fresh_words(now: Words, then: Words) -> list[str]:
     """The words of the query that documents are not cut into yet: the base dictionary and this version have others."""
-    known = {*now[Form.DOMAIN], *now.get(Form.OLDER, ()), *now.get(Form.BASE, ())}
-    return [word for word in dict.fromkeys(then[Form.DOMAIN]) if word not in known][:MOST_FRESH]
+    known = {*now[QueryVariant.DOMAIN], *now.get(QueryVariant.OLDER, ()), *now.get(QueryVariant.BASE, ())}
+    return [word for word in dict.fromkeys(then[QueryVariant.DOMAIN]) if word not in known][:MAX_FRESH]
 
 
-def _found(find: Finder, asked: SearchRequest, words: Words, fresh: Sequence[str]) -> list[tuple[str, str]]:
+def _found(find: Searcher, asked: SearchRequest, words: Words, fresh: Sequence[str]) -> list[tuple[str, str]]:
     """Ids and titles of the results, best first."""
     params = with_fresh(
         hits_params(asked, words, DEPTH, shown=(fields.ID, fields.TITLE)), asked.profile, fresh, find.search

@@ -20,7 +20,7 @@ from search_ui.messages import say
 from search_ui.query.texts import shown
 from search_ui.review import pages as review_pages
 from search_ui.review import term as review_term
-from search_ui.review.actions import ReviewDesk
+from search_ui.review.actions import ReviewService
 from search_ui.review.parts import LONGEST_TERM, reviewer, row_of, seen, term_json
 from search_ui.site import current_site, page, wants_json
 from text.scripts import LANGUAGES
@@ -31,9 +31,9 @@ pages.register_blueprint(review_pages.pages)
 pages.after_request(never_stored)
 
 TERMS_ON_PAGE = 20
-MOST_AT_ONCE = 500
+MAX_AT_ONCE = 500
 ANY = "all"
-LEAST_DOCUMENTS = (0, 2, 5, 10, 50)
+MIN_DOCUMENTS = (0, 2, 5, 10, 50)
 LANGUAGE_COOKIE = "review_language"  # in which language this browser's reviewer works
 YEAR = 365 * 24 * 3600
 
@@ -108,11 +108,11 @@ def lexicon() -> BaseResponse:
         classes=list(TermClass),
         orders=list(Order),
         languages=[*LANGUAGES, ANY],
-        least_documents=LEAST_DOCUMENTS,
+        least_documents=MIN_DOCUMENTS,
         published=site.actions.lexicon(),
         lag=site.actions.index_lag(),
         state=state(),
-        most_at_once=MOST_AT_ONCE,
+        most_at_once=MAX_AT_ONCE,
     )
     if "language" in request.args:
         response.set_cookie(
@@ -152,7 +152,7 @@ def change() -> BaseResponse:
     text, what, value = (form.get(name, "")[: 10 * LONGEST_TERM] for name in ("term", "what", "value"))
     version = seen(form)
     words = tuple(word.strip() for word in value.replace("，", ",").split(",") if word.strip())
-    doings: dict[str, Callable[[ReviewDesk], Act]] = {
+    doings: dict[str, Callable[[ReviewService], Act]] = {
         "class": lambda desk: desk.do(
             ActKind.CLASSIFY, [TermEdit(text, category=_category(value), seen=version)], reviewer()
         ),
@@ -174,7 +174,7 @@ def undo() -> BaseResponse:
     return acted(lambda desk: desk.undo(reviewer(), act_id), say("review.undone"))
 
 
-def acted(do: Callable[[ReviewDesk], Act], message: str) -> BaseResponse:
+def acted(do: Callable[[ReviewService], Act], message: str) -> BaseResponse:
     """Do something with the desk, and answer as the reader wants it: with the terms as they are now, or the page."""
     desk = current_site().actions.review
     try:
@@ -207,7 +207,7 @@ def bulk() -> BaseResponse:
     return _back()
 
 
-def _is_done(desk: ReviewDesk, edit: TermEdit) -> bool:
+def _is_done(desk: ReviewService, edit: TermEdit) -> bool:
     try:
         desk.do(ActKind.DECIDE, [edit], reviewer())
     except LexiconError:
@@ -215,17 +215,17 @@ def _is_done(desk: ReviewDesk, edit: TermEdit) -> bool:
     return True
 
 
-def _bulk_edits(status: TermStatus, desk: ReviewDesk) -> list[TermEdit]:
+def _bulk_edits(status: TermStatus, desk: ReviewService) -> list[TermEdit]:
     top = request.form.get("top", "")
     if not top:
-        texts = request.form.getlist("term")[:MOST_AT_ONCE]
+        texts = request.form.getlist("term")[:MAX_AT_ONCE]
         versions: list[int | None] = [_number(one) for one in request.form.getlist("seen")]
         versions = versions or [None] * len(texts)
         return [TermEdit(text, status, seen=one) for text, one in zip(texts, versions, strict=False)]
     if not _number(top):
         abort(400)
     wanted = listing({**request.form, "status": TermStatus.CANDIDATE, "page": "1"}).query
-    limit = min(int(top), MOST_AT_ONCE)
+    limit = min(int(top), MAX_AT_ONCE)
     terms: Sequence[Term] = desk.page(TermQuery(**{**vars(wanted), "limit": limit}))[1]
     return [TermEdit(term.text, status, seen=term.version) for term in terms]
 
@@ -256,7 +256,7 @@ def _category(value: str) -> TermClass:
     return TermClass(value)
 
 
-def _refused(desk: ReviewDesk, error: LexiconError) -> BaseResponse:
+def _refused(desk: ReviewService, error: LexiconError) -> BaseResponse:
     if isinstance(error, ChangedMeanwhileError):
         status = say(f"review.{error.status}") if error.status in set(TermStatus) else say("review.gone")
         message = say("review.meanwhile", text=shown(error.text), by=error.by or say("review.miner"), status=status)

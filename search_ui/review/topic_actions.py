@@ -5,7 +5,7 @@ from typing import Protocol
 
 from docstore.errors import TopicError
 from docstore.frontier.focused_decisions import Harvest
-from docstore.topics import TermClass, Topic, TopicState
+from docstore.topics import Topic, TopicState, TopicTermClass
 
 
 class TopicActions(Protocol):
@@ -20,7 +20,7 @@ class TopicActions(Protocol):
     def topic(self, name: str) -> Topic:
         """A topic. TopicError where there is none of this name, or its file is not valid."""
 
-    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TermClass | None) -> None:
+    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
         """Decide on terms (by text) and seeds (by address); `kind` moves the terms to a class. TopicError, and nothing
         is decided, where one of them is not there."""
 
@@ -43,7 +43,7 @@ class NoTopics:
         """There is none."""
         raise TopicError(f"there is no topic {name}")
 
-    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TermClass | None) -> None:
+    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
         """There is none."""
         del items, state, kind
         raise TopicError(f"there is no topic {name}")

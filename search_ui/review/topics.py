@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.accounts import Role
 from docstore.errors import TopicError
-from docstore.topics import TermClass, Topic, TopicSeed, TopicState, TopicTerm
+from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from search_ui.accounts import never_stored, requires
 from search_ui.messages import say
 from search_ui.site import current_site, page
@@ -21,7 +21,7 @@ pages = Blueprint("topics", __name__, url_prefix="/admin/topics")
 pages.after_request(never_stored)
 
 ON_PAGE = 50
-MOST_AT_ONCE = 500
+MAX_AT_ONCE = 500
 LONGEST_NAME = 60
 ALL = "all"
 ORDER = list(TopicState)
@@ -79,7 +79,7 @@ def one(name: str) -> BaseResponse:
         last=max(1, -(-len(chosen) // ON_PAGE)),
         counts={state: _count(topic, state) for state in TopicState},
         states=ORDER,
-        classes=list(TermClass),
+        classes=list(TopicTermClass),
         is_current=topic.name == current_site().topics.current(),
     )
 
@@ -100,13 +100,13 @@ def decide(name: str) -> BaseResponse:
     _topic_or_404(name)
     state, items = _decision()
     kind = request.form.get("class", "")
-    if kind and kind not in set(TermClass):
+    if kind and kind not in set(TopicTermClass):
         abort(400)
     if not items:
         flash(say("topics.nothing_ticked"))
         return _back(name)
     try:
-        current_site().topics.decide(name, items, state, TermClass(kind) if kind else None)
+        current_site().topics.decide(name, items, state, TopicTermClass(kind) if kind else None)
     except TopicError as error:
         flash(str(error))
     else:
@@ -121,7 +121,7 @@ def _decision() -> tuple[TopicState, list[str]]:
     decision = request.form.get("decision", "")
     if decision not in set(TopicState):
         abort(400)
-    return TopicState(decision), request.form.getlist("item")[:MOST_AT_ONCE]
+    return TopicState(decision), request.form.getlist("item")[:MAX_AT_ONCE]
 
 
 def _topic_or_404(name: str) -> Topic:

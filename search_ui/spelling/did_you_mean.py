@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from docstore import fields
-from search_ui.query.clauses import FIXED, Form, Params
+from search_ui.query.clauses import FIXED, Params, QueryVariant
 from search_ui.query.filters import Filter, filters_of
-from search_ui.query.min_should_match import all_of_it, enough, parts_of
+from search_ui.query.min_should_match import all_of_it, min_should_match, parts_of
 from search_ui.query.parse import Part, PartKind, Query, parse
 from search_ui.query.request import CHOSEN, SearchRequest, Sort
 from search_ui.query.solr_client import Answer, Search
@@ -35,15 +35,15 @@ from search_ui.spelling.vocabulary import Vocabulary
 from text.segment import Segmenter
 
 FEW = 2  # results up to which help is offered
-MOST_SPELLED = 4  # spellings that are counted
-MOST_OTHERS = 8  # phrases and filters
-MOST_ALONE = 8  # words of a query that are offered one by one
+MAX_SPELLED = 4  # spellings that are counted
+MAX_OTHERS = 8  # phrases and filters
+MAX_ALONE = 8  # words of a query that are offered one by one
 
-Words = Mapping[Form, Sequence[str]]
+Words = Mapping[QueryVariant, Sequence[str]]
 Counted = tuple[SearchRequest, Words]
 
 
-class OfferKind(StrEnum):
+class DidYouMeanKind(StrEnum):
     """Why something is offered."""
 
     SPELLED = "spelled"
@@ -53,7 +53,7 @@ class OfferKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Offer:
+class DidYouMean:
     """Another search, with the number of documents it finds.
 
     `label` is the other spelling, the phrase, the word, or the condition that is left out; it is "" where a whole kind
@@ -61,7 +61,7 @@ class Offer:
     `whole` counts those of the documents that hold every word of it.
     """
 
-    kind: OfferKind
+    kind: DidYouMeanKind
     asked: SearchRequest
     label: str = ""
     field: str = ""
@@ -76,7 +76,7 @@ def offers_for(
     words: Callable[[SearchRequest], Words],
     base: Segmenter,
     total: int,
-) -> list[Offer]:
+) -> list[DidYouMean]:
     """What finds more than the `total` documents that `asked` finds. Asks Solr at most three times; raises as `select`
     does.
 
@@ -84,8 +84,8 @@ def offers_for(
     """
     heard = _sounding_in_titles(search, pieces_heard(asked.query, parts_of(words(asked)), vocabulary), base)
     tiers = other_spellings(asked.query, vocabulary, Meant(_spelled_by_solr(search, asked.query), heard))
-    likely, less_likely = (_spelled(asked, tier[:MOST_SPELLED]) for tier in tiers)
-    others = [*_loosened(asked, words), *_without(asked, words(asked))][:MOST_OTHERS]
+    likely, less_likely = (_spelled(asked, tier[:MAX_SPELLED]) for tier in tiers)
+    others = [*_loosened(asked, words), *_without(asked, words(asked))][:MAX_OTHERS]
     useful = _useful(search, [*likely, *less_likely, *others, *_alone(asked, words(asked))], words, total)
     if any(offer.asked == other.asked for offer in likely for other in useful):
         useful = [offer for offer in useful if all(offer.asked != other.asked for other in less_likely)]
@@ -104,8 +104,8 @@ def _sounding_in_titles(search: Search, pieces: Sequence[str], base: Segmenter) 
 
 
 def _useful(
-    search: Search, possible: Sequence[Offer], words: Callable[[SearchRequest], Words], total: int
-) -> list[Offer]:
+    search: Search, possible: Sequence[DidYouMean], words: Callable[[SearchRequest], Words], total: int
+) -> list[DidYouMean]:
     """Those of the offers that find more, with what they find."""
     if not possible:
         return []
@@ -115,36 +115,37 @@ def _useful(
     return [offer for offer in counted if offer.count > total or _is_as_good(offer, total)]
 
 
-def _is_as_good(offer: Offer, total: int) -> bool:
+def _is_as_good(offer: DidYouMean, total: int) -> bool:
     """Another spelling may find what the query found by half of its characters, and this time by all of them."""
-    return offer.kind is OfferKind.SPELLED and offer.count == total > 0
+    return offer.kind is DidYouMeanKind.SPELLED and offer.count == total > 0
 
 
-def _spelled(asked: SearchRequest, queries: Sequence[Query]) -> list[Offer]:
-    return [Offer(OfferKind.SPELLED, _typing(asked, query), query.text) for query in queries]
+def _spelled(asked: SearchRequest, queries: Sequence[Query]) -> list[DidYouMean]:
+    return [DidYouMean(DidYouMeanKind.SPELLED, _typing(asked, query), query.text) for query in queries]
 
 
-def _loosened(asked: SearchRequest, words: Callable[[SearchRequest], Words]) -> list[Offer]:
+def _loosened(asked: SearchRequest, words: Callable[[SearchRequest], Words]) -> list[DidYouMean]:
     phrases = [part for part in asked.query.conditions if _is_wanted_phrase(part)]
-    cuts = [words(_typing(asked, Query((part,))))[Form.DOMAIN] for part in phrases]
+    cuts = [words(_typing(asked, Query((part,))))[QueryVariant.DOMAIN] for part in phrases]
     looser = [asked.query.loosened(part, cut) for part, cut in zip(phrases, cuts, strict=True)]
     return [
-        Offer(OfferKind.LOOSENED, _typing(asked, query), part.text) for part, query in zip(phrases, looser, strict=True)
+        DidYouMean(DidYouMeanKind.LOOSENED, _typing(asked, query), part.text)
+        for part, query in zip(phrases, looser, strict=True)
     ]
 
 
-def _without(asked: SearchRequest, words: Words) -> list[Offer]:
+def _without(asked: SearchRequest, words: Words) -> list[DidYouMean]:
     found = filters_of(asked, asked.query, parts_of(words))
     offers = [_less(asked, one) for one in found]
     return [offer for offer in offers if offer and offer.asked.query.parts]
 
 
-def _alone(asked: SearchRequest, words: Words) -> list[Offer]:
-    said = frozenset(words[Form.DOMAIN])
+def _alone(asked: SearchRequest, words: Words) -> list[DidYouMean]:
+    said = frozenset(words[QueryVariant.DOMAIN])
     each = [word for word in parts_of(words) if word in said]
-    if len(said) < 2 or len(each) > MOST_ALONE:  # no word says by itself what a long question asks
+    if len(said) < 2 or len(each) > MAX_ALONE:  # no word says by itself what a long question asks
         return []
-    return [Offer(OfferKind.ALONE, _typing(asked, parse(word)), word) for word in each]
+    return [DidYouMean(DidYouMeanKind.ALONE, _typing(asked, parse(word)), word) for word in each]
 
 
 _LEFT_OUT: Mapping[str, Mapping[str, object]] = {
@@ -155,14 +156,14 @@ _LEFT_OUT: Mapping[str, Mapping[str, object]] = {
 }
 
 
-def _less(asked: SearchRequest, one: Filter) -> Offer | None:
+def _less(asked: SearchRequest, one: Filter) -> DidYouMean | None:
     """The request without one filter; a phrase is not left out but loosened."""
     if one.field:
-        return Offer(OfferKind.WITHOUT, asked.changed(**_LEFT_OUT[one.field]), field=one.field)
+        return DidYouMean(DidYouMeanKind.WITHOUT, asked.changed(**_LEFT_OUT[one.field]), field=one.field)
     if any(_is_wanted_phrase(part) for part in one.parts):
         return None
     label = " ".join(map(str, one.parts))
-    return Offer(OfferKind.WITHOUT, _typing(asked, asked.query.without(*one.parts)), label)
+    return DidYouMean(DidYouMeanKind.WITHOUT, _typing(asked, asked.query.without(*one.parts)), label)
 
 
 def _is_wanted_phrase(part: Part) -> bool:
@@ -187,9 +188,9 @@ def count_params(requests: Sequence[Counted]) -> Params:
 
 def _request_params(prefix: str, asked: SearchRequest, words: Words) -> Params:
     """One request as the query `<prefix>all`: what holds enough of its text and passes all its filters."""
-    params = list(dict.fromkeys([*enough(asked, words, prefix), *all_of_it(words, prefix)]))
+    params = list(dict.fromkeys([*min_should_match(asked, words, prefix), *all_of_it(words, prefix)]))
     must = [f"{prefix}enough"]
-    spellings = spellings_in(words.get(Form.SYNONYMS, ()))
+    spellings = spellings_in(words.get(QueryVariant.SYNONYMS, ()))
     for one in filters_of(asked, asked.query, parts_of(words), spellings, prefix):
         for name, value in one.params:
             if name == "fq":

@@ -14,10 +14,10 @@ from search_ui.spelling.title_sounds import letters_of
 from search_ui.spelling.vocabulary import Vocabulary, is_one_edit
 from text.scripts import HAN
 
-MOST_WINDOWS = 60  # runs of characters of one query that are looked up
+MAX_WINDOWS = 60  # runs of characters of one query that are looked up
 LONGEST_WORD = 8  # characters of a run
 FROM_EACH = 2  # corrections of one run
-LEAST_SOUND = 4  # letters: what is shorter is rarely pinyin
+MIN_SOUND = 4  # letters: what is shorter is rarely pinyin
 MIN_DOCUMENTS = 3  # that hold a Latin word which is short, or far from what was typed: one alone may be odd itself
 LONG_WORD = 6  # letters: a word so long, and one edit away, is hardly another
 
@@ -69,7 +69,7 @@ def pieces_heard(query: Query, words: Iterable[str], vocabulary: Vocabulary) -> 
     letters = [match[0] for match in _LETTERS.finditer(query.loose_text)]
     apart = [word for run in letters if " " in run for word in run.split(" ")]
     unknown = [word for word in words if _HAN_RUN.fullmatch(word) and not vocabulary.frequency(word)]
-    return [*(piece for piece in (*letters, *apart) if len(letters_of(piece)) >= LEAST_SOUND), *unknown]
+    return [*(piece for piece in (*letters, *apart) if len(letters_of(piece)) >= MIN_SOUND), *unknown]
 
 
 def _but(changes: list[Change], place: int, other: Change) -> list[Change]:
@@ -120,7 +120,7 @@ def _is_known(text: str, vocabulary: Vocabulary) -> bool:
 
 def _windows(run: str) -> list[tuple[int, int]]:
     lengths = range(min(len(run), LONGEST_WORD), 1, -1)
-    return [(at, at + length) for length in lengths for at in range(len(run) - length + 1)][:MOST_WINDOWS]
+    return [(at, at + length) for length in lengths for at in range(len(run) - length + 1)][:MAX_WINDOWS]
 
 
 def _from_pinyin(letters: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequence[str]]) -> Iterator[list[Change]]:
@@ -133,7 +133,7 @@ def _from_pinyin(letters: str, vocabulary: Vocabulary, sounding: Mapping[str, Se
 def _spelt(letters: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequence[str]]) -> list[Change]:
     """A known word, else a run in titles, else several known words, else what begins with these letters."""
     sound = re.sub("[ '’]", "", letters).lower()
-    if len(sound) < LEAST_SOUND:
+    if len(sound) < MIN_SOUND:
         return []
     one = list(dict.fromkeys([*vocabulary.spelt_by_sound(sound), *sounding.get(letters, ())]))
     words = one[:FROM_EACH] or ["".join(_words_of(sound, vocabulary))]
@@ -144,7 +144,7 @@ def _spelt(letters: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequence
 
 def _words_of(sound: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:
     """At most `most` known words that sound so one after another, the first as long as can be; [] if there are none."""
-    for end in range(len(sound), LEAST_SOUND - 1, -1):
+    for end in range(len(sound), MIN_SOUND - 1, -1):
         first = vocabulary.spelt_by_sound(sound[:end])[:1]
         if first and end == len(sound):
             return first

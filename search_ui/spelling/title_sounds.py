@@ -17,17 +17,17 @@ from text.segment import Segmenter
 MAX_PIECES = 8  # that are looked for
 MIN_SYLLABLES = 2
 ROWS = 50  # titles that are read
-Reading = tuple[str, ...]
+SoundReading = tuple[str, ...]
 """Syllables as they are indexed: without tones, and blurred."""
 
 
-def readings_of(pieces: Iterable[str]) -> dict[str, tuple[Reading, ...]]:
+def readings_of(pieces: Iterable[str]) -> dict[str, tuple[SoundReading, ...]]:
     """How each piece of a query may be read, Chinese or letters; what is no pinyin, or too short, is left out."""
     found = {piece: tuple(_readings(piece)) for piece in pieces}
     return dict([(piece, readings) for piece, readings in found.items() if readings][:MAX_PIECES])
 
 
-def _readings(piece: str) -> Iterator[Reading]:
+def _readings(piece: str) -> Iterator[SoundReading]:
     spelt = [syllables(piece)] if has_han(piece) else spelt_out(letters_of(piece))
     for reading in dict.fromkeys(tuple(map(blurred, one)) for one in spelt):
         if len(reading) >= MIN_SYLLABLES:
@@ -39,14 +39,14 @@ def letters_of(piece: str) -> str:
     return sound(syllables(piece))
 
 
-def sound_params(readings: Mapping[str, Sequence[Reading]]) -> Params:
+def sound_params(readings: Mapping[str, Sequence[SoundReading]]) -> Params:
     """What asks Solr for titles that sound like one of the pieces."""
     runs = dict.fromkeys(" ".join(reading) for of_piece in readings.values() for reading in of_piece)
     query = f"{{!simple qf='{fields.TITLE_SOUND}' q.op=OR q.operators=phrase v=$sounds}}"
     return [("q", query), ("sounds", " ".join(map(as_phrase, runs))), ("rows", str(ROWS)), ("fl", fields.TITLE), *FIXED]
 
 
-def runs_in(answer: Answer, readings: Mapping[str, Sequence[Reading]], base: Segmenter) -> dict[str, list[str]]:
+def runs_in(answer: Answer, readings: Mapping[str, Sequence[SoundReading]], base: Segmenter) -> dict[str, list[str]]:
     """Piece -> the runs in the titles of an answer that sound like it: of the very sound first, then by frequency.
 
     `base` cuts as the titles were cut when they were indexed.
@@ -63,7 +63,7 @@ class _Title:
         self.units = [unit for units in by_word for unit in units]
         self.begins = list(accumulate(map(len, by_word), initial=0))
 
-    def runs(self, readings: Sequence[Reading]) -> Iterator[str]:
+    def runs(self, readings: Sequence[SoundReading]) -> Iterator[str]:
         """What sounds like one of the readings, begins where a word does and has a whole word of several characters:
         what is cut out of two words (年只 of 今年 and 只) is a word that nobody knows.
         """
@@ -75,7 +75,7 @@ class _Title:
                 yield "".join(char for char, _ in here)
 
 
-def _alike(piece: str, readings: Sequence[Reading], titles: Sequence[_Title]) -> list[str]:
+def _alike(piece: str, readings: Sequence[SoundReading], titles: Sequence[_Title]) -> list[str]:
     runs = Counter(run for title in titles for run in set(title.runs(readings)))
     heard = letters_of(piece)
     return sorted(runs.keys() - {piece}, key=lambda run: (sound(syllables(run)) != heard, -runs[run], run))

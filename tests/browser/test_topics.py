@@ -4,8 +4,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from docstore.frontier.focused_decisions import Guidance
-from docstore.topics import TermClass, Topic, TopicSeed, TopicState, TopicTerm
+from docstore.frontier.focused_decisions import PageDecision
+from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.file import TopicFiles
 from tests.browser_fixture import Vertical, Visit, odd_addresses, sign_in, weak_contrasts
 
@@ -45,7 +45,7 @@ def test_terms_and_seeds_are_judged(visit: Visit, vertical: Vertical, language: 
     plain.get_by_role("button", name=f"{confirm}: 压裂").focus()
     plain.keyboard.press("Enter")
     expect(plain.locator("p.note[role=status]")).to_contain_text(one)
-    assert files.read(name).confirmed(TermClass.PROFESSIONAL) == ("水平井", "压裂")
+    assert files.read(name).confirmed(TopicTermClass.PROFESSIONAL) == ("水平井", "压裂")
 
     plain.get_by_role("checkbox", name="钻井").check()
     plain.get_by_role("checkbox", name="http://news.test/a").check()
@@ -53,7 +53,7 @@ def test_terms_and_seeds_are_judged(visit: Visit, vertical: Vertical, language: 
     plain.locator("#bulk").get_by_role("button", name=confirm).click()
     expect(plain.locator("p.note[role=status]")).to_contain_text(two)
     after = files.read(name)
-    assert after.confirmed(TermClass.SUBJECT) == ("钻井",)
+    assert after.confirmed(TopicTermClass.SUBJECT) == ("钻井",)
     assert after.seeds[0].state is TopicState.CONFIRMED
     plain.locator("#bulk").get_by_role("button", name=confirm).click()  # nothing is ticked
     assert files.read(name) == after
@@ -86,7 +86,7 @@ def test_the_sites_page_shows_the_harvest(visit: Visit, vertical: Vertical) -> N
     expect(page.locator("#site-health")).not_to_contain_text("收获率")  # nothing was judged
     table = vertical.engine.store.judgements
     first, second = table.unread(2)
-    judged = [Guidance(n, "fused", "页岩气", 0.5, n == 0, b"") for n in range(2)]
+    judged = [PageDecision(n, "fused", "页岩气", 0.5, n == 0, b"") for n in range(2)]
     table.record(list(zip((first.url_id, second.url_id), judged, strict=True)))
     page.reload()
     expect(page.locator("#site-health")).to_contain_text("收获率")

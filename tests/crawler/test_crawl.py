@@ -16,7 +16,7 @@ from crawler.crawl_plan import check_contact, plan_of
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicAddresses
 from crawler.settings import CrawlSettings
-from crawler.strategies import STRATEGIES, Judgement
+from crawler.strategies import STRATEGIES, Relevance
 from docstore.errors import PlumblineError, SettingsError, StoreError
 from docstore.model import Kind, Page, Reason, StageReport
 from tests.crawler_fakes import MemoryTable, settings
@@ -336,8 +336,8 @@ def test_a_strategy_decides_what_is_kept_and_followed(tmp_path: Path, monkeypatc
     learned: list[str] = []
 
     class Picky:
-        def keep(self, found: Page) -> Judgement:
-            return Judgement(b"oil" in found.body, 0.5)
+        def keep(self, found: Page) -> Relevance:
+            return Relevance(b"oil" in found.body, 0.5)
 
         def link_priority(self, parent: object, link: object) -> float | None:
             return None if link.url.endswith("no") else 0.7  # type: ignore[attr-defined]

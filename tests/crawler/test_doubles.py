@@ -6,8 +6,8 @@ import pytest
 from lxml import html
 
 from crawler.pages.content import NO_CONTENT, Content, content_of
-from crawler.urls.dust import Likenesses
-from crawler.urls.run_deduplicator import Doubles
+from crawler.urls.dust import DustRules
+from crawler.urls.run_deduplicator import RunDeduplicator
 from docstore.model import Reason
 from tests.crawler.test_crawl import run
 from tests.crawler_fakes import MemoryTable, settings
@@ -40,14 +40,14 @@ def test_content(one: str, other: str, exact: bool, loose: bool) -> None:
 
 def test_a_page_that_hardly_says_anything_is_like_no_other() -> None:
     assert content("<p>加载中</p><script>load()</script>") == NO_CONTENT
-    doubles = Doubles(Likenesses())
+    doubles = RunDeduplicator(DustRules())
     doubles.read(H + "/1", NO_CONTENT)
     assert doubles.new_share(H + "/2", NO_CONTENT) == 1.0
     assert not doubles.has_said(H + "/1", NO_CONTENT)
 
 
 def test_what_was_said_before_is_not_new_but_on_another_host() -> None:
-    doubles, said = Doubles(Likenesses()), content(TEXT)
+    doubles, said = RunDeduplicator(DustRules()), content(TEXT)
     assert doubles.new_share(H + "/1", said) == 1.0
     assert doubles.new_share(H + "/2", said) == 0.0
     assert doubles.new_share("http://other.test/1", said) == 1.0
@@ -65,7 +65,7 @@ def test_what_was_said_before_is_not_new_but_on_another_host() -> None:
     ids=["a number", "the URL's own words", "links", "a paragraph", "little beside a template"],
 )
 def test_what_is_news(text: str, is_new: bool) -> None:
-    doubles = Doubles(Likenesses())
+    doubles = RunDeduplicator(DustRules())
     url = H + "/search/xyzzy-plugh"
     doubles.new_share(H + "/frame", content(FRAME))
     for n in range(20):

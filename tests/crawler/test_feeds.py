@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.sitemaps.feeds import MOST_ENTRIES, NO_FEED, FeedEntry, read_feed
+from crawler.sitemaps.feeds import MAX_ENTRIES, NO_FEED, FeedEntry, read_feed
 from crawler.sitemaps.timestamps import moment_of
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
@@ -92,7 +92,7 @@ def test_no_feed(text: str) -> None:
 
 def test_entries_are_bounded_and_each_address_comes_once() -> None:
     items = "".join(f"<item><link>http://site.test/{n % 6000}</link></item>" for n in range(20_000))
-    assert len(read_feed(f"<rss><channel>{items}</channel></rss>".encode(), URL).entries) == MOST_ENTRIES
+    assert len(read_feed(f"<rss><channel>{items}</channel></rss>".encode(), URL).entries) == MAX_ENTRIES
 
 
 @pytest.mark.parametrize(

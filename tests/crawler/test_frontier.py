@@ -7,7 +7,7 @@ import pytest
 
 from crawler.schedule import frontier as frontier_module
 from crawler.schedule.frontier import Frontier, Wait
-from crawler.schedule.throttle import NEVER, HostGate
+from crawler.schedule.throttle import NEVER, HostThrottle
 from docstore.frontier.table import NewUrl, Visit
 from docstore.model import FrontierEntry, Kind, Outcome, Reason
 from tests.crawler_fakes import MemoryTable
@@ -24,8 +24,8 @@ def table_of(*rows: tuple[str, int, float]) -> MemoryTable:
     return table
 
 
-def frontier_of(table: MemoryTable, delay: float = 0.0, per_host: int = 9) -> tuple[Frontier, HostGate]:
-    gate = HostGate(delay, per_host)
+def frontier_of(table: MemoryTable, delay: float = 0.0, per_host: int = 9) -> tuple[Frontier, HostThrottle]:
+    gate = HostThrottle(delay, per_host)
     return Frontier(table, gate, before=100.0), gate
 
 
@@ -35,7 +35,7 @@ def take(frontier: Frontier, now: float = 0.0) -> FrontierEntry:
     return taken
 
 
-def end(frontier: Frontier, gate: HostGate, entry: FrontierEntry, *links: NewUrl, now: float = 0.0) -> Visit:
+def end(frontier: Frontier, gate: HostThrottle, entry: FrontierEntry, *links: NewUrl, now: float = 0.0) -> Visit:
     gate.finished(entry.host, now)
     frontier.done(entry)
     return Visit(entry, Outcome(Reason.FETCHED), 200.0, 300.0, 0.0, links=links)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crawler.urls.canonical import canonical
-from crawler.urls.dust import TRAITS, Likenesses, SiteLikeness, loose_form, traits_of, without_trait
+from crawler.urls.dust import TRAITS, DustRules, SiteDustRules, loose_form, traits_of, without_trait
 
 H = "http://site.test"
 
@@ -41,7 +41,7 @@ def test_every_trait_is_asked_about() -> None:
 
 
 def test_a_parameter_that_never_changes_the_page_is_dropped() -> None:
-    site = SiteLikeness()
+    site = SiteDustRules()
     for number in range(6):
         assert site.idle == ()
         site.observe(f"{H}/p?ref={number}", "same")
@@ -50,7 +50,7 @@ def test_a_parameter_that_never_changes_the_page_is_dropped() -> None:
 
 
 def test_a_parameter_that_changes_some_pages_is_kept() -> None:
-    site = SiteLikeness()
+    site = SiteDustRules()
     for number in range(100):
         site.observe(f"{H}/p?id={number // 2}", f"page {number % 20}")
         site.observe(f"{H}/q?id={number}", "empty")
@@ -58,23 +58,23 @@ def test_a_parameter_that_changes_some_pages_is_kept() -> None:
 
 
 def test_capitals_mean_nothing_on_some_sites() -> None:
-    site = SiteLikeness()
+    site = SiteDustRules()
     for number in range(5):
         for path in (f"/News{number}", f"/news{number}"):
             site.observe(H + path, f"page {number}")
     assert site.idle == ("case",)
-    assert SiteLikeness(site.evidence).idle == ("case",)  # kept between runs
+    assert SiteDustRules(site.evidence).idle == ("case",)  # kept between runs
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    site = SiteLikeness()
+    site = SiteDustRules()
     for number in range(30_000):
         site.observe(f"{H}/{number}?p{number}=1", "x")
     assert len(site._pages) <= 2000
 
 
 def test_of_two_traits_that_differ_at_once_nothing_is_learned() -> None:
-    site = SiteLikeness()
+    site = SiteDustRules()
     for number in range(10):
         site.observe(f"{H}/News{number}/", f"page {number}")
         site.observe(f"{H}/news{number}", f"page {number}")
@@ -82,7 +82,7 @@ def test_of_two_traits_that_differ_at_once_nothing_is_learned() -> None:
 
 
 def test_the_first_form_of_an_address_stands_for_the_others() -> None:
-    site = SiteLikeness()
+    site = SiteDustRules()
     assert site.first_of(H + "/Q") == H + "/Q"
     for number in range(5):
         for path in (f"/News{number}", f"/news{number}"):
@@ -93,17 +93,17 @@ def test_the_first_form_of_an_address_stands_for_the_others() -> None:
 
 
 def test_what_sites_taught_outlives_a_run(tmp_path: Path) -> None:
-    sites, file = Likenesses(), tmp_path / "likeness.json"
+    sites, file = DustRules(), tmp_path / "likeness.json"
     for number in range(6):
         sites.of("www.site.test").observe(f"{H}/p?ref={number}", "same")
     sites.save(file)
-    assert Likenesses.load(file).of("site.test").idle == ("?ref",)
+    assert DustRules.load(file).of("site.test").idle == ("?ref",)
     file.write_text("[1, 2")
-    assert Likenesses.load(file).of("site.test").idle == ()
+    assert DustRules.load(file).of("site.test").idle == ()
 
 
 def test_sites_in_memory_are_bounded() -> None:
-    sites = Likenesses()
+    sites = DustRules()
     for number in range(6):
         sites.of("first.test").observe(f"http://first.test/p?ref={number}", "same")
     for number in range(300):

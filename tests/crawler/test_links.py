@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from crawler.pages.links import LONGEST_ANCHOR, LONGEST_CONTEXT, MOST_LINKS, encoding_of, links_of
+from crawler.pages.links import LONGEST_ANCHOR, LONGEST_CONTEXT, MAX_LINKS, encoding_of, links_of
 from crawler.robots.directives import Directives
 from docstore.model import Link, Page, Reason
 
@@ -129,11 +129,11 @@ def test_pages_without_links(body: bytes) -> None:
 
 
 def test_what_is_taken_is_bounded() -> None:
-    found = of("".join(f"<a href=/{n}>{'字' * 400}</a>{'文' * 500}" for n in range(MOST_LINKS + 10)))
-    assert len(found.links) <= MOST_LINKS
+    found = of("".join(f"<a href=/{n}>{'字' * 400}</a>{'文' * 500}" for n in range(MAX_LINKS + 10)))
+    assert len(found.links) <= MAX_LINKS
     assert max(len(link.anchor) for link in found.links) == LONGEST_ANCHOR
     assert max(len(link.context) for link in found.links) == LONGEST_CONTEXT
-    assert len(of("".join(f"<a href=/{n}>x</a>" for n in range(1_000_000))).links) == MOST_LINKS
+    assert len(of("".join(f"<a href=/{n}>x</a>" for n in range(1_000_000))).links) == MAX_LINKS
 
 
 def test_how_an_address_is_asked_for_where_that_is_not_its_canonical_form() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from crawler.schedule.crawl_window import quiet_hours, seconds_of_quiet
 from crawler.schedule.revisit import HOUR, RevisitPolicy, policy_of
-from crawler.schedule.throttle import FAILURES_TO_REST, LONGEST_BACK_OFF, LONGEST_RETRY_AFTER, NEVER, HostGate
+from crawler.schedule.throttle import FAILURES_TO_REST, LONGEST_BACK_OFF, LONGEST_RETRY_AFTER, NEVER, HostThrottle
 from docstore.model import Kind, Reason
 from tests.crawler_fakes import entry, settings
 
@@ -15,14 +15,14 @@ H = "site.test"
 
 
 def test_starts_are_spaced_per_host() -> None:
-    gate = HostGate(delay=2.0, per_host=2)
+    gate = HostThrottle(delay=2.0, per_host=2)
     gate.started(H, 10.0)
     assert gate.next_start(H, 10.5) == 12.0
     assert gate.next_start("other.test", 10.5) == 10.5
 
 
 def test_no_more_under_way_than_allowed() -> None:
-    gate = HostGate(delay=0.0, per_host=2)
+    gate = HostThrottle(delay=0.0, per_host=2)
     gate.started(H, 1.0)
     gate.started(H, 1.0)
     assert gate.next_start(H, 5.0) == NEVER
@@ -31,7 +31,7 @@ def test_no_more_under_way_than_allowed() -> None:
 
 
 def test_without_an_answer_the_gap_counts_from_the_end() -> None:
-    gate = HostGate(delay=2.0, per_host=1)
+    gate = HostThrottle(delay=2.0, per_host=1)
     gate.started(H, 10.0)
     gate.finished(H, 13.0)
     assert gate.next_start(H, 13.0) == 15.0
@@ -39,7 +39,7 @@ def test_without_an_answer_the_gap_counts_from_the_end() -> None:
 
 def test_after_a_fetch_that_was_given_up_the_host_is_left_alone_for_as_long() -> None:
     """It may still be at it: on a busy host it has perhaps not even begun."""
-    gate = HostGate(delay=2.0, per_host=1)
+    gate = HostThrottle(delay=2.0, per_host=1)
     gate.started(H, 10.0)
     gate.finished(H, 18.0, given_up=True)
     assert gate.next_start(H, 18.0) == 26.0
@@ -52,14 +52,14 @@ def test_after_a_fetch_that_was_given_up_the_host_is_left_alone_for_as_long() ->
 
 
 def test_the_gap_counts_from_when_the_answer_began() -> None:
-    gate = HostGate(delay=2.0, per_host=1)
+    gate = HostThrottle(delay=2.0, per_host=1)
     gate.started(H, 10.0)
     gate.finished(H, 13.0, answered_at=12.5)
     assert gate.next_start(H, 13.0) == 14.5
 
 
 def test_a_withdrawn_request_costs_nothing() -> None:
-    gate = HostGate(delay=2.0, per_host=1)
+    gate = HostThrottle(delay=2.0, per_host=1)
     gate.started(H, 10.0)
     gate.finished(H, 10.0)
     gate.started(H, 12.0)
@@ -68,7 +68,7 @@ def test_a_withdrawn_request_costs_nothing() -> None:
 
 
 def test_crawl_delay_only_slows_down() -> None:
-    gate = HostGate(delay=2.0, per_host=1)
+    gate = HostThrottle(delay=2.0, per_host=1)
     gate.slow_down(H, 5.0)
     gate.slow_down(H, 1.0)
     gate.started(H, 0.0)
@@ -78,14 +78,14 @@ def test_crawl_delay_only_slows_down() -> None:
 
 @pytest.mark.parametrize(("asked", "start"), [(30.0, 130.0), (0.0, 102.0), (1e9, 100.0 + LONGEST_RETRY_AFTER)])
 def test_retry_after_is_granted_within_bounds(asked: float, start: float) -> None:
-    gate = HostGate(delay=1.0, per_host=1)
+    gate = HostThrottle(delay=1.0, per_host=1)
     gate.started(H, 99.0)
     gate.finished(H, 100.0, answered_at=99.0, failed=True, retry_after=asked)
     assert gate.next_start(H, 100.0) == start
 
 
 def test_the_gap_follows_how_long_the_host_takes_to_answer() -> None:
-    gate = HostGate(delay=1.0, per_host=1, delay_factor=2.0)
+    gate = HostThrottle(delay=1.0, per_host=1, delay_factor=2.0)
     gate.started(H, 0.0)
     gate.finished(H, 3.5, answered_at=3.0)
     assert gate.next_start(H, 3.5) == 9.0
@@ -93,7 +93,7 @@ def test_the_gap_follows_how_long_the_host_takes_to_answer() -> None:
 
 
 def test_a_host_that_has_too_much_to_do_is_asked_half_as_often_from_then_on() -> None:
-    gate = HostGate(delay=1.0, per_host=1)
+    gate = HostThrottle(delay=1.0, per_host=1)
     gate.started(H, 0.0)
     gate.finished(H, 0.0, answered_at=0.0, failed=True)
     gate.started(H, 10.0)
@@ -102,7 +102,7 @@ def test_a_host_that_has_too_much_to_do_is_asked_half_as_often_from_then_on() ->
 
 
 def test_hosts_of_one_address_share_its_limit() -> None:
-    gate = HostGate(delay=0.0, per_host=4, per_ip=2)
+    gate = HostThrottle(delay=0.0, per_host=4, per_ip=2)
     for host in ("a.test", "b.test", "c.test"):
         gate.lives_at(host, "192.0.2.1")
     gate.started("a.test", 0.0)
@@ -130,7 +130,7 @@ def test_quiet_hours(text: str, hour: int, quiet: float) -> None:
 
 
 def test_failures_in_a_row_back_off_and_then_rest_until_a_success() -> None:
-    gate = HostGate(delay=1.0, per_host=1)
+    gate = HostThrottle(delay=1.0, per_host=1)
     waits = []
     for number in range(12):
         gate.started(H, 0.0)
@@ -179,7 +179,7 @@ def test_a_new_article_is_asked_again_as_its_site_changes(gap_days: float, pages
     assert RevisitPolicy(0.0, DAY, 0.0).after(entry("http://h/new"), Reason.FETCHED, NOW).gap == 0.0
 
 
-def answered(gate: HostGate, times: int, at: float, seconds: float = 0.01, good: bool = True) -> float:
+def answered(gate: HostThrottle, times: int, at: float, seconds: float = 0.01, good: bool = True) -> float:
     """Ask a host so many times as soon as it may be; the time after."""
     for _ in range(times):
         at = gate.next_start(H, at)
@@ -189,12 +189,12 @@ def answered(gate: HostGate, times: int, at: float, seconds: float = 0.01, good:
     return at
 
 
-def gap_of(gate: HostGate) -> float:
+def gap_of(gate: HostThrottle) -> float:
     return gate.manners()[H].gap
 
 
 def test_a_large_site_that_answers_fast_is_asked_faster_up_to_the_limit() -> None:
-    gate = HostGate(1.0, 1, 2.0, speed_up=4.0)
+    gate = HostThrottle(1.0, 1, 2.0, speed_up=4.0)
     at = answered(gate, 10, 0.0)
     assert gap_of(gate) == 1.0
     at = answered(gate, 5, at)
@@ -207,7 +207,7 @@ def test_a_large_site_that_answers_fast_is_asked_faster_up_to_the_limit() -> Non
 
 @pytest.mark.parametrize("trouble", ["failed", "busy", "slower", "crawl-delay", "small"])
 def test_it_is_asked_at_the_ordinary_gap_again(trouble: str) -> None:
-    gate = HostGate(1.0, 1, 2.0, speed_up=4.0)
+    gate = HostThrottle(1.0, 1, 2.0, speed_up=4.0)
     at = answered(gate, 300, 0.0)
     assert gap_of(gate) == 0.25
     if trouble == "failed":
@@ -230,7 +230,7 @@ def test_it_is_asked_at_the_ordinary_gap_again(trouble: str) -> None:
 
 @pytest.mark.parametrize(("waiting", "speed_up"), [(1000, 4.0), (100_000, 1.0)], ids=["fits", "never"])
 def test_sites_that_fit_into_the_run_are_not_asked_faster(waiting: int, speed_up: float) -> None:
-    gate = HostGate(1.0, 1, 2.0, speed_up=speed_up)
+    gate = HostThrottle(1.0, 1, 2.0, speed_up=speed_up)
     at = 0.0
     for _ in range(200):
         at = gate.next_start(H, at)

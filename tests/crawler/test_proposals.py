@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from crawler.host_suggestions import Proposals, add_site, added_sites, proposed, remove_site, with_added
+from crawler.host_suggestions import HostSuggestions, add_site, added_sites, proposed, remove_site, with_added
 from crawler.settings import CrawlSettings
 from docstore.errors import SettingsError
 from docstore.model import Link
 
 
-def linked(found: Proposals, source: str, *urls: str) -> None:
+def linked(found: HostSuggestions, source: str, *urls: str) -> None:
     found.linked(source, [Link(url, "来源") for url in urls])
 
 
 def test_a_source_comes_before_a_footer() -> None:
-    found = Proposals({})
+    found = HostSuggestions({})
     for number in range(30):
         linked(found, "a.test", "http://icp.test/", f"http://source.test/{number % 5}")
     linked(found, "b.test", "http://source.test/1")
@@ -27,7 +27,7 @@ def test_a_source_comes_before_a_footer() -> None:
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    found = Proposals({})
+    found = HostSuggestions({})
     for number in range(6000):
         linked(found, f"h{number}.test", f"http://h{number}.test/", f"http://one.test/{number}")
     assert len(found._hosts) <= 5000
@@ -37,7 +37,7 @@ def test_what_is_remembered_is_bounded() -> None:
 
 def test_what_several_processes_met_is_one_list(tmp_path: Path) -> None:
     for number in range(2):
-        found = Proposals({})
+        found = HostSuggestions({})
         linked(found, f"{number}.test", f"http://source.test/{number}")
         found.save(tmp_path / f"proposed-{number}.json")
     [one] = proposed(tmp_path)

@@ -17,7 +17,7 @@ from crawler.http.ip_policy import PublicAddresses
 from crawler.pages.soft_404 import is_soft_404
 from crawler.parallel.recorder import Recorder
 from crawler.settings import CrawlSettings
-from crawler.sitemaps.lastmod import BELIEVED_FOR, Lastmods, dropped
+from crawler.sitemaps.lastmod import BELIEVED_FOR, LastmodTrust, dropped
 from crawler.sitemaps.sitemaps import SitemapEntry
 from docstore.errors import StoreError
 from docstore.frontier.table import LastVisit
@@ -120,20 +120,20 @@ def test_what_lastmod_says(
     monkeypatch.setattr("crawler.sitemaps.lastmod._sampled", lambda url, now: False)
     entries = [SitemapEntry("http://h/x", "http://h/x", lastmod)]
     known = {"http://h/x": visit} if visit else {}
-    assert Lastmods().plan("h", entries, known, NOW).get("http://h/x") == due
+    assert LastmodTrust().plan("h", entries, known, NOW).get("http://h/x") == due
 
 
 def test_a_site_whose_lastmod_is_wrong_is_not_believed_from_run_to_run(tmp_path: Path) -> None:
-    lastmods = Lastmods()
+    lastmods = LastmodTrust()
     for number in range(20):
         lastmods.claims[f"http://h/{number}"] = False
         lastmods.visited("h", f"http://h/{number}", changed=True)
     lastmods.save(tmp_path / "lastmod.json")
     still = [SitemapEntry("http://h/x", "http://h/x", NOW - 9 * DAY - 1)]
     known = {"http://h/x": LastVisit(NOW - DAY, NOW - 1, 0, True)}
-    assert Lastmods.load(tmp_path / "lastmod.json").plan("h", still, known, NOW) == {}
+    assert LastmodTrust.load(tmp_path / "lastmod.json").plan("h", still, known, NOW) == {}
     (tmp_path / "lastmod.json").write_text("[1]")
-    assert Lastmods.load(tmp_path / "lastmod.json").visits == {}
+    assert LastmodTrust.load(tmp_path / "lastmod.json").visits == {}
 
 
 def test_what_left_the_sitemaps_is_asked_unless_it_is_very_much() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.schedule import url_seen as seen_module
 from crawler.schedule.bloom import FILTERS
-from crawler.schedule.url_seen import Seen, fingerprint
+from crawler.schedule.url_seen import UrlSeenTest, fingerprint
 from docstore.frontier.table import NewUrl
 from docstore.model import Kind
 from tests.crawler_fakes import MemoryTable
@@ -23,7 +23,7 @@ def test_fingerprint_is_the_first_64_bits_of_md5() -> None:
 
 
 def test_new_among_keeps_order_and_names_each_once(tmp_path: Path) -> None:
-    seen = Seen.load(tmp_path / "seen", table_of("b"))
+    seen = UrlSeenTest.load(tmp_path / "seen", table_of("b"))
     assert seen.new_among(["c", "b", "a", "c"]) == ["c", "a"]
     seen.add(["c"])
     assert seen.new_among(["c", "a"]) == ["a"]
@@ -31,7 +31,7 @@ def test_new_among_keeps_order_and_names_each_once(tmp_path: Path) -> None:
 
 def test_a_false_positive_loses_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seen_module, "fingerprint", lambda url: "0" * 16)  # the same for all
-    seen = Seen.load(tmp_path / "seen", table_of("known"))
+    seen = UrlSeenTest.load(tmp_path / "seen", table_of("known"))
     assert seen.new_among(["known", "never seen"]) == ["never seen"]
 
 
@@ -40,9 +40,9 @@ def test_saved_and_loaded_without_asking_the_table_for_its_urls(
 ) -> None:
     urls = [f"http://a/{n}" for n in range(3000)]
     table = table_of(*urls)
-    Seen.load(tmp_path / "seen", table).save(tmp_path / "seen")
+    UrlSeenTest.load(tmp_path / "seen", table).save(tmp_path / "seen")
     monkeypatch.setattr(table, "urls", lambda: pytest.fail("made anew although the file is whole"))
-    seen = Seen.load(tmp_path / "seen", table)
+    seen = UrlSeenTest.load(tmp_path / "seen", table)
     assert seen.new_among([*urls, "new"]) == ["new"]
 
 
@@ -60,25 +60,25 @@ def test_saved_and_loaded_without_asking_the_table_for_its_urls(
 def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: object) -> None:
     path = tmp_path / "seen"
     table = table_of("a", "b")
-    Seen.load(path, table).save(path)
+    UrlSeenTest.load(path, table).save(path)
     path.write_bytes(damage(path.read_bytes()))  # type: ignore[operator]
-    assert Seen.load(path, table).new_among(["a", "b", "c"]) == ["c"]
+    assert UrlSeenTest.load(path, table).new_among(["a", "b", "c"]) == ["c"]
 
 
 @pytest.mark.parametrize("kind", FILTERS)
 def test_a_file_older_than_the_table_gets_what_is_missing(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "seen"
-    Seen.load(path, table_of("a"), kind).save(path)
-    seen = Seen.load(path, table_of("a", "b"), kind)
+    UrlSeenTest.load(path, table_of("a"), kind).save(path)
+    seen = UrlSeenTest.load(path, table_of("a", "b"), kind)
     assert fingerprint("b") in seen._filter
     assert seen.new_among(["a", "b", "c"]) == ["c"]
 
 
 def test_a_file_newer_than_the_table_or_of_another_kind_is_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "seen"
-    Seen.load(path, table_of("a", "b")).save(path)
-    assert fingerprint("b") not in Seen.load(path, table_of("a"))._filter
-    assert fingerprint("c") in Seen.load(path, table_of("a", "c", "d"), "pybloom")._filter
+    UrlSeenTest.load(path, table_of("a", "b")).save(path)
+    assert fingerprint("b") not in UrlSeenTest.load(path, table_of("a"))._filter
+    assert fingerprint("c") in UrlSeenTest.load(path, table_of("a", "c", "d"), "pybloom")._filter
 
 
 @pytest.mark.parametrize("kind", FILTERS)
@@ -99,7 +99,7 @@ def test_a_failed_save_leaves_the_old_file_and_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "seen"
-    seen = Seen.load(path, table_of("a"))
+    seen = UrlSeenTest.load(path, table_of("a"))
     seen.save(path)
     before = path.read_bytes()
     monkeypatch.setattr("crawler.schedule.url_seen.os.fsync", lambda number: (_ for _ in ()).throw(OSError(28, "full")))

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from crawler.robots.rules import parse
-from crawler.sitemaps.sitemaps import MOST_URLS, Sitemap, SitemapEntry, Trust, lastmod_trust, read_sitemap
-from crawler.sitemaps.walk import DEEPEST, MOST_FILES, SitemapWalk, named_sitemaps, usual_places
+from crawler.sitemaps.sitemaps import MAX_URLS, Sitemap, SitemapEntry, Trust, lastmod_trust, read_sitemap
+from crawler.sitemaps.walk import DEEPEST, MAX_FILES, SitemapWalk, named_sitemaps, usual_places
 from crawler.urls.canonical import Scope, UrlRules, refuse
 from docstore.model import Reason
 
@@ -70,9 +70,9 @@ def test_what_an_entry_says() -> None:
 
 
 def test_size_is_bounded() -> None:
-    many = "".join(f"<url><loc>http://site.test/{n}</loc></url>" for n in range(MOST_URLS + 1000))
-    assert len(paths(f"<urlset>{many}</urlset>")) == MOST_URLS
-    assert len(paths("\n".join(f"http://site.test/{n}" for n in range(2 * MOST_URLS)))) == MOST_URLS
+    many = "".join(f"<url><loc>http://site.test/{n}</loc></url>" for n in range(MAX_URLS + 1000))
+    assert len(paths(f"<urlset>{many}</urlset>")) == MAX_URLS
+    assert len(paths("\n".join(f"http://site.test/{n}" for n in range(2 * MAX_URLS)))) == MAX_URLS
 
 
 MONSTERS = {
@@ -182,7 +182,7 @@ def test_files_are_bounded() -> None:
     asked = 1
     while walk.next() is not None:
         asked += 1
-    assert asked == MOST_FILES
+    assert asked == MAX_FILES
 
 
 @pytest.mark.parametrize(

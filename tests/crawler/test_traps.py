@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from crawler.urls.canonical import Address, address_of
-from crawler.urls.dust import SiteLikeness
+from crawler.urls.dust import SiteDustRules
 from crawler.urls.families import pattern_of
-from crawler.urls.family_counts import MOST_OF_OWN, PatternCount
+from crawler.urls.family_counts import MAX_OF_OWN, PatternCount
 from crawler.urls.traps import (
-    MOST_PAGES_ON,
+    MAX_PAGES_ON,
     Trap,
     TrapWatch,
     calendar_year,
@@ -86,31 +86,31 @@ def test_links_from_elsewhere_and_declared_ones_are_not_limited() -> None:
 def test_a_pattern_that_feeds_itself_is_cut() -> None:
     watch = TrapWatch()
     found = [watch.link(f"{H}/n/{n * 10}", f"{H}/n/{n}", known=False) for n in range(1, 500)]
-    assert found.count(None) == MOST_OF_OWN
+    assert found.count(None) == MAX_OF_OWN
     assert found[-1] is Trap.ENDLESS
     assert watch.released() == []
 
 
 def test_what_was_held_back_is_followed_once_the_pattern_ends_or_proves_worth_it() -> None:
     watch = TrapWatch()
-    urls = [f"{H}/n/{n * 10}" for n in range(MOST_OF_OWN + 30)]
+    urls = [f"{H}/n/{n * 10}" for n in range(MAX_OF_OWN + 30)]
     for url in urls:
         watch.link(url, f"{H}/n/5", known=False)
     watch.article(f"{H}/n/10")
-    assert watch.released() == urls[MOST_OF_OWN : MOST_OF_OWN + 10]
+    assert watch.released() == urls[MAX_OF_OWN : MAX_OF_OWN + 10]
     for url in urls * 3:
         watch.link(url, f"{H}/n/5", known=True)
-    assert watch.released() == urls[MOST_OF_OWN + 10 :]
+    assert watch.released() == urls[MAX_OF_OWN + 10 :]
 
 
 def test_paging_may_go_on_for_longer() -> None:
     watch = TrapWatch()
     found = [watch.link(f"{H}/list?page={n + 1}", f"{H}/list?page={n}", known=False) for n in range(3000)]
-    assert found.count(None) == MOST_PAGES_ON + MOST_OF_OWN
+    assert found.count(None) == MAX_PAGES_ON + MAX_OF_OWN
 
 
 def test_a_pattern_that_is_known_to_its_end_goes_on() -> None:
-    watch = TrapWatch(OrderedDict({"/n/0": PatternCount(own=1000, own_new=200, taken=MOST_OF_OWN)}))
+    watch = TrapWatch(OrderedDict({"/n/0": PatternCount(own=1000, own_new=200, taken=MAX_OF_OWN)}))
     assert watch.link(f"{H}/n/70", f"{H}/n/1", known=False) is None
 
 
@@ -180,7 +180,7 @@ Serve = Callable[[str], Answer]
 
 def crawl(serve: Serve, start: str, limit: int = 6000) -> list[str]:
     """Paths fetched, with the trap rules in force and nothing else."""
-    watch, likeness = TrapWatch(), SiteLikeness()
+    watch, likeness = TrapWatch(), SiteDustRules()
     first = address_of(start)
     assert isinstance(first, Address)
     queue, seen, texts, fetched = deque([first]), {first.url}, set[str](), list[str]()

@@ -1,6 +1,6 @@
 """What a focused crawl thought: kept with its visits, in their transaction."""
 
-from docstore.frontier.focused_decisions import Guidance, Harvest, Judged, LeftOut
+from docstore.frontier.focused_decisions import Harvest, PageDecision, RejectedLink, StoredDecision
 from docstore.frontier.table import NewUrl
 from docstore.model import Kind, Outcome, Reason
 from docstore.store import Store
@@ -9,12 +9,12 @@ from tests.docstore.test_store import fetched, new_url
 SEED = "http://a.test/1"
 
 
-def guidance(seq: int = 0, **changes: object) -> Guidance:
+def guidance(seq: int = 0, **changes: object) -> PageDecision:
     plain: dict[str, object] = {"strategy": "fused", "topic": "油", "score": 0.25, "kept": True, "words": b"w"}
-    return Guidance(seq, **{**plain, **changes})  # type: ignore[arg-type]
+    return PageDecision(seq, **{**plain, **changes})  # type: ignore[arg-type]
 
 
-def record(store: Store, url: str, given: Guidance, *links: NewUrl, kept: bool = True) -> None:
+def record(store: Store, url: str, given: PageDecision, *links: NewUrl, kept: bool = True) -> None:
     store.frontier.add([new_url(url)])
     entry = store.frontier.entries([url])[url]
     if kept:
@@ -33,10 +33,10 @@ def test_a_judgement_comes_back_in_order_and_is_renewed_in_its_place(store: Stor
     record(store, "http://a.test/2", guidance(0, kept=False, score=0.1), kept=False)
     record(store, SEED, guidance(7, score=0.5, words=b"new"))
     assert list(store.judgements.all()) == [
-        Judged("http://a.test/2", 0, "fused", "油", 0.1, False, b"w"),
-        Judged(SEED, 1, "fused", "油", 0.5, True, b"new"),
+        StoredDecision("http://a.test/2", 0, "fused", "油", 0.1, False, b"w"),
+        StoredDecision(SEED, 1, "fused", "油", 0.5, True, b"new"),
     ]
-    assert store.judgements.find(SEED) == Judged(SEED, 1, "fused", "油", 0.5, True, b"new")
+    assert store.judgements.find(SEED) == StoredDecision(SEED, 1, "fused", "油", 0.5, True, b"new")
     assert store.judgements.find("http://never.test/") is None
     assert store.judgements.count() == 2
     assert store.judgements.harvest() == [Harvest("a.test", "fused", 2, 1)]
@@ -60,10 +60,10 @@ def test_priorities_are_of_what_waits_alone(store: Store) -> None:
 
 
 def test_a_link_that_is_left_out_keeps_its_last_reason(store: Store) -> None:
-    out = LeftOut("http://a.test/out", "anchor\x00", "too weak")
+    out = RejectedLink("http://a.test/out", "anchor\x00", "too weak")
     record(store, SEED, guidance(left_out=(out,)))
-    record(store, "http://a.test/2", guidance(1, left_out=(LeftOut(out.url, "b", "again"),)))
-    assert store.judgements.left_out(out.url) == (LeftOut(out.url, "b", "again"), "http://a.test/2")
+    record(store, "http://a.test/2", guidance(1, left_out=(RejectedLink(out.url, "b", "again"),)))
+    assert store.judgements.left_out(out.url) == (RejectedLink(out.url, "b", "again"), "http://a.test/2")
     assert store.judgements.left_out(SEED) is None
     assert out.url not in priorities(store)
 

@@ -69,7 +69,7 @@ def test_list_pages_teach_too(web: Web) -> None:
 
 
 def test_what_is_kept_of_a_host_is_bounded(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sites, "MOST_LINES", 20)
+    monkeypatch.setattr(sites, "MAX_LINES", 20)
     for n in range(0, 60, 5):
         teach(web, n, 5, FOOTER)
     with web.store._database.read() as connection:

@@ -39,7 +39,7 @@ from docstore.model import (
 )
 from docstore.runs import RunState, StageRun, stage_run, stages_in
 from docstore.store import Store
-from docstore.terms.lexicons import LONGEST_SYNONYM, MOST_SYNONYMS
+from docstore.terms.lexicons import LONGEST_SYNONYM, MAX_SYNONYMS
 from docstore.warc_reading import read_warc
 
 
@@ -355,7 +355,7 @@ class TestLexicon:
         ("text", "synonyms", "message"),
         [
             ("没有的词", ["a"], "no such term"),
-            ("页岩气", [f"w{n}" for n in range(MOST_SYNONYMS + 1)], "can have 8 synonyms, not 9"),
+            ("页岩气", [f"w{n}" for n in range(MAX_SYNONYMS + 1)], "can have 8 synonyms, not 9"),
             ("页岩气", ["长" * (LONGEST_SYNONYM + 1)], "at most 64 characters"),
         ],
     )

@@ -15,7 +15,7 @@ DISCLAIMER = "本文仅代表作者个人观点，与本站立场无关，投资
 ENGLISH_BOX = "Our briefing reaches your inbox every working day at seven, free of charge."
 ENGLISH_DISCLAIMER = "The views above are the author's own, and nothing here is meant as advice to buy or sell."
 FIELDS = ["大庆油田", "胜利油田", "长庆油田", "辽河油田", "华北油田", "江汉油田"]
-LEARNED = sites.LEAST_PAGES  # pages that show a line before it is known to repeat
+LEARNED = sites.MIN_PAGES  # pages that show a line before it is known to repeat
 
 
 @pytest.fixture

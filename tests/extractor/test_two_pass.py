@@ -5,7 +5,7 @@ import math
 import pytest
 
 from extractor.methods import METHODS
-from extractor.methods.blocks import Block, measure
+from extractor.methods.blocks import CountedBlock, measure
 from extractor.methods.two_pass import (
     TwoPass,
     candidates,
@@ -41,7 +41,7 @@ def page(html: str) -> Document:
     return found
 
 
-def block(html: str, wanted: str) -> Block:
+def block(html: str, wanted: str) -> CountedBlock:
     return next(block for block in measure(page(html).root) if block.element.get("id") == wanted)
 
 

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from crawler.guide import CONTENT, Focus, LinkWords, PageWords, Topic, WordBlock
-from crawler.packed_reading import Reading, packed, unpacked
+from crawler.guide import CONTENT, FocusedStrategy, LinkWords, PageWords, TopicWords, WordBlock
+from crawler.packed_reading import PageReading, packed, unpacked
 from crawler.schedule.best_first import BestFirst
 from crawler.schedule.frontier import Wait
 from crawler.schedule.queues import by_host
-from crawler.schedule.throttle import HostGate
-from crawler.strategy import Judgement
+from crawler.schedule.throttle import HostThrottle
+from crawler.strategy import Relevance
 from docstore.errors import StoreError
-from docstore.frontier.focused_decisions import Guidance, Judged
+from docstore.frontier.focused_decisions import PageDecision, StoredDecision
 from docstore.frontier.table import NewUrl
 from docstore.model import Kind
 from focused.papers.semantic import Semantic
-from focused.topic_guide import Means, TopicGuide
+from focused.topic_guide import GuideConfig, TopicGuide
 from tests.crawler_fakes import MemoryTable
 
 
@@ -30,15 +30,15 @@ class Scripted:
     changes: dict[str, float] = field(default_factory=dict)
     learned: list[str] = field(default_factory=list)
 
-    def keep(self, page: PageWords) -> Judgement:
-        return Judgement(self.keeps(page), 0.5)
+    def keep(self, page: PageWords) -> Relevance:
+        return Relevance(self.keeps(page), 0.5)
 
     def link_priorities(
-        self, page: PageWords, judgement: Judgement, links: Sequence[LinkWords]
+        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         return [self.promises[link.url] for link in links]
 
-    def learn(self, page: PageWords, judgement: Judgement) -> None:
+    def learn(self, page: PageWords, judgement: Relevance) -> None:
         self.learned.append(page.url)
 
     def rescored(self) -> Mapping[str, float]:
@@ -50,17 +50,17 @@ def page(url: str, *words: str) -> PageWords:
     return PageWords(url, blocks=(WordBlock(CONTENT, words, 1.0),) if words else ())
 
 
-def reading(url: str, *links: str, words: tuple[str, ...] = ()) -> Reading:
-    return Reading(page(url, *words), tuple(LinkWords(link) for link in links))
+def reading(url: str, *links: str, words: tuple[str, ...] = ()) -> PageReading:
+    return PageReading(page(url, *words), tuple(LinkWords(link) for link in links))
 
 
-def guide_of(focus: Focus, **more: object) -> TopicGuide:
-    means = Means("scripted", "t", focus, lambda page: PageWords(page.url), lambda text: tuple(text.split()))
-    return TopicGuide(Means(**{**means.__dict__, **more}))
+def guide_of(focus: FocusedStrategy, **more: object) -> TopicGuide:
+    means = GuideConfig("scripted", "t", focus, lambda page: PageWords(page.url), lambda text: tuple(text.split()))
+    return TopicGuide(GuideConfig(**{**means.__dict__, **more}))
 
 
 def test_a_reading_is_unpacked_as_it_was_packed() -> None:
-    whole = Reading(
+    whole = PageReading(
         PageWords("http://a/", ("题",), ("述", "\ud800"), (WordBlock(CONTENT, ("油", "井"), 0.25),)),
         (LinkWords("http://a/1", ("锚",), ()),),
     )
@@ -103,8 +103,8 @@ def test_a_seed_that_says_nothing_of_the_topic_leads_on() -> None:
 
 def test_semantic_leaves_a_home_page_that_it_knows_nothing_of() -> None:
     """The first page weighs no word (ZK-F2): a topic of a name alone would end there."""
-    guide = guide_of(Semantic(Topic(name=("页岩气",))), first=frozenset({"http://a.test/"}))
-    home = Reading(page("http://a.test/", "首页", "新闻"), (LinkWords("http://a.test/1", ("页岩气", "产量")),))
+    guide = guide_of(Semantic(TopicWords(name=("页岩气",))), first=frozenset({"http://a.test/"}))
+    home = PageReading(page("http://a.test/", "首页", "新闻"), (LinkWords("http://a.test/1", ("页岩气", "产量")),))
     assert guide.judge(home, {}).priorities == {"http://a.test/1": 0.0}
 
 
@@ -119,8 +119,8 @@ def test_a_page_that_is_read_again_shows_only_what_is_new_on_it() -> None:
 
 
 def test_a_guide_is_restored_from_what_was_kept() -> None:
-    def judged(url: str, given: Guidance, kept: bool) -> Judged:
-        return Judged(url, given.seq, given.strategy, given.topic, given.score, kept, given.words)
+    def judged(url: str, given: PageDecision, kept: bool) -> StoredDecision:
+        return StoredDecision(url, given.seq, given.strategy, given.topic, given.score, kept, given.words)
 
     focus = Scripted({"/a": 0.5, "/2": 0.1}, keeps=lambda page: page.url != "/1")
     guide = guide_of(focus)
@@ -154,10 +154,10 @@ def test_words_of_pages_off_topic_are_not_proposed() -> None:
 # -- the frontier
 
 
-def window(*rows: tuple[str, float], delay: float = 0.0) -> tuple[BestFirst, MemoryTable, HostGate]:
+def window(*rows: tuple[str, float], delay: float = 0.0) -> tuple[BestFirst, MemoryTable, HostThrottle]:
     table, queue_of = MemoryTable(), by_host(1)
     table.add([NewUrl(url, url.split("/")[2], queue_of(url), 0, Kind.UNKNOWN, priority) for url, priority in rows])
-    gate = HostGate(delay, 1, 0.0, 0)
+    gate = HostThrottle(delay, 1, 0.0, 0)
     return BestFirst(table, gate, 1.0, queue_of), table, gate
 
 

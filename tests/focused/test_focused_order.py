@@ -12,17 +12,17 @@ from benchmarks.focus_baselines import BreadthFirst
 from benchmarks.focus_graph import Graph, Node
 from benchmarks.focus_replay import replay
 from crawler.crawl import crawl
-from crawler.guide import Focus, Topic
+from crawler.guide import FocusedStrategy, TopicWords
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicAddresses
-from crawler.packed_reading import Cut, Reading
+from crawler.packed_reading import Cut, PageReading
 from crawler.pages.links import links_of
 from crawler.settings import FOCUSED, CrawlSettings
 from docstore.model import Page, Reason
 from docstore.store import Store, sqlite_store
 from focused.strategies import FOCUSES
 from focused.topic.words import cut_by, words_of
-from focused.topic_guide import Means, TopicGuide
+from focused.topic_guide import GuideConfig, TopicGuide
 from pipeline.demo.articles import generate
 from pipeline.topic.pages import example_of
 from tests.crawler_fakes import settings
@@ -62,8 +62,8 @@ def cut() -> Cut:
 
 def graph_of(pages: Mapping[str, Answer], site: Site) -> Graph:
     """The same pages as the replay has them: read once, by the same eyes."""
-    guide = TopicGuide(means("fused", FOCUSES["fused"](Topic())))
-    readings: dict[str, Reading] = {}
+    guide = TopicGuide(means("fused", FOCUSES["fused"](TopicWords())))
+    readings: dict[str, PageReading] = {}
     for path, answer in pages.items():
         url = site.url(path)
         page = Page(1, url, url, 200, answer.headers["Content-Type"], answer.body, "", 0.0)
@@ -80,15 +80,15 @@ def web_of_demo() -> Iterator[tuple[Site, Graph]]:
         yield site, graph_of(pages, site)
 
 
-def means(strategy: str, focus: Focus, *first: str) -> Means:
+def means(strategy: str, focus: FocusedStrategy, *first: str) -> GuideConfig:
     words = cut()
-    return Means(
+    return GuideConfig(
         strategy, "页岩气", focus, lambda page: words_of(example_of(page), words), words, first=frozenset(first)
     )
 
 
-def topic_of(graph: Graph, seeds: list[str]) -> Topic:
-    return Topic(("页岩气", "勘探"), tuple(graph.nodes[url].page for url in seeds), professional=("钻井",))
+def topic_of(graph: Graph, seeds: list[str]) -> TopicWords:
+    return TopicWords(("页岩气", "勘探"), tuple(graph.nodes[url].page for url in seeds), professional=("钻井",))
 
 
 def live_order(store: Store, made: CrawlSettings, guide: TopicGuide | None, site: Site, folder: Path) -> list[str]:
@@ -152,7 +152,7 @@ def test_what_is_off_topic_leaves_a_reason_and_its_words(web_of_demo: tuple[Site
     site, graph = web_of_demo
     with sqlite_store(tmp_path) as store:
         made, seeds = one_worker(site, "semantic")
-        topic = Topic(("天然气水合物",), tuple(graph.nodes[url].page for url in seeds[:1]))
+        topic = TopicWords(("天然气水合物",), tuple(graph.nodes[url].page for url in seeds[:1]))
         guide = TopicGuide(means("semantic", FOCUSES["semantic"](topic), *seeds))
         asked = live_order(store, made, guide, site, tmp_path)
         judged = {one.url: one for one in store.judgements.all()}

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from crawler.guide import ANCHOR, CONTENT, NAVIGATION, TITLE, LinkWords, PageWords, Topic, WordBlock
-from crawler.strategy import Judgement
+from crawler.guide import ANCHOR, CONTENT, NAVIGATION, TITLE, LinkWords, PageWords, TopicWords, WordBlock
+from crawler.strategy import Relevance
 from focused.papers.concepts_groups import Cilin
 from focused.papers.feature_library import (
     EVERY,
@@ -95,7 +95,7 @@ def test_structure_by_a_sample_of_the_history() -> None:
 
 def seen_semantic(discard: bool = True) -> tuple[Semantic, PageWords]:
     """Topic 党 after four pages: idf ln 2 for 党, of which there are three."""
-    topic = Topic(name=("党",))
+    topic = TopicWords(name=("党",))
     semantic = Semantic(topic, settings=SemanticSettings(discard=discard))
     first = page((TITLE, "党 建"), url=f"{HOST}/x/1")
     for one in (first, page((TITLE, "党 党"), url=f"{HOST}/2"), page((TITLE, "雨")), page((TITLE, "雪"))):
@@ -117,7 +117,7 @@ def test_link_priority() -> None:
     semantic, first = seen_semantic()
     relevance = 2 * 3 / 4 * math.log(2)
     of_page = 0.1
-    judgement = Judgement(True, of_page / (1 + of_page))
+    judgement = Relevance(True, of_page / (1 + of_page))
     links = [LinkWords(f"{HOST}/x/2", ("党",)), LinkWords("http://b.org/", ("雨",))]
     found = semantic.link_priorities(first, judgement, links)
     assert found[0] == pytest.approx(8 / 17 * of_page + 8 / 17 * relevance)
@@ -130,7 +130,7 @@ def test_what_is_off_topic_is_not_followed() -> None:
     off = page((TITLE, "雨"))
     for discard in (True, False):
         semantic, _ = seen_semantic(discard)
-        found = semantic.link_priorities(off, Judgement(False, 0.0), links)
+        found = semantic.link_priorities(off, Relevance(False, 0.0), links)
         if discard:
             assert found == [None, None]
         else:
@@ -143,7 +143,7 @@ def test_relevance_goes_by_the_examples() -> None:
     examples = tuple(page((TITLE, f"井 油 {name}"), url=f"{HOST}/{name}") for name in "甲乙丙")
     found: dict[bool, list[float]] = {}
     for by_examples in (True, False):
-        semantic = Semantic(Topic(examples=examples), settings=SemanticSettings(by_examples=by_examples))
+        semantic = Semantic(TopicWords(examples=examples), settings=SemanticSettings(by_examples=by_examples))
         scores = []
         for number in range(1, 129):
             words = "井 油 " * (1 if number <= 60 else 20) if number % 8 == 0 else f"雨 雪 {number}"
@@ -196,7 +196,7 @@ def test_synonyms_expand_terms() -> None:
 
 def test_a_page_of_synonyms_is_kept_by_concepts() -> None:
     """WY-A3: the page has no word of the topic, but a synonym."""
-    topic = Topic(name=("税",))
+    topic = TopicWords(name=("税",))
     other = page((TITLE, "赋税 制度"), (CONTENT, "赋税 雨"))
     by_concept = TopicLibrary(topic, Given(concepts=Cilin(["Aa01A01= 税 赋税"]))).keep(other)
     literal = TopicLibrary(topic).keep(other)
@@ -207,7 +207,7 @@ def test_block_sum_weighs_kinds() -> None:
     """WY-F9: a page with the topic's word alone in its title has c1 = 0.3."""
     from focused.papers.topic_library import LibrarySettings
 
-    strategy = TopicLibrary(Topic(name=("税",)), settings=LibrarySettings(block_sum=True))
+    strategy = TopicLibrary(TopicWords(name=("税",)), settings=LibrarySettings(block_sum=True))
     assert strategy.keep(page((TITLE, "税"), (ANCHOR, "雨"))).score == pytest.approx(0.3)
 
 
@@ -271,7 +271,7 @@ def test_dynamic_library(automatic: bool) -> None:
 
 def test_classes_of_terms_have_weights() -> None:
     """METHODS 3.7 [D]: Fs 1.0, Fb 0.8, Fv 0.6; a term of two classes has the larger."""
-    topic = Topic(name=("税",), professional=("印花税",), subject=("国税局", "税"), judgement=("偷漏",))
+    topic = TopicWords(name=("税",), professional=("印花税",), subject=("国税局", "税"), judgement=("偷漏",))
     assert topic.terms == {"税": 1.0, "印花税": 1.0, "国税局": 0.8, "偷漏": 0.6}
 
 
@@ -288,7 +288,7 @@ def test_weighted_frequency() -> None:
 def test_similarity_is_half_angle_half_meaning() -> None:
     """ZJ-F9: no word is shared (cosine 0), the tree says 1.6 / 2.6."""
     tree = tree_of(["岩石", "  玄武岩"])
-    strategy = SemanticTree(Topic(name=("岩石",)), Given(tree=tree))
+    strategy = SemanticTree(TopicWords(name=("岩石",)), Given(tree=tree))
     assert strategy.keep(page((TITLE, "玄武岩"))).score == pytest.approx(0.5 * 1.6 / 2.6)
 
 
@@ -308,7 +308,7 @@ def test_page_score(children: list[float], expected: float) -> None:
 
 def test_tunnelling() -> None:
     """A weak page whose links speak of the topic hands them on before a like page's that do not (ZJ-F10)."""
-    strategy = SemanticTree(Topic(name=("岩石",)))
+    strategy = SemanticTree(TopicWords(name=("岩石",)))
     weak = page((TITLE, "雨"))
     judgement = strategy.keep(weak)
     through, off = strategy.link_priorities(

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from crawler.guide import CONTENT, NAVIGATION, OTHER, TITLE, LinkWords, PageWords, Topic, WordBlock
-from focused.fused.crawl_graph import Column, Memory, WordRows, path_and_slug
+from crawler.guide import CONTENT, NAVIGATION, OTHER, TITLE, LinkWords, PageWords, TopicWords, WordBlock
+from focused.fused.crawl_graph import Column, CrawlGraph, WordRows, path_and_slug
 from focused.fused.latent_space import CORE, core_of, idf_of, latent, space_of
 from focused.fused.link_features import FEATURES, of_words
 from focused.fused.link_text import Texts, rows_into, taught, texts_of
 from focused.fused.page_features import gathered, joined, like
-from focused.fused.page_rank import Company, company_of, of_known, step_of
+from focused.fused.page_rank import PageRank, of_known, page_rank_of, step_of
 from focused.fused.pretrained_prior import prior_of
 from focused.fused.strategy import Fused
 from focused.papers.topic_tree import Likeness, tree_of
@@ -19,9 +19,9 @@ from focused.papers.word_similarity import WordSimilarity
 from text.word_weights import WordWeights
 
 
-def remembered(*links: tuple[str, str]) -> Memory:
+def remembered(*links: tuple[str, str]) -> CrawlGraph:
     """Pages in the order in which they are first linked from."""
-    memory = Memory()
+    memory = CrawlGraph()
     for source in dict.fromkeys(source for source, _ in links):
         page = PageWords(source, (), (), (WordBlock(TITLE, ("word",)),))
         number = memory.add_page(page, memory.bag(page))
@@ -60,15 +60,15 @@ def test_slugs_leave_out_numbers() -> None:
 
 
 def test_the_vocabulary_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("focused.fused.crawl_graph.MOST_WORDS", 2)
-    memory = Memory()
+    monkeypatch.setattr("focused.fused.crawl_graph.MAX_WORDS", 2)
+    memory = CrawlGraph()
     assert memory.numbers(["a", "b", "c", "a"]).tolist() == [0, 1, -1, 0]
     assert memory.numbers(["c", "b"]).tolist() == [-1, 1]
 
 
-def company(memory: Memory, *relevance: float) -> Company:
+def company(memory: CrawlGraph, *relevance: float) -> PageRank:
     """What pages of this relevance say of their company."""
-    return company_of(memory, step_of(memory), np.array(relevance))
+    return page_rank_of(memory, step_of(memory), np.array(relevance))
 
 
 def test_a_walk_comes_past_what_relevant_pages_link_with() -> None:
@@ -112,14 +112,14 @@ def test_singular_vectors_of_many_pages_are_those_of_all(monkeypatch: pytest.Mon
     matrix = sp.random_array((40, 60), density=0.3, rng=np.random.default_rng(3), format="csr")
     matrix = sp.csr_matrix(matrix)
     all_vectors, all_values = latent(matrix, 5)
-    monkeypatch.setattr("focused.fused.latent_space.MOST_AT_ONCE", 10)
+    monkeypatch.setattr("focused.fused.latent_space.MAX_AT_ONCE", 10)
     vectors, values = latent(matrix, 5)
     assert values == pytest.approx(all_values)
     assert np.abs((vectors * all_vectors).sum(axis=0)) == pytest.approx(np.ones(5))
 
 
 def test_many_pages_of_few_words_have_as_many_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("focused.fused.latent_space.MOST_AT_ONCE", 10)
+    monkeypatch.setattr("focused.fused.latent_space.MAX_AT_ONCE", 10)
     matrix = np.random.default_rng(3).random((40, 4))
     vectors, values = latent(sp.csr_matrix(matrix), 5)
     assert vectors.shape == (40, 4)
@@ -152,9 +152,9 @@ def test_scores_of_words_add_up_to_those_of_links() -> None:
     assert of_words(rows.matrix(slice(0, 1), 2), words)[0, :6].tolist() == pytest.approx([7 / 5, 2, 0, 1 / 5, 3 / 7, 1])
 
 
-def linked_to(words: list[str]) -> Memory:
+def linked_to(words: list[str]) -> CrawlGraph:
     """A page that links to a page a word, with the word as anchor; all are fetched."""
-    memory = Memory()
+    memory = CrawlGraph()
     home = PageWords("home", (), (), (WordBlock(TITLE, ("home",)),))
     memory.add_links(memory.add_page(home, memory.bag(home)), [LinkWords(f"to{n}", (w,)) for n, w in enumerate(words)])
     for number, word in enumerate(words):
@@ -163,7 +163,7 @@ def linked_to(words: list[str]) -> Memory:
     return memory
 
 
-def all_texts(memory: Memory) -> Texts:
+def all_texts(memory: CrawlGraph) -> Texts:
     """The words of every link."""
     return texts_of(memory, slice(0, len(memory.source.values)), len(memory.words))
 
@@ -241,7 +241,7 @@ def test_a_prior_is_a_logistic_regression() -> None:
 def crawled(pages: int) -> tuple[Fused, dict[str, float]]:
     """A strategy that has seen so many pages, half of them of stones, and every priority that it gave last."""
     example = PageWords("http://a.test/0", ("岩石",), (), (WordBlock(CONTENT, ("岩石", "矿物")),))
-    focus = Fused(Topic(("岩石",), (example,)))
+    focus = Fused(TopicWords(("岩石",), (example,)))
     priorities: dict[str, float] = {}
     for number in range(pages):
         word = ("岩石", "雨")[number % 2]
@@ -285,7 +285,7 @@ def test_an_address_of_the_topic_comes_first() -> None:
 
 def test_an_example_that_comes_late_is_still_one() -> None:
     example = PageWords("http://a.test/1", ("岩石",), (), (WordBlock(CONTENT, ("岩石", "矿物")),))
-    focus = Fused(Topic(("岩石",), (example,)))
+    focus = Fused(TopicWords(("岩石",), (example,)))
     for number in range(2, 30):
         page = PageWords(f"http://a.test/{number}", ("雨",), (), (WordBlock(CONTENT, ("雨", f"雪{number % 5}")),))
         focus.link_priorities(page, focus.keep(page), [LinkWords(f"http://a.test/x{number}", ("雨",))])
@@ -308,7 +308,7 @@ def test_likeness_keeps_what_it_found_and_forgets_in_time(monkeypatch: pytest.Mo
     likeness = Likeness(tree, ["岩石", "花岗岩"])
     expected = (1.6 / 2.6 + 1.6 / 3.6) / 2
     assert likeness.mean(["玄武岩", "无"]) == likeness.mean(["玄武岩"]) == pytest.approx(expected)
-    monkeypatch.setattr("focused.papers.topic_tree.MOST_KEPT", 1)
+    monkeypatch.setattr("focused.papers.topic_tree.MAX_KEPT", 1)
     assert likeness.mean(["花岗岩", "玄武岩"]) == pytest.approx((1.6 / 2.6 + 1) / 2)
     assert likeness.mean([]) == Likeness(tree, []).mean(["玄武岩"]) == 0.0
 

@@ -16,7 +16,7 @@ def graph_of(*pages: tuple[str, str]) -> Graph:
 
 def test_labels_that_teach_have_no_part_in_a_topic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(focus_training, "OTHER_PAGES", (2, 4))
-    monkeypatch.setattr(focus_training, "LEAST_OF_SIBLING", 2)
+    monkeypatch.setattr(focus_training, "MIN_OF_SIBLING", 2)
     labels = ["Earth.Rocks.Hard"] * 2 + ["Earth.Water"] * 3 + ["Music"] * 2 + ["Sport"] * 5 + ["Lone"]
     graph = graph_of(*((f"page {label}", label) for label in labels))
     assert list(others_of(graph).values()) == [("Earth.Water",), ("Music",)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from crawler.guide import CONTENT, TITLE, Focus, LinkWords, PageWords, Topic, WordBlock
+from crawler.guide import CONTENT, TITLE, FocusedStrategy, LinkWords, PageWords, TopicWords, WordBlock
 from focused.strategies import FOCUSES
 
 GEOLOGY = ("岩石", "玄武岩", "矿物", "火山", "断层", "地层", "沉积")
@@ -35,11 +35,11 @@ def web(count: int) -> list[tuple[PageWords, tuple[LinkWords, ...]]]:
     return [(made_page(n, MUSIC if n % 2 else GEOLOGY, seed), made_links(n, seed)) for n in range(count)]
 
 
-def topic_of(pages: Sequence[tuple[PageWords, tuple[LinkWords, ...]]]) -> Topic:
-    return Topic(("地质",), tuple(page for page, _ in pages if int(page.url.rsplit("/", 1)[1]) in (0, 2, 4)))
+def topic_of(pages: Sequence[tuple[PageWords, tuple[LinkWords, ...]]]) -> TopicWords:
+    return TopicWords(("地质",), tuple(page for page, _ in pages if int(page.url.rsplit("/", 1)[1]) in (0, 2, 4)))
 
 
-def crawled(focus: Focus, pages: Sequence[tuple[PageWords, tuple[LinkWords, ...]]]) -> list[Step]:
+def crawled(focus: FocusedStrategy, pages: Sequence[tuple[PageWords, tuple[LinkWords, ...]]]) -> list[Step]:
     steps: list[Step] = []
     for page, links in pages:
         judgement = focus.keep(page)
@@ -100,8 +100,10 @@ def test_odd_pages(name: str, odd: PageWords, before: int) -> None:
     assert len(priorities) == 2
 
 
-@pytest.mark.parametrize("topic", [pytest.param(Topic(), id="nothing"), pytest.param(Topic(("地质",)), id="a name")])
-def test_a_topic_of_little(name: str, topic: Topic) -> None:
+@pytest.mark.parametrize(
+    "topic", [pytest.param(TopicWords(), id="nothing"), pytest.param(TopicWords(("地质",)), id="a name")]
+)
+def test_a_topic_of_little(name: str, topic: TopicWords) -> None:
     assert len(crawled(FOCUSES[name](topic), web(20))) == 20
 
 

@@ -15,7 +15,7 @@ from crawler.crawl_plan import plan_of
 from crawler.settings import FOCUSED, CrawlSettings
 from docstore.errors import PlumblineError, SettingsError, TopicError
 from docstore.model import Reason, StageReport
-from docstore.topics import TermClass, Topic, TopicSeed, TopicState, TopicTerm
+from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.fused.link_features import FEATURES
 from focused.strategies import FOCUSES
 from focused.topic.file import TopicFiles
@@ -91,7 +91,7 @@ def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], tmp_path: Pat
     example = example_among(tmp_path, demo)
     with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=40), Quiet()) as engine:
         topic = define(engine, Wanted(NAME, terms=("页岩气", "水平井"), examples=(example,)))
-        assert topic.examples[0].blocks and topic.confirmed(TermClass.PROFESSIONAL) == ("页岩气", "水平井")
+        assert topic.examples[0].blocks and topic.confirmed(TopicTermClass.PROFESSIONAL) == ("页岩气", "水平井")
         done = stages.crawl(engine)
         assert done.counts[Reason.OFF_TOPIC] > 0 and done.counts[Reason.FETCHED] > 0
         table = engine.store.judgements
@@ -225,9 +225,9 @@ def test_the_commands(demo: list[str], tmp_path: Path) -> None:
     assert files.read(NAME).automatic and len(files.read(NAME).examples) == 1
     plumb("add", NAME, "水平井", "--class", "subject")
     plumb("refuse", NAME, "压裂")
-    assert files.read(NAME).confirmed(TermClass.PROFESSIONAL) == ("页岩气",)
+    assert files.read(NAME).confirmed(TopicTermClass.PROFESSIONAL) == ("页岩气",)
     plumb("confirm", NAME, "压裂", "--class", "judgement")
-    assert files.read(NAME).confirmed(TermClass.JUDGEMENT) == ("压裂",)
+    assert files.read(NAME).confirmed(TopicTermClass.JUDGEMENT) == ("压裂",)
     plumb("automatic", NAME, "off")
     assert not files.read(NAME).automatic
     plumb("list")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from docstore.errors import TopicError
-from docstore.topics import ExamplePage, TermClass, Topic, TopicSeed, TopicState, TopicTerm
+from docstore.topics import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.confirmation import add, decide
 from focused.topic.file import TopicFiles, as_json, parsed
 
@@ -17,9 +17,9 @@ TOPIC = Topic(
     name="页岩气 2.0",
     words=("页岩气",),
     terms=(
-        TopicTerm("水平井", TermClass.PROFESSIONAL, TopicState.CONFIRMED, "operator", 1.0),
-        TopicTerm("压裂", TermClass.SUBJECT, TopicState.PROPOSED, "index", 0.25, "10 pages"),
-        TopicTerm("新闻", TermClass.PROFESSIONAL, TopicState.REFUSED, "crawl"),
+        TopicTerm("水平井", TopicTermClass.PROFESSIONAL, TopicState.CONFIRMED, "operator", 1.0),
+        TopicTerm("压裂", TopicTermClass.SUBJECT, TopicState.PROPOSED, "index", 0.25, "10 pages"),
+        TopicTerm("新闻", TopicTermClass.PROFESSIONAL, TopicState.REFUSED, "crawl"),
     ),
     seeds=(TopicSeed("http://a.test/1", TopicState.PROPOSED, "index", 0.5, "title"),),
     examples=(ExamplePage("http://a.test/2", "题", "述", (("content", 0.5, "正文"),)),),
@@ -105,8 +105,8 @@ def test_a_missing_field_and_no_json_are_named() -> None:
 def test_decisions(tmp_path: Path) -> None:
     files = TopicFiles(tmp_path)
     files.create(TOPIC)
-    after = decide(files, TOPIC.name, ["压裂", "http://a.test/1"], TopicState.CONFIRMED, TermClass.JUDGEMENT)
-    assert after.confirmed(TermClass.JUDGEMENT) == ("压裂",)
+    after = decide(files, TOPIC.name, ["压裂", "http://a.test/1"], TopicState.CONFIRMED, TopicTermClass.JUDGEMENT)
+    assert after.confirmed(TopicTermClass.JUDGEMENT) == ("压裂",)
     assert after.seeds[0].state is TopicState.CONFIRMED
     assert after.waiting() == 0
     with pytest.raises(TopicError, match="has no 钻井"):
@@ -119,7 +119,7 @@ def test_what_is_decided_is_not_proposed_again(tmp_path: Path) -> None:
     assert [(term.text, term.state) for term in again.terms[2:]] == [("新闻", "refused"), ("钻井", "proposed")]
     files = TopicFiles(tmp_path)
     files.create(TOPIC)
-    added = add(files, TOPIC.name, ["新闻", "测井"], TermClass.SUBJECT)  # but the operator may think again
-    assert added.confirmed(TermClass.SUBJECT) == ("新闻", "测井")
+    added = add(files, TOPIC.name, ["新闻", "测井"], TopicTermClass.SUBJECT)  # but the operator may think again
+    assert added.confirmed(TopicTermClass.SUBJECT) == ("新闻", "测井")
     with pytest.raises(TopicError, match="1 to 64"):
-        add(files, TOPIC.name, ["x" * 65], TermClass.SUBJECT)
+        add(files, TOPIC.name, ["x" * 65], TopicTermClass.SUBJECT)

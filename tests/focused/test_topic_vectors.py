@@ -51,7 +51,7 @@ def cut(text: str) -> tuple[str, ...]:
 
 
 def test_they_are_trained_again_when_the_corpus_has_grown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_vectors, "LEAST_ARTICLES", 10)
+    monkeypatch.setattr(topic_vectors, "MIN_ARTICLES", 10)
     held = FakeEngine(tmp_path, FakeArticles(TEXTS[:9]))
     assert corpus_vectors(held.parts, cut) is None
     held.articles.texts = TEXTS

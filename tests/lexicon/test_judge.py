@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lexicon.counting.count import count_texts
-from lexicon.model.classifier import CLIP, Judge, Units, crossed
+from lexicon.model.classifier import CLIP, CandidateClassifier, Standardizer, crossed
 from lexicon.model.features import WordFacts, features
 from lexicon.model.learned import shipped_models
 
@@ -22,10 +22,10 @@ def test_log_odds_by_definition(language: str) -> None:
     rows, words_read = table.rows(), table.words_read
     facts = WordFacts.of(table, language, rows.words)
     columns = features(rows, facts, words_read)
-    units = Units.of(columns)
+    units = Standardizer.of(columns)
     wide = (crossed(columns, language, units) - model.wide.mean) / model.wide.scale
     expected = np.clip(wide, -CLIP, CLIP) @ model.weights + model.intercept
-    found = Judge(model, units, facts, words_read).log_odds(rows)
+    found = CandidateClassifier(model, units, facts, words_read).log_odds(rows)
     assert len(found) > 15
     assert found.std() > 0.5
     np.testing.assert_allclose(found, expected, atol=1e-4)

@@ -9,7 +9,7 @@ import pytest
 from docstore.errors import LexiconError
 from lexicon.counting.hashing import Hashes
 from lexicon.counting.ngrams import COUNTS, NOWHERE, SEEN, SUMS, Rows, merged, negative, no_rows
-from lexicon.counting.occurrences import MOST_WORDS
+from lexicon.counting.occurrences import MAX_WORDS
 from lexicon.counting.packing import pack, read_rows, unpack, write_rows
 from lexicon.counting.sorted_runs import Runs, ends_of
 from tests.lexicon.test_ngrams import DAY_1, DAY_2, same, whole_table
@@ -20,15 +20,15 @@ CHANCE = np.random.default_rng(15)
 def random_rows(count: int) -> Rows:
     """Rows of any numbers that there can be, also such as are taken off."""
     keys: Hashes = np.sort(CHANCE.integers(0, 2**64, count, dtype=np.uint64))
-    sizes = CHANCE.integers(1, MOST_WORDS + 1, count)
-    words = CHANCE.integers(0, 2**31 - 1, (MOST_WORDS, count), dtype=np.int32)
+    sizes = CHANCE.integers(1, MAX_WORDS + 1, count)
+    words = CHANCE.integers(0, 2**31 - 1, (MAX_WORDS, count), dtype=np.int32)
     seen = CHANCE.integers(0, SEEN + 1, count)
     seen_in = np.sort(CHANCE.integers(0, 2**62, (SEEN, count), dtype=np.int64), axis=0)
     return Rows(
         keys,
         CHANCE.integers(-(2**31), 2**31 - 1, (len(COUNTS), count)).astype(np.int32),
         CHANCE.integers(-(2**40), 2**40, (len(SUMS), count)),
-        np.where(np.arange(MOST_WORDS)[:, None] < sizes, words, -1).astype(np.int32),
+        np.where(np.arange(MAX_WORDS)[:, None] < sizes, words, -1).astype(np.int32),
         CHANCE.integers(-32768, 1, count).astype(np.int32),
         np.where(np.arange(SEEN)[:, None] < seen, seen_in, NOWHERE),
     )

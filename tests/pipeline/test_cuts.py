@@ -11,7 +11,7 @@ from docstore.model import Lexicon, LexiconEntry, Outcome, Reason
 from docstore.store import Store
 from indexer.mapping import Analysis
 from indexer.sync import apply_lexicon
-from pipeline.search_site.segmenter_versions import SEEN_AFTER, IndexCuts
+from pipeline.search_site.segmenter_versions import SEEN_AFTER, SegmenterVersions
 from tests.docstore.test_store import keep_page
 from tests.search_ui_fakes import BASE
 from text.segment import RjiebaSegmenter, Segmenter
@@ -57,7 +57,7 @@ def redo_all(store: Store) -> None:
 
 def test_both_versions_count_until_the_last_document_is_done_and_every_search_sees_it(store: Store) -> None:
     entry, clock = keep_page(store), Clock()
-    cuts = IndexCuts(store.lexicon, made, clock)
+    cuts = SegmenterVersions(store.lexicon, made, clock)
     assert cuts_of(cuts.segmenters(analysis(OLD))) == [PARTS]
     store.lexicon.mark_applied(2, [entry.url_id])
     newest = analysis(store.lexicon.applied())
@@ -72,13 +72,13 @@ def test_both_versions_count_until_the_last_document_is_done_and_every_search_se
 
 def test_a_site_that_starts_in_the_middle_knows_both(store: Store) -> None:
     store.lexicon.mark_applied(2, [keep_page(store).url_id])
-    cuts = IndexCuts(store.lexicon, made, Clock())
+    cuts = SegmenterVersions(store.lexicon, made, Clock())
     assert cuts_of(cuts.segmenters(analysis(store.lexicon.applied()))) == [WHOLE, PARTS]
 
 
 def test_a_site_that_starts_later_asks_no_more(store: Store) -> None:
     store.lexicon.mark_applied(2, [])
-    cuts = IndexCuts(store.lexicon, made, Clock())
+    cuts = SegmenterVersions(store.lexicon, made, Clock())
     newest = analysis(store.lexicon.applied())
     assert cuts_of(cuts.segmenters(newest)) == [WHOLE]
     store.close()

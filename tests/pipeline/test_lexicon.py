@@ -12,7 +12,7 @@ from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.store import Store
 from pipeline.cli.main import cli
 from pipeline.engine import open_store
-from pipeline.search_site.review_service import StoreDesk, described, inner_words, learn_order
+from pipeline.search_site.review_service import StoreReview, described, inner_words, learn_order
 from pipeline.settings import load_settings
 
 TEXTS = ("页岩气", "页岩", "页岩气井", "钻井", "钻头")
@@ -47,7 +47,7 @@ class Plumb:
     def publish(self) -> Lexicon:
         """Without Solr."""
         with self.store() as store:
-            return StoreDesk(store).publish("test")
+            return StoreReview(store).publish("test")
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_versions_are_compared_and_reverted(plumb: Plumb) -> None:
     assert plumb.says("diff", "1", "3") == ""
     assert (plumb.status("页岩气"), plumb.status("钻井")) == (TermStatus.ACCEPTED, TermStatus.CANDIDATE)
     with plumb.store() as store, pytest.raises(LexiconError, match="nothing to publish"):
-        StoreDesk(store).publish("test")
+        StoreReview(store).publish("test")
     assert isinstance(plumb("revert", "3").exception, PlumblineError)
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from search_ui.charts import BOTTOM, HEIGHT, LEFT, MOST_LABELS, TOP, WIDTH, Point, bar_chart, round_top
+from search_ui.charts import BOTTOM, HEIGHT, LEFT, MAX_LABELS, TOP, WIDTH, Point, bar_chart, round_top
 
 FLOOR = HEIGHT - BOTTOM
 
@@ -28,7 +28,7 @@ def test_bars_stand_on_the_floor_and_are_as_high_as_their_values() -> None:
 @pytest.mark.parametrize("count", [1, 2, 7, 30, 90, 400])
 def test_bars_fit_side_by_side_and_labels_stay_few(count: int) -> None:
     chart = bar_chart([Point(f"day {n}", n) for n in range(count)])
-    assert len(chart.bars) == count and 1 <= len(chart.labels) <= MOST_LABELS
+    assert len(chart.bars) == count and 1 <= len(chart.labels) <= MAX_LABELS
     assert chart.bars[0].x >= LEFT and chart.bars[-1].x + chart.bars[-1].width <= WIDTH
     ends = [(bar.x, bar.x + bar.width) for bar in chart.bars]
     assert all(end <= start + 0.2 for (_, end), (start, _) in pairwise(ends))

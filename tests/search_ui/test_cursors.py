@@ -4,7 +4,7 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 
-from search_ui.query.cursors import Cursors, Place
+from search_ui.query.cursors import CursorPlace, Cursors
 from search_ui.query.request import BadQueryError, SearchRequest
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
@@ -15,8 +15,8 @@ CURSORS = Cursors(b"secret", SETTINGS)
 
 
 def test_a_cursor_opens_where_it_was_sealed() -> None:
-    sealed = CURSORS.sealed(ASKED, Place(11, "AoE"))
-    assert CURSORS.opened(ASKED.changed(cursor=sealed)) == Place(11, "AoE")
+    sealed = CURSORS.sealed(ASKED, CursorPlace(11, "AoE"))
+    assert CURSORS.opened(ASKED.changed(cursor=sealed)) == CursorPlace(11, "AoE")
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,11 @@ def test_a_cursor_opens_where_it_was_sealed() -> None:
     [
         pytest.param(ASKED.changed(cursor="*"), id="a-mark-of-ones-own"),
         pytest.param(ASKED.changed(cursor=""), id="none"),
-        pytest.param(ASKED.changed(typed="压裂", cursor=CURSORS.sealed(ASKED, Place(11, "AoE"))), id="another-search"),
-        pytest.param(ASKED.changed(cursor=CURSORS.sealed(ASKED, Place(14, "AoE"))), id="too-deep"),
-        pytest.param(ASKED.changed(cursor=Cursors(b"x", SETTINGS).sealed(ASKED, Place(11, "A"))), id="forged"),
+        pytest.param(
+            ASKED.changed(typed="压裂", cursor=CURSORS.sealed(ASKED, CursorPlace(11, "AoE"))), id="another-search"
+        ),
+        pytest.param(ASKED.changed(cursor=CURSORS.sealed(ASKED, CursorPlace(14, "AoE"))), id="too-deep"),
+        pytest.param(ASKED.changed(cursor=Cursors(b"x", SETTINGS).sealed(ASKED, CursorPlace(11, "A"))), id="forged"),
     ],
 )
 def test_other_cursors_are_refused(asked: SearchRequest) -> None:

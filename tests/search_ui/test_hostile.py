@@ -13,7 +13,7 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from docstore import fields
 from docstore.model import TermStatus
-from pipeline.search_site.review_service import StoreDesk
+from pipeline.search_site.review_service import StoreReview
 from search_ui.review.actions import Surroundings
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
@@ -156,8 +156,8 @@ def test_other_parameters_are_refused_or_harmless() -> None:
 
 
 def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch) -> None:
-    near = StoreDesk.surroundings
-    monkeypatch.setattr(StoreDesk, "surroundings", lambda desk, terms: [Surroundings()] * len(terms))  # others' words
+    near = StoreReview.surroundings
+    monkeypatch.setattr(StoreReview, "surroundings", lambda desk, terms: [Surroundings()] * len(terms))  # others' words
     for texts in batches(rows("xss") + rows("lexicon"), 20):
         hostile = [term(text, 100 - n, tags=text, contexts=(f"前{text}后",)) for n, text in enumerate(texts)]
         pages = []
@@ -167,7 +167,7 @@ def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch) -> N
             pages.append(client.get("/admin/lexicon").text)
         assert skeleton(pages[0]) == skeleton(pages[1])
         assert_harmless(pages[0])
-    monkeypatch.setattr(StoreDesk, "surroundings", near)
+    monkeypatch.setattr(StoreReview, "surroundings", near)
     client = site_app(actions=FakeActions(hostile)).test_client()
     sign_in(client)
     assert_harmless(client.get("/admin/lexicon").text)

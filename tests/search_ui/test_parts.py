@@ -10,8 +10,8 @@ from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, docume
 from indexer.mapping import Analysis, to_document
 from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
-from search_ui.query.clauses import Form
-from search_ui.query.min_should_match import enough, needed
+from search_ui.query.clauses import QueryVariant
+from search_ui.query.min_should_match import min_should_match, needed
 from search_ui.query.request import SearchRequest
 from search_ui.query.solr_client import SearchClient
 from tests.search_ui_fakes import BASE, FakeActions, site_app
@@ -21,7 +21,7 @@ from text.segment import RjiebaSegmenter
 
 def sent(*words: str, synonyms: tuple[str, ...] = ()) -> dict[str, str]:
     asked = SearchRequest(typed=" ".join(words), text=" ".join(words))
-    return dict(enough(asked, {Form.DOMAIN: words, Form.SYNONYMS: synonyms}))
+    return dict(min_should_match(asked, {QueryVariant.DOMAIN: words, QueryVariant.SYNONYMS: synonyms}))
 
 
 def test_how_many_parts_are_enough() -> None:
@@ -30,7 +30,7 @@ def test_how_many_parts_are_enough() -> None:
 
 def test_a_word_is_one_part_whatever_its_length() -> None:
     named = sent("天然气", "价格")
-    assert named["enough"] == "{!bool mm=2 should=$held0 should=$held1}"
+    assert named["min_should_match"] == "{!bool mm=2 should=$held0 should=$held1}"
     assert (named["held0_text"], named["held1_text"]) == ('"天然气"', '"价格"')
 
 
@@ -57,7 +57,7 @@ def test_a_synonym_stands_for_its_word_and_for_each_word_of_its_term() -> None:
 
 def test_signs_alone_are_looked_for_one_by_one() -> None:
     asked = SearchRequest(typed="☃", text="☃")
-    named = dict(enough(asked, {Form.DOMAIN: ()}, "o1_"))
+    named = dict(min_should_match(asked, {QueryVariant.DOMAIN: ()}, "o1_"))
     assert named["o1_text"] == "☃" and "v=$o1_text" in named["o1_enough"]
 
 

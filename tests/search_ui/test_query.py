@@ -8,7 +8,7 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from docstore.errors import SettingsError
-from search_ui.query.clauses import Form, Params
+from search_ui.query.clauses import Params, QueryVariant
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import BadQueryError, SearchRequest, Sort, parse_request
 from search_ui.query.solr_params import about_params, count_params, hits_params, shown_params, words_of
@@ -17,7 +17,7 @@ from tests.search_ui_fakes import BASE
 from text.joined import WORD_JOINT
 
 SETTINGS = SearchSettings()
-WORDS = {Form.DOMAIN: ("世界石油大会",), Form.BASE: ("世界", "石油", "大会")}
+WORDS = {QueryVariant.DOMAIN: ("世界石油大会",), QueryVariant.BASE: ("世界", "石油", "大会")}
 
 
 def ask(*pairs: tuple[str, str]) -> SearchRequest:
@@ -94,7 +94,7 @@ def test_changing_a_filter_goes_back_to_the_first_page() -> None:
 
 def test_words_are_joined_as_in_documents() -> None:
     named = dict(params(("q", "世界石油大会"), ("profile", "base")))
-    assert named["base_words"] == WORD_JOINT.join(WORDS[Form.BASE])
+    assert named["base_words"] == WORD_JOINT.join(WORDS[QueryVariant.BASE])
     assert words_of("世界，石油 a!", BASE) == ("世界", "石油", "a")
 
 
@@ -124,10 +124,10 @@ HOSTILE = "{!func}x ${q} title:a \"' ) OR *:* $text _query_:b \\"
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> None:
     asked = ask(("q", HOSTILE), ("profile", profile), ("sort", "date"), ("site", HOSTILE))
-    words = {form: words_of(asked.text, BASE) for form in (Form.DOMAIN, Form.BASE)}
+    words = {form: words_of(asked.text, BASE) for form in (QueryVariant.DOMAIN, QueryVariant.BASE)}
     questions = (hits_params(asked, words, 10), shown_params(asked, words, ["d1"]), count_params(asked, words))
     sent = [pair for params in (*questions, about_params(asked, words, ["d1"], ["d1"])) for pair in params]
-    carriers = {*Form, "quoted", "sites"}
+    carriers = {*QueryVariant, "quoted", "sites"}
     of_readers = re.compile(r"(typed|word)\d+|held\d+_(text|glued)")
     fixed = [value for name, value in sent if name not in carriers and not of_readers.fullmatch(name)]
     assert fixed and not any("func" in value or "_query_:b" in value or "${" in value for value in fixed)
@@ -176,7 +176,7 @@ def test_only_named_fields_come_back() -> None:
 
 
 def test_only_for_few_words_and_on_the_first_page_solr_need_not_count_to_the_end() -> None:
-    asked, many = ask(("q", "a")), {**WORDS, Form.BASE: tuple("abcdefghijklm")}
+    asked, many = ask(("q", "a")), {**WORDS, QueryVariant.BASE: tuple("abcdefghijklm")}
     assert "minExactCount" in dict(hits_params(asked, WORDS, 10, spare=5))
     assert "minExactCount" not in dict(hits_params(asked, many, 10, spare=5))
     assert "minExactCount" not in dict(hits_params(asked, WORDS, 10))
@@ -189,5 +189,5 @@ def test_a_query_length_that_solr_cannot_take_is_no_setting(longest: int) -> Non
 
 
 def test_words_are_looked_for_simplified() -> None:
-    named = dict(hits_params(ask(("q", "鑽頭")), {Form.DOMAIN: ("鑽頭",), Form.BASE: ("鑽頭",)}, 10))
+    named = dict(hits_params(ask(("q", "鑽頭")), {QueryVariant.DOMAIN: ("鑽頭",), QueryVariant.BASE: ("鑽頭",)}, 10))
     assert (named["domain_words"], named["base_words"]) == ("钻头", "钻头")

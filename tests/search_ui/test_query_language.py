@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from search_ui.query.parse import MOST_CONDITIONS, Part, PartKind, Query, parse
+from search_ui.query.parse import MAX_CONDITIONS, Part, PartKind, Query, parse
 from tests.conftest import SHARED
 
 WORD, PHRASE, TITLE, SITE = PartKind.WORD, PartKind.PHRASE, PartKind.TITLE, PartKind.SITE
@@ -66,7 +66,7 @@ def test_excluding_alone_finds_nothing_so_the_words_are_looked_for_but_a_site_is
 
 def test_conditions_beyond_the_limit_are_words() -> None:
     query = parse(" ".join(f"-w{n}" for n in range(30)) + ' "p q"')
-    assert len(query.conditions) == MOST_CONDITIONS
+    assert len(query.conditions) == MAX_CONDITIONS
     assert query.parts[-2:] == (Part(WORD, "p"), Part(WORD, "q"))
 
 

@@ -11,8 +11,8 @@ from docstore.model import Article, Lexicon, StoredArticle, document_id
 from indexer.mapping import Analysis, to_document
 from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
-from search_ui.query.clauses import Form
-from search_ui.query.ranking import BEST_PARTS, MOST_WORKS, PROFILES, rank_params, works_in, works_params
+from search_ui.query.clauses import QueryVariant
+from search_ui.query.ranking import BEST_PARTS, MAX_WORKS, PROFILES, rank_params, works_in, works_params
 from search_ui.query.request import SearchRequest
 from search_ui.query.solr_client import SearchClient
 from search_ui.query.solr_params import count_params, words_of
@@ -20,7 +20,7 @@ from text.joined import WORD_JOINT
 from text.segment import base_segmenter
 
 OWN, OTHER = "0123456789abcdef", "fedcba9876543210"
-WORDS = {Form.DOMAIN: ["石油"], Form.BASE: ["石油"]}
+WORDS = {QueryVariant.DOMAIN: ["石油"], QueryVariant.BASE: ["石油"]}
 
 
 def answer(*parts: tuple[str, float]) -> Mapping[str, Any]:
@@ -34,9 +34,9 @@ def test_a_work_is_worth_the_mean_of_its_ten_best_parts() -> None:
 
 
 def test_only_so_many_works_and_nothing_that_is_no_id() -> None:
-    many = answer(*[(f"{n:016x}", 100.0 - n) for n in range(MOST_WORKS + 5)], ("x) OR *:* (", 999.0))
+    many = answer(*[(f"{n:016x}", 100.0 - n) for n in range(MAX_WORKS + 5)], ("x) OR *:* (", 999.0))
     found = works_in(many, "plumbline")
-    assert len(found) == MOST_WORKS and found[0].startswith("0" * 16)
+    assert len(found) == MAX_WORKS and found[0].startswith("0" * 16)
     assert works_in({}, "plumbline") == ()
 
 
@@ -44,8 +44,8 @@ def test_works_are_asked_for_only_where_they_count() -> None:
     assert works_params("石油", "base") == [] and works_params("", "plumbline") == []
     named = dict(works_params("“石油” 大会", "plumbline"))
     assert named["text"].split() == ["石油", "大会"] and named["fl"] == "work,score"
-    ranked = dict(rank_params("石油", {**WORDS, Form.WORKS: [f"{OWN}^=1.5"]}, "plumbline"))
-    assert "should=$work}" in ranked["q"] and ranked[Form.WORKS] == f"{OWN}^=1.5"
+    ranked = dict(rank_params("石油", {**WORDS, QueryVariant.WORKS: [f"{OWN}^=1.5"]}, "plumbline"))
+    assert "should=$work}" in ranked["q"] and ranked[QueryVariant.WORKS] == f"{OWN}^=1.5"
     assert "work" not in dict(rank_params("石油", WORDS, "plumbline"))
 
 
@@ -56,10 +56,10 @@ def test_titles_count_where_a_document_is_no_part_of_a_work() -> None:
 
 
 def test_terms_of_the_lexicon_count_beside_the_words_of_the_base_dictionary() -> None:
-    words = {Form.DOMAIN: ["世界石油大会", "召开"], Form.BASE: ["世界", "石油", "大会", "召开"]}
+    words = {QueryVariant.DOMAIN: ["世界石油大会", "召开"], QueryVariant.BASE: ["世界", "石油", "大会", "召开"]}
     named = dict(rank_params("世界石油大会召开", words, "plumbline"))
-    assert named[Form.TERMS] == "世界石油大会" and f"v=${Form.TERMS}" in named["part3"]
-    assert named[Form.BASE].split(WORD_JOINT) == words[Form.BASE]
+    assert named[QueryVariant.TERMS] == "世界石油大会" and f"v=${QueryVariant.TERMS}" in named["part3"]
+    assert named[QueryVariant.BASE].split(WORD_JOINT) == words[QueryVariant.BASE]
     assert "part3" not in dict(rank_params("石油", WORDS, "plumbline"))
 
 
@@ -91,9 +91,11 @@ def index(solr_node: SolrNode) -> Iterator[SolrIndex]:
 
 def found(index: SolrIndex, text: str, with_works: bool = True, rows: int = 20) -> list[str]:
     client = SearchClient(index.base_url, index.collection, 120.0)
-    words: dict[Form, Sequence[str]] = dict.fromkeys((Form.DOMAIN, Form.BASE), words_of(text, base_segmenter()))
+    words: dict[QueryVariant, Sequence[str]] = dict.fromkeys(
+        (QueryVariant.DOMAIN, QueryVariant.BASE), words_of(text, base_segmenter())
+    )
     if with_works:
-        words[Form.WORKS] = works_in(client.select(works_params(text, "plumbline")), "plumbline")
+        words[QueryVariant.WORKS] = works_in(client.select(works_params(text, "plumbline")), "plumbline")
     params = [*rank_params(text, words, "plumbline"), ("fl", fields.URL), ("rows", str(rows))]
     return [doc[fields.URL].removeprefix("http://a.test/") for doc in client.select(params)["response"]["docs"]]
 
@@ -114,7 +116,7 @@ def test_the_title_of_a_single_page_counts_more_than_a_body(index: SolrIndex) ->
 def test_a_term_just_published_is_found_whole_before_documents_are_cut_anew(index: SolrIndex) -> None:
     text = "钻井液配方"
     older = words_of(text, base_segmenter())
-    words = {Form.DOMAIN: (text,), Form.OLDER: older, Form.FRESH: (text,)}
+    words = {QueryVariant.DOMAIN: (text,), QueryVariant.OLDER: older, QueryVariant.FRESH: (text,)}
     asked = SearchRequest(typed=text, text=text, profile="domain")
     client = SearchClient(index.base_url, index.collection, 120.0)
     assert len(older) > 1
@@ -225,7 +227,7 @@ def test_either_script_finds_both(index: SolrIndex, text: str) -> None:
 )
 def test_a_long_query_is_not_too_many_clauses(index: SolrIndex, text: str) -> None:
     client = SearchClient(index.base_url, index.collection, 120.0)
-    works = tuple(f"{n:016x}^=1.0000" for n in range(MOST_WORKS))
+    works = tuple(f"{n:016x}^=1.0000" for n in range(MAX_WORKS))
     cut = list(text.replace(" ", ""))
-    words = {Form.DOMAIN: [*cut[:20], "".join(cut[:20])], Form.BASE: cut, Form.WORKS: works}
+    words = {QueryVariant.DOMAIN: [*cut[:20], "".join(cut[:20])], QueryVariant.BASE: cut, QueryVariant.WORKS: works}
     assert "response" in client.select([*rank_params(text, words, "plumbline"), ("rows", "1")])

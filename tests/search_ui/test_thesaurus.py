@@ -4,7 +4,7 @@ import pytest
 
 from docstore.model import Lexicon, LexiconEntry
 from search_ui.query.parse import parse
-from search_ui.query.thesaurus import MOST_ADDED, Thesaurus, spellings_in, synonym_groups, synonyms_in, thesaurus_of
+from search_ui.query.thesaurus import MAX_ADDED, Thesaurus, spellings_in, synonym_groups, synonyms_in, thesaurus_of
 
 LEXICON = Lexicon(
     1,
@@ -52,7 +52,7 @@ def test_a_query_gets_only_so_many() -> None:
     entries = tuple(LexiconEntry(f"词{n}", synonyms=tuple(f"w{n}x{m}" for m in range(5))) for n in range(4))
     words = tuple(f"词{n}" for n in range(4))
     assert (
-        len(synonyms_in(synonym_groups(parse(" ".join(words)), words, thesaurus_of(Lexicon(1, entries))))) == MOST_ADDED
+        len(synonyms_in(synonym_groups(parse(" ".join(words)), words, thesaurus_of(Lexicon(1, entries))))) == MAX_ADDED
     )
 
 

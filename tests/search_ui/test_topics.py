@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from docstore.accounts import Role
 from docstore.errors import TopicError
 from docstore.frontier.focused_decisions import Harvest
-from docstore.topics import TermClass, Topic, TopicSeed, TopicState, TopicTerm
+from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from search_ui.review.topics import ON_PAGE
 from tests.search_ui.test_hostile import assert_harmless
 from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
@@ -36,7 +36,7 @@ class FakeTopics:
             raise TopicError(f"there is no topic {name}")
         return self.held[name]
 
-    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TermClass | None) -> None:
+    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
         if unknown := self.held[name].unknown_among(items):
             raise TopicError(f"topic {name} has no {unknown[0]}")
         self.held[name] = self.held[name].decided(items, state, kind)

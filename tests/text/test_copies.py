@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from text.alignment import MAX_ALIGNED
-from text.copies import Kind, Text, compare
+from text.copies import CopyKind, Text, compare
 
 TOPICS_ZH = """
 会议设置了钻井工艺、钻井装备、钻井液与完井液、固井与完井、测量与控制、安全与环保等专题，邀请国内外知名专家作了主题报告。
@@ -203,7 +203,7 @@ def test_what_another_site_puts_around_a_text_leaves_it_a_copy(text: Text) -> No
     here, there = framed(text, *NOTICES[language]), framed(text, *OTHER_NOTICES[language])
     assert compare(text, text).is_copy
     assert [compare(text, here).is_copy, compare(text, there).is_copy, compare(here, there).is_copy] == [True] * 3
-    assert {difference.kind for difference in compare(text, here).differences} == {Kind.FRAME}
+    assert {difference.kind for difference in compare(text, here).differences} == {CopyKind.FRAME}
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -243,7 +243,7 @@ def test_another_day_on_an_equal_text_is_another_edition() -> None:
     one, other = (Text("各地油价", f"更新日期：2021年3月{day}日\n{rows}") for day in (8, 10))
     verdict = compare(one, other)
     assert (verdict.is_copy, verdict.why) == (False, "the days on them differ")
-    assert [difference.kind for difference in verdict.differences] == [Kind.STAMP]
+    assert [difference.kind for difference in verdict.differences] == [CopyKind.STAMP]
 
 
 def test_numbers_in_titles_tell_texts_apart() -> None:
