@@ -38,7 +38,8 @@ from docstore import tables
 from docstore.batches import batched
 from docstore.errors import PlumblineError
 from docstore.fields import BODY_DOMAIN, LEXICON_VERSION
-from docstore.model import document_id
+from docstore.model import TermStatus, document_id
+from docstore.terms.history import ActKind, TermEdit
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
@@ -172,7 +173,7 @@ def touched(engine: Engine, version: int) -> tuple[int, int]:
 def measure(engine: Engine, documents: int, holding: int, queries: Sequence[str]) -> Iterator[Figure]:
     """Publish the term on a vertical that is indexed and served."""
     desk = StoreReview(engine.store)
-    engine.store.lexicon.add([TERM])
+    engine.store.acts.do(ActKind.ADD, [TermEdit(TERM, TermStatus.ACCEPTED, adds=True)])
     with SearchSite(engine) as site:
         readers = Readers(site.url, queries)
         threads = [threading.Thread(target=readers.read, args=(n * 7,)) for n in range(READERS)]

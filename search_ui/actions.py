@@ -38,18 +38,6 @@ class ReviewActions(Protocol):
     def term_counts(self) -> dict[TermStatus, int]:
         """Terms by status."""
 
-    def decide(self, text: str, status: TermStatus) -> None:
-        """Say what is thought of a term. Raise `LexiconError` for a term that does not exist or cannot be used."""
-
-    def set_synonyms(self, text: str, synonyms: Sequence[str]) -> None:
-        """Name the other words for a term, for the next version. `LexiconError` for an unknown term, unfit words."""
-
-    def propose(self, text: str) -> None:
-        """Make a candidate of what readers search for; one that is known stays as it is. `LexiconError` if unfit."""
-
-    def publish(self) -> Lexicon:
-        """Make a new version of all accepted terms. Raise `LexiconError` where there is nothing to change."""
-
     def index_lag(self) -> int:
         """Documents that are still to be indexed, or indexed again with a newer lexicon."""
 

@@ -16,7 +16,7 @@ from search_ui.messages import say
 from search_ui.query.parse import parse
 from search_ui.query.results import site_counts
 from search_ui.query.solr_params import site_params
-from search_ui.review.parts import LONGEST_TERM
+from search_ui.review.parts import LONGEST_TERM, reviewer
 from search_ui.site import current_site, page
 
 pages = Blueprint("admin", __name__, url_prefix="/admin")
@@ -80,7 +80,7 @@ def propose() -> BaseResponse:
     """Make a lexicon candidate of a query, and show it."""
     text = _words_of_query()
     try:
-        current_site().actions.propose(text)
+        current_site().actions.review.propose(text, reviewer())
     except LexiconError as error:
         flash(str(error))
         return redirect(url_for("admin.searches"), 303)
@@ -98,10 +98,8 @@ def _words_of_query() -> str:
 def join() -> BaseResponse:
     """Make a query another word for a term, from the next lexicon version on."""
     text, other = _words_of_query(), request.form.get("term", "")[:LONGEST_TERM]
-    actions = current_site().actions
-    found = next((term for term in actions.terms(None, other, 0, MAX_TERMS)[1] if term.text == other), None)
     try:
-        actions.set_synonyms(other, [*(found.synonyms if found else ()), text])
+        current_site().actions.review.add_synonym(other, text, reviewer())
     except LexiconError as error:
         flash(str(error))
     else:

@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from docstore import fields
 from docstore.accounts import Account, Role, folded_name
 from docstore.errors import LexiconError, SolrError
-from docstore.model import Lexicon, LexiconEntry, Reason, Term, TermStatus
+from docstore.model import Lexicon, Reason, Term, TermStatus
 from docstore.runs import RunState
 from docstore.searches import Click, LoggedSearch, SearchReport
 from docstore.status import Freshness, SiteTotals
@@ -29,6 +29,7 @@ from search_ui.query.clauses import Params
 from search_ui.query.solr_params import MARK_OFF, MARK_ON
 from search_ui.search_log import SearchLog
 from search_ui.settings import SearchSettings
+from tests.terms import decide
 from text.segment import RjiebaSegmenter, Segmenter
 
 PASSWORD = "correct horse"
@@ -201,12 +202,6 @@ class FakeActions:
     def segmenters(self) -> list[Segmenter]:
         return [self.segmenter(), *self.older]
 
-    def set_synonyms(self, text: str, synonyms: Sequence[str]) -> None:
-        places = [n for n, term in enumerate(self.all_terms) if term.text == text]
-        if not places:
-            raise LexiconError(f"no such term: {text}")
-        self.all_terms[places[0]] = replace(self.all_terms[places[0]], synonyms=tuple(synonyms))
-
     def base_segmenter(self) -> Segmenter:
         return BASE
 
@@ -224,13 +219,6 @@ class FakeActions:
             raise LexiconError(f"no such term: {text}")
         self.all_terms[places[0]] = replace(self.all_terms[places[0]], status=status)
 
-    def publish(self) -> Lexicon:
-        if self._accepted() == {entry.text for entry in self.published.entries}:
-            raise LexiconError("nothing has changed since the last version")
-        entries = tuple(LexiconEntry(text) for text in sorted(self._accepted()))
-        self.published = Lexicon(self.published.version + 1, entries)
-        return self.published
-
     def index_lag(self) -> int:
         return self.lag
 
@@ -242,12 +230,6 @@ class FakeActions:
 
     def popular_queries(self, limit: int) -> list[str]:
         return self.popular[:limit]
-
-    def propose(self, text: str) -> None:
-        if not text.strip():
-            raise LexiconError("a term without letters")
-        if text not in {one.text for one in self.all_terms}:
-            self.all_terms.append(Term(text, 0.0, 0, 0))
 
     def overview(self) -> Overview:
         version = self.published.version
@@ -264,9 +246,6 @@ class FakeActions:
         self.asked_days.append(days)
         return self.report
 
-    def _accepted(self) -> set[str]:
-        return {term.text for term in self.all_terms if term.status is TermStatus.ACCEPTED}
-
 
 class FakeDesk(StoreReview):
     """A real desk on a store in memory; after each act its terms are those of `held`."""
@@ -278,7 +257,7 @@ class FakeDesk(StoreReview):
         self.store.lexicon.replace_candidates(held.all_terms)
         for one in held.all_terms:
             if one.status is not TermStatus.CANDIDATE:
-                self.store.lexicon.decide([one.text], one.status)
+                decide(self.store, [one.text], one.status)
         for number in range(1, held.published.version + 1):
             self.store.lexicon.publish(Lexicon(number, held.published.entries))
 

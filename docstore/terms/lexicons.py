@@ -13,7 +13,7 @@ from docstore.database import Database
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.tables import changes, lexicon_entries, lexicons, terms
-from docstore.terms.history import LONGEST_SYNONYM, MAX_SYNONYMS, ActKind, TermActs, TermEdit
+from docstore.terms.history import TermActs
 from docstore.terms.queue import NEVER, RANKED_MINED
 from docstore.terms.rows import entry_of, entry_row, lexicon_of, term_of, term_row
 
@@ -78,27 +78,6 @@ class LexiconTable:
         with self._database.read() as connection:
             found = {TermStatus(status): count for status, count in connection.execute(query)}
         return {status: found.get(status, 0) for status in TermStatus}
-
-    def decide(self, texts: Sequence[str], status: TermStatus, by: str = "") -> None:
-        """Keep a decision on terms that are known. LexiconError names the ones that are not; nothing is kept then."""
-        self._acts.do(ActKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], by)
-
-    def set_synonyms(self, text: str, synonyms: Sequence[str], by: str = "") -> None:
-        """Keep other words for a known term, instead of those it had; the next version has them if it has the term.
-
-        Blanks around a word, empty words and the term itself are left out. Raises LexiconError for an unknown term,
-        for more than `MAX_SYNONYMS` and for one of more than `LONGEST_SYNONYM` characters; nothing is kept then.
-        """
-        self._acts.do(ActKind.SYNONYMS, [TermEdit(text, synonyms=tuple(synonyms))], by)
-
-    def add(self, texts: Sequence[str], by: str = "") -> None:
-        """Accept terms that people bring, mined or not. Their form was checked by the caller."""
-        edits = [TermEdit(text, TermStatus.ACCEPTED, adds=True) for text in dict.fromkeys(texts)]
-        self._acts.do(ActKind.ADD, edits, by)
-
-    def propose(self, text: str, by: str = "") -> None:
-        """Make a candidate of a word that people bring; a known term stays as it is. Its form was checked before."""
-        self._acts.do(ActKind.PROPOSE, [TermEdit(text, adds=True, keeps=True)], by)
 
     def accepted(self) -> list[Term]:
         """Every accepted term, in the order of their text."""
@@ -194,6 +173,3 @@ class LexiconTable:
         query = select(lexicon_entries).where(lexicon_entries.c.version == row.version).order_by(lexicon_entries.c.text)
         entries = tuple(entry_of(e) for e in connection.execute(query))
         return lexicon_of(row, entries)
-
-
-__all__ = ["LONGEST_SYNONYM", "MAX_SYNONYMS", "LexiconTable"]

@@ -7,12 +7,12 @@ import click
 
 from docstore.errors import DictionaryError, LexiconError
 from docstore.model import LexiconEntry, TermStatus
-from docstore.terms.history import ActKind
+from docstore.terms.history import ActKind, TermEdit
 from docstore.terms.queue import Order, TermQuery
 from lexicon.c_value.derive import derive_rules, format_rules
 from lexicon.dictionary import NAMED, decode_dictionary
 from lexicon.interchange import READERS, WRITERS, fit_lines, form_of, parse_list
-from lexicon.review import NothingToPublishError, check_acceptable
+from lexicon.review import NothingToPublishError
 from pipeline import stages
 from pipeline.cli import report
 from pipeline.cli.grammar import Verbs
@@ -29,8 +29,7 @@ from pipeline.cli.shared import (
     terminal_name,
 )
 from pipeline.engine import Engine
-from pipeline.search_site.actions import decide
-from pipeline.search_site.review_service import edit_of, learn_order
+from pipeline.search_site.review_service import StoreReview, edit_of, learn_order
 from pipeline.search_site.serve import is_behind
 from text.scripts import LANGUAGES
 from text.segment import base_segmenter
@@ -95,7 +94,7 @@ def accept(context: click.Context, terms: tuple[str, ...], top: int | None, lang
     with opened(settings_of(context)) as engine:
         chosen = list(terms) + top_candidates(engine, top or 0, language or "")
         need(chosen, "name terms, or give --top N")
-        decide(engine, chosen, TermStatus.ACCEPTED, terminal_name())
+        StoreReview(engine.store).decide(chosen, TermStatus.ACCEPTED, terminal_name())
         out.print(f"accepted {len(chosen)}: `plumb lexicon publish` makes them count", highlight=False)
 
 
@@ -105,7 +104,7 @@ def accept(context: click.Context, terms: tuple[str, ...], top: int | None, lang
 def reject(context: click.Context, terms: tuple[str, ...]) -> None:
     """Reject terms: they leave the next version, and are offered again only if their evidence doubles."""
     with opened(settings_of(context)) as engine:
-        decide(engine, list(terms), TermStatus.REJECTED, terminal_name())
+        StoreReview(engine.store).decide(terms, TermStatus.REJECTED, terminal_name())
         out.print(f"rejected {len(terms)}", highlight=False)
 
 
@@ -115,8 +114,8 @@ def reject(context: click.Context, terms: tuple[str, ...]) -> None:
 def add(context: click.Context, terms: tuple[str, ...]) -> None:
     """Add and accept terms of your own; whole lists come by `plumb lexicon import`."""
     with opened(settings_of(context)) as engine:
-        check_acceptable(terms)
-        engine.store.lexicon.add(terms, terminal_name())
+        edits = [TermEdit(term, TermStatus.ACCEPTED, adds=True) for term in dict.fromkeys(terms)]
+        StoreReview(engine.store).do(ActKind.ADD, edits, terminal_name())
         out.print(f"added {len(terms)}: `plumb lexicon publish` makes them count", highlight=False)
 
 

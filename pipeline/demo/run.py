@@ -26,7 +26,7 @@ from pipeline.demo.site import HOSTS, DemoServer, SiteReport, change_article, de
 from pipeline.engine import Engine, make_folder
 from pipeline.progress import Progress
 from pipeline.refresh import refresh
-from pipeline.search_site.actions import decide
+from pipeline.search_site.review_service import StoreReview
 from pipeline.search_site.serve import SearchSite, listening_socket, search_client
 from pipeline.settings import Settings, load_settings
 from pipeline.template import toml_value
@@ -142,7 +142,7 @@ def run_stages(engine: Engine, out: Console) -> list[StageReport]:
     reports = stages.run(engine)
     if engine.store.lexicon.latest_version() == 0:
         best = [term.text for term in engine.store.lexicon.terms(TermStatus.CANDIDATE, limit=ACCEPTED)[1]]
-        decide(engine, best, TermStatus.ACCEPTED)
+        StoreReview(engine.store).decide(best, TermStatus.ACCEPTED, "demo")
         lexicon = stages.publish(engine)
         reports.append(stages.index(engine))
         out.print(f"lexicon: version {lexicon.version} with the {len(lexicon.entries)} best terms published")

@@ -8,8 +8,6 @@ from crawler.robots.cache import product_token, rules_of
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.searches import SearchReport
 from docstore.status import SiteTotals
-from lexicon.review import check_acceptable
-from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.run_states import nights
 from pipeline.search_site.review_service import StoreReview
@@ -56,24 +54,6 @@ class StoreActions:
         """Terms by status."""
         return self._lexicon.counts()
 
-    def decide(self, text: str, status: TermStatus) -> None:
-        """Keep a decision. LexiconError for a term that is not known or that no dictionary can hold."""
-        decide(self._engine, [text], status)
-
-    def set_synonyms(self, text: str, synonyms: Sequence[str]) -> None:
-        """Keep other words for a term. LexiconError for a term that is not known, and for words no lexicon takes."""
-        check_acceptable(other for other in synonyms if other.strip())
-        self._lexicon.set_synonyms(text, synonyms)
-
-    def propose(self, text: str) -> None:
-        """Make a candidate of what was searched for. LexiconError for what no dictionary can hold."""
-        check_acceptable([text])
-        self._lexicon.propose(text)
-
-    def publish(self) -> Lexicon:
-        """Publish the accepted terms; documents follow within seconds."""
-        return stages.publish(self._engine)
-
     def index_lag(self) -> int:
         """Documents that are still to be indexed."""
         return self._engine.store.changes.count()
@@ -114,10 +94,3 @@ class StoreActions:
     def searches(self, days: int) -> SearchReport:
         """The search log of the last days, as the clock on the wall counts them."""
         return self._engine.store.searches.report(days, time.localtime().tm_gmtoff // 60)
-
-
-def decide(engine: Engine, texts: list[str], status: TermStatus, by: str = "") -> None:
-    """Keep a decision on terms; only what a dictionary can hold is accepted, and all of them or none."""
-    if status is TermStatus.ACCEPTED:
-        check_acceptable(texts)
-    engine.store.lexicon.decide(texts, status, by)

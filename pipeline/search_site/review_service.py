@@ -1,4 +1,4 @@
-"""The review of the lexicon on the store: `search_ui.review.actions.ReviewDesk`, for the pages and for the terminal."""
+"""The review of the lexicon on the store, for the pages and the terminal: `search_ui.review.actions.ReviewService`."""
 
 import threading
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class StoreReview:
         self._proposed: tuple[tuple[int, int], VersionProposal] | None = None
 
     def page(self, wanted: TermQuery) -> tuple[int, list[Term]]:
-        """See `ReviewDesk`, here and below."""
+        """See `ReviewService`, here and below."""
         return self._store.queue.page(wanted)
 
     def named(self, texts: Sequence[str]) -> dict[str, Term]:
@@ -63,6 +63,17 @@ class StoreReview:
         check_acceptable(edit.text for edit in edits if edit.status is TermStatus.ACCEPTED or edit.adds)
         check_acceptable(word for edit in edits for word in (*(edit.synonyms or ()), *(edit.broader or ())) if word)
         return self._store.acts.do(kind, edits, by)
+
+    def decide(self, texts: Sequence[str], status: TermStatus, by: str) -> Act:
+        return self.do(ActKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], by)
+
+    def propose(self, text: str, by: str) -> Act:
+        return self.do(ActKind.PROPOSE, [TermEdit(text, adds=True, keeps=True)], by)
+
+    def add_synonym(self, text: str, word: str, by: str) -> Act:
+        term = self.named([text]).get(text)
+        synonyms, version = (term.synonyms, term.version) if term else ((), None)
+        return self.do(ActKind.SYNONYMS, [TermEdit(text, synonyms=(*synonyms, word.strip()), seen=version)], by)
 
     def merge(self, text: str, into: str, by: str, seen: int | None) -> Act:
         check_acceptable([text])

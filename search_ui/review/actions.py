@@ -69,6 +69,15 @@ class ReviewService(Protocol):
     def do(self, kind: ActKind, edits: Sequence[TermEdit], by: str) -> Act:
         """Change terms, all or none; `ChangedMeanwhileError` for one that is not what was seen."""
 
+    def decide(self, texts: Sequence[str], status: TermStatus, by: str) -> Act:
+        """Say what is thought of terms, whatever was thought of them before; all or none."""
+
+    def propose(self, text: str, by: str) -> Act:
+        """Make a candidate of a word that people bring; one that is known stays as it is."""
+
+    def add_synonym(self, text: str, word: str, by: str) -> Act:
+        """Name `word` as one more word for the term `text`, beside those it has."""
+
     def merge(self, text: str, into: str, by: str, seen: int | None) -> Act:
         """Make `text` another word for the term `into`."""
 

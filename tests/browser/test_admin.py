@@ -22,6 +22,7 @@ from tests.browser_fixture import (
     sign_in,
     wait_for,
 )
+from tests.terms import decide
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 
@@ -144,7 +145,7 @@ def test_a_decision_sent_too_late_is_not_lost(visit: Visit, vertical: Vertical, 
         page.locator("#again button").press("Enter")
         expect(page.locator("p.note[role=status]")).to_contain_text(term)
         assert status_of(vertical, term) is TermStatus.REJECTED
-        vertical.engine.store.lexicon.decide([term], TermStatus.CANDIDATE)
+        decide(vertical.engine.store, [term], TermStatus.CANDIDATE)
 
 
 # -- judging terms

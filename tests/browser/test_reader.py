@@ -16,7 +16,6 @@ from docstore.model import Article, StoredArticle, TermStatus, document_id
 from indexer.mapping import indexable, to_document
 from pipeline import stages
 from pipeline.demo.run import ACCEPTED
-from pipeline.search_site.actions import decide
 from search_ui.query.texts import shown
 from tests.browser_fixture import (
     PATIENCE,
@@ -31,6 +30,7 @@ from tests.browser_fixture import (
     weak_contrasts,
 )
 from tests.conftest import SHARED
+from tests.terms import decide
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 
@@ -57,7 +57,7 @@ def lexicon(vertical: Vertical) -> None:
     """The best candidates published, as the demo does it: facets and articles have domain terms."""
     engine = vertical.engine
     best = [term.text for term in engine.store.lexicon.terms(TermStatus.CANDIDATE, limit=ACCEPTED)[1]]
-    decide(engine, best, TermStatus.ACCEPTED)
+    decide(engine.store, best, TermStatus.ACCEPTED)
     stages.publish(engine)
     stages.index(engine)
 

@@ -10,6 +10,7 @@ from docstore.model import Term, TermClass, TermStatus
 from docstore.terms.history import ActKind, TermEdit
 from docstore.terms.queue import TermQuery
 from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, odd_addresses, sign_in, wait_for
+from tests.terms import decide, propose
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 
@@ -157,8 +158,8 @@ def test_two_reviewers_see_each_other_s_decisions(visit: Visit, vertical: Vertic
 def test_the_preview_says_what_the_search_will_be(visit: Visit, vertical: Vertical) -> None:
     store = vertical.engine.store
     if CONGRESS not in store.queue.named([CONGRESS]):
-        store.lexicon.propose(CONGRESS)
-    store.lexicon.decide([CONGRESS], TermStatus.ACCEPTED)
+        propose(store, CONGRESS)
+    decide(store, [CONGRESS], TermStatus.ACCEPTED)
     page = sign_in(visit())
     page.goto(f"/admin/lexicon/preview?q={CONGRESS}")
     cuts = page.locator("#cuts li", has_text=CONGRESS).first.locator(".cut")

@@ -7,9 +7,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import CDPSession, Page, Request, expect
 
-from docstore.model import TermStatus
 from pipeline import stages
 from tests.browser_fixture import Vertical, Visit
+from tests.terms import add
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 
@@ -21,9 +21,7 @@ HOUR = 3_600_000  # milliseconds: no machine is so slow that the page's clock ha
 @pytest.fixture(scope="module", autouse=True)
 def lexicon(vertical: Vertical) -> Iterator[None]:
     """A published lexicon of one term."""
-    store = vertical.engine.store.lexicon
-    store.add([TERM])
-    store.decide([TERM], TermStatus.ACCEPTED)
+    add(vertical.engine.store, [TERM])
     stages.publish(vertical.engine)
     stages.index(vertical.engine)
     yield

@@ -39,8 +39,9 @@ from docstore.model import (
 )
 from docstore.runs import RunState, StageRun, stage_run, stages_in
 from docstore.store import Store
-from docstore.terms.lexicons import LONGEST_SYNONYM, MAX_SYNONYMS
+from docstore.terms.history import LONGEST_SYNONYM, MAX_SYNONYMS
 from docstore.warc_reading import read_warc
+from tests.terms import add, decide, set_synonyms
 
 
 def new_url(url: str, **changes: object) -> NewUrl:
@@ -278,7 +279,7 @@ def term(text: str, score: float = 4.0, **changes: object) -> Term:
 class TestLexicon:
     def test_decisions_outlive_new_evidence(self, store: Store) -> None:
         assert store.lexicon.replace_candidates([term("页岩气井"), term("钻井", 9.0)]) == 2
-        store.lexicon.decide(["页岩气井"], TermStatus.ACCEPTED)
+        decide(store, ["页岩气井"], TermStatus.ACCEPTED)
         store.lexicon.replace_candidates([term("页岩气井", 7.5), term("储气库群")])
         assert [t.text for t in store.lexicon.accepted()] == ["页岩气井"]
         assert store.lexicon.accepted()[0].score == 7.5
@@ -315,11 +316,11 @@ class TestLexicon:
     def test_a_decision_on_an_unknown_term_keeps_nothing(self, store: Store) -> None:
         store.lexicon.replace_candidates([term("钻井")])
         with pytest.raises(LexiconError, match="没有的词"):
-            store.lexicon.decide(["钻井", "没有的词"], TermStatus.ACCEPTED)
+            decide(store, ["钻井", "没有的词"], TermStatus.ACCEPTED)
         assert store.lexicon.accepted() == []
 
     def test_terms_brought_by_people(self, store: Store) -> None:
-        store.lexicon.add(["PDC钻头"])
+        add(store, ["PDC钻头"])
         store.lexicon.replace_candidates([])
         assert [t.text for t in store.lexicon.accepted()] == ["PDC钻头"]
 
@@ -340,15 +341,15 @@ class TestLexicon:
         assert store.lexicon.version(1).entries == first.entries and store.lexicon.version(7) == Lexicon()
 
     def test_synonyms_are_kept_with_the_term_and_published_with_its_entry(self, store: Store) -> None:
-        store.lexicon.add(["页岩气"])
-        store.lexicon.set_synonyms("页岩气", [" shale gas", "", "页岩气", "shale gas", "页岩\0瓦斯"])
+        add(store, ["页岩气"])
+        set_synonyms(store, "页岩气", [" shale gas", "", "页岩气", "shale gas", "页岩\0瓦斯"])
         chosen = ("shale gas", "页岩\ufffd瓦斯")
         assert [t.synonyms for t in store.lexicon.accepted()] == [chosen]
         store.lexicon.replace_candidates([term("页岩气", 7.5)])
         assert [(t.score, t.synonyms) for t in store.lexicon.accepted()] == [(7.5, chosen)]
         store.lexicon.publish(Lexicon(1, (LexiconEntry("页岩气", 0, "n", chosen),)))
         assert store.lexicon.latest().entries[0].synonyms == chosen
-        store.lexicon.set_synonyms("页岩气", [])
+        set_synonyms(store, "页岩气", [])
         assert store.lexicon.accepted()[0].synonyms == ()
 
     @pytest.mark.parametrize(
@@ -360,10 +361,10 @@ class TestLexicon:
         ],
     )
     def test_synonyms_that_cannot_be_kept(self, store: Store, text: str, synonyms: list[str], message: str) -> None:
-        store.lexicon.add(["页岩气"])
-        store.lexicon.set_synonyms("页岩气", ["shale gas"])
+        add(store, ["页岩气"])
+        set_synonyms(store, "页岩气", ["shale gas"])
         with pytest.raises(LexiconError, match=message):
-            store.lexicon.set_synonyms(text, synonyms)
+            set_synonyms(store, text, synonyms)
         assert store.lexicon.accepted()[0].synonyms == ("shale gas",)
 
     def test_the_index_holds_an_older_version_until_what_waited_then_is_done(self, store: Store) -> None:

@@ -11,6 +11,7 @@ from docstore.store import Store
 from docstore.terms.history import ActKind, TermEdit
 from docstore.terms.queue import Order, TermQuery
 from lexicon.review import next_version
+from tests.terms import add, propose, set_synonyms
 from text.scripts import LANGUAGES, language_of_term
 
 ACCEPTED, REJECTED, CANDIDATE = TermStatus.ACCEPTED, TermStatus.REJECTED, TermStatus.CANDIDATE
@@ -49,8 +50,8 @@ def test_who_did_what_and_when_is_kept(reviewed: Store) -> None:
 
 
 def test_what_changes_nothing_is_no_act(reviewed: Store) -> None:
-    reviewed.lexicon.propose("钻井", "anna")  # it is known
-    reviewed.lexicon.decide([], ACCEPTED, "anna")
+    propose(reviewed, "钻井", "anna")  # it is known
+    reviewed.acts.do(ActKind.DECIDE, [], "anna")
     assert reviewed.acts.history() == (0, [])
 
 
@@ -60,7 +61,7 @@ def test_what_the_next_version_would_change_is_counted(reviewed: Store) -> None:
     assert reviewed.queue.pending() == (3, 0, 0)
     reviewed.lexicon.publish(next_version(reviewed.lexicon.accepted(), reviewed.lexicon.latest()))
     assert reviewed.queue.pending() == (0, 0, 0)
-    reviewed.lexicon.set_synonyms("页岩气", ["shale gas"], "anna")
+    set_synonyms(reviewed, "页岩气", ["shale gas"], "anna")
     reviewed.acts.do(ActKind.CLASSIFY, [TermEdit("页岩", category=TermClass.SUBJECT)], "anna")
     decide(reviewed, "页岩气井", REJECTED)
     decide(reviewed, "钻井", ACCEPTED)
@@ -89,9 +90,9 @@ ACTS: dict[str, Doing] = {
     "rename to a known one": lambda s: s.acts.rename("页岩气井", "钻井", "anna"),
     "class": lambda s: s.acts.do(ActKind.CLASSIFY, [TermEdit("钻井", category=TermClass.SUBJECT)], "anna"),
     "relate": lambda s: s.acts.do(ActKind.RELATE, [TermEdit("页岩气井", broader=("钻井",))], "anna"),
-    "synonyms": lambda s: s.lexicon.set_synonyms("钻井", ["打井"], "anna"),
-    "add": lambda s: s.lexicon.add(["可燃冰", "钻井"], "anna"),
-    "propose": lambda s: s.lexicon.propose("可燃冰", "anna"),
+    "synonyms": lambda s: set_synonyms(s, "钻井", ["打井"], "anna"),
+    "add": lambda s: add(s, ["可燃冰", "钻井"], "anna"),
+    "propose": lambda s: propose(s, "可燃冰", "anna"),
     "weight": lambda s: s.acts.do(ActKind.ADD, [TermEdit("可燃冰", ACCEPTED, weight=7, tag="nz", adds=True)], "anna"),
 }
 
@@ -152,7 +153,7 @@ def test_what_somebody_else_changed_since_is_not_undone(reviewed: Store) -> None
 
 
 def test_a_merged_word_is_a_synonym_with_its_own_synonyms(reviewed: Store) -> None:
-    reviewed.lexicon.set_synonyms("页岩", ["油页岩"])
+    set_synonyms(reviewed, "页岩", ["油页岩"])
     reviewed.acts.merge("页岩", "页岩气", "anna")
     assert one(reviewed, "页岩气").synonyms == ("页岩", "油页岩")
     assert (one(reviewed, "页岩").status, one(reviewed, "页岩").synonyms) == (TermStatus.MERGED, ())
@@ -229,7 +230,7 @@ def test_how_good_the_last_decisions_were(reviewed: Store) -> None:
     decide(reviewed, "页岩气", ACCEPTED)
     reviewed.acts.merge("页岩气井", "页岩气")
     decide(reviewed, "钻井", TermStatus.LATER)
-    reviewed.lexicon.add(["可燃冰"])  # brought, not mined: it says nothing of the miner
+    add(reviewed, ["可燃冰"])  # brought, not mined: it says nothing of the miner
     assert reviewed.queue.last_decisions() == (2, 3)
     assert reviewed.queue.last_decisions(1) == (1, 1)
     assert [term.text for term in reviewed.queue.decided(2)] == ["页岩气井", "页岩气"]

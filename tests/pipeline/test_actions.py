@@ -12,12 +12,13 @@ from docstore.model import Kind, Outcome, Reason, Stage, StageReport, Term, Term
 from docstore.runs import RunState, stage_run
 from docstore.searches import LoggedSearch
 from docstore.store import Store
-from pipeline import stages
+from docstore.terms.history import ActKind
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.search_site.actions import StoreActions
 from pipeline.settings import load_settings
 from search_ui.actions import Nights, RunSummary, StageSummary
+from tests.terms import add
 
 
 @pytest.fixture
@@ -78,30 +79,36 @@ def test_runs_are_told_with_what_came_of_them(engine: Engine) -> None:
 
 
 def test_a_proposed_word_is_a_candidate_until_somebody_decides(engine: Engine) -> None:
-    actions, table = StoreActions(engine), engine.store.lexicon
-    actions.propose("可燃冰")
+    review, table = StoreActions(engine).review, engine.store.lexicon
+    review.propose("可燃冰", "anna")
     assert table.terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1
     table.replace_candidates([Term("页岩气", 5.0, 3, 2)])
     assert table.terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1  # mining the articles does not forget it
-    actions.decide("可燃冰", TermStatus.ACCEPTED)
-    actions.propose("可燃冰")
+    review.decide(["可燃冰"], TermStatus.ACCEPTED, "anna")
+    review.propose("可燃冰", "anna")
     assert table.terms(TermStatus.ACCEPTED, "可燃冰")[0] == 1
     for unfit in ("", " ", "\n", "x" * 300):
         with pytest.raises(LexiconError):
-            actions.propose(unfit)
+            review.propose(unfit, "anna")
 
 
-def test_synonyms_are_named_for_the_next_version(engine: Engine) -> None:
-    actions, table = StoreActions(engine), engine.store.lexicon
-    table.add(["页岩气"])
-    actions.set_synonyms("页岩气", ["shale gas", " ", "页岩天然气"])
-    assert table.accepted()[0].synonyms == ("shale gas", "页岩天然气")
-    assert stages.publish(engine).entries[0].synonyms == ("shale gas", "页岩天然气")
-    actions.set_synonyms("页岩气", [])
-    assert stages.publish(engine).version == 2
-    for text, synonyms in (("没有的词", ["a"]), ("页岩气", ["<b>"])):
+def test_a_synonym_is_named_beside_those_there_are_and_by_whom_is_kept(engine: Engine) -> None:
+    """Also of a term behind hundreds that hold its text; whoever named it can take it back."""
+    review, store = StoreActions(engine).review, engine.store
+    store.lexicon.replace_candidates([Term(f"页岩气{n}", 900.0 - n, 9, 9) for n in range(400)])
+    add(store, ["页岩气"], "anna")
+    review.add_synonym("页岩气", "shale gas", "anna")
+    review.add_synonym("页岩气", " 页岩天然气", "bert")
+    assert store.lexicon.accepted()[0].synonyms == ("shale gas", "页岩天然气")
+    assert [(act.by, act.kind) for act in review.history("页岩气", "", 0, 2)[1]] == [
+        ("bert", ActKind.SYNONYMS),
+        ("anna", ActKind.SYNONYMS),
+    ]
+    review.undo("bert", None)
+    assert store.lexicon.accepted()[0].synonyms == ("shale gas",)
+    for text, word in (("没有的词", "a"), ("页岩气", "<b>")):
         with pytest.raises(LexiconError):
-            actions.set_synonyms(text, synonyms)
+            review.add_synonym(text, word, "anna")
 
 
 def test_searches_are_counted_by_the_clock_on_the_wall(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from pipeline.explain.sentences import sentences
 from pipeline.import_warc import import_warc
 from pipeline.progress import Quiet
 from pipeline.refresh import refresh
-from pipeline.search_site.actions import StoreActions, decide
+from pipeline.search_site.actions import StoreActions
 from pipeline.search_site.compare import compare_term
 from pipeline.search_site.serve import Follower, is_behind, secret
 from pipeline.settings import build
@@ -112,10 +112,10 @@ def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None
     actions = StoreActions(chain.engine)
     assert actions.terms(None, TERM, 0, 5)[0] >= 1
     before = chain.engine.store.lexicon.latest_version()
-    actions.decide(TERM, TermStatus.ACCEPTED)
+    actions.review.decide([TERM], TermStatus.ACCEPTED, "anna")
     assert actions.review.pending() == (1, 0, 0)
     with Follower(chain.engine):
-        version = actions.publish()
+        version = actions.review.publish("anna")
         assert version.version == before + 1
         assert eventually(lambda: not is_behind(chain.engine))
     assert actions.lexicon().version == version.version
@@ -130,14 +130,14 @@ def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None
     assert domain.measures.precision_at_10 > base.measures.precision_at_10
     assert report.comparison([base, domain])[1]["words"] == [TERM]
     with pytest.raises(LexiconError, match="nothing to publish"):
-        actions.publish()
+        actions.review.publish("anna")
 
 
 def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
     with pytest.raises(LexiconError):
-        decide(chain.engine, ["页\u200b岩"], TermStatus.ACCEPTED)
+        StoreActions(chain.engine).review.decide(["页\u200b岩"], TermStatus.ACCEPTED, "anna")
     with pytest.raises(LexiconError, match="no such term"):
-        decide(chain.engine, ["从没见过的词组"], TermStatus.REJECTED)
+        StoreActions(chain.engine).review.decide(["从没见过的词组"], TermStatus.REJECTED, "anna")
 
 
 def test_status_and_explain_account_for_pages(chain: Chain) -> None:

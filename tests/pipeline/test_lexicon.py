@@ -14,6 +14,7 @@ from pipeline.cli.main import cli
 from pipeline.engine import open_store
 from pipeline.search_site.review_service import StoreReview, described, inner_words, learn_order
 from pipeline.settings import load_settings
+from tests.terms import decide
 
 TEXTS = ("页岩气", "页岩", "页岩气井", "钻井", "钻头")
 
@@ -147,7 +148,7 @@ def test_the_order_of_review_is_learned_after_some_acts(plumb: Plumb) -> None:
         store.lexicon.replace_candidates([Term(f"词{n:02}", 0.5, 5, 3) for n in range(40)])
         assert not learn_order(store)
         for n, learned in [(0, True), *((n, False) for n in range(1, 10)), (10, True), (11, False)]:
-            store.lexicon.decide([f"词{n:02}"], TermStatus.ACCEPTED)
+            decide(store, [f"词{n:02}"], TermStatus.ACCEPTED)
             assert learn_order(store) is learned, n
     assert "词" in plumb.says("show", "--order", "review", "--limit", "3")
 

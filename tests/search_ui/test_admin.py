@@ -176,10 +176,22 @@ def test_what_was_not_found_becomes_a_synonym_in_one_step() -> None:
     assert "no such term: nowhere" in refused
 
 
+def test_a_synonym_is_added_to_those_of_a_term_that_hundreds_hold_and_can_be_taken_back() -> None:
+    """In the reviewer's own name, so that an undo takes back this and nothing else."""
+    others = [replace(term(f"页岩气{n}", score=900.0 - n), status=TermStatus.ACCEPTED) for n in range(400)]
+    known = replace(term("页岩气", score=1.0), status=TermStatus.ACCEPTED, synonyms=("岩气",))
+    actions = reports(all_terms=[known, *others])
+    client, token = signed_in(actions, Role.REVIEWER)
+    client.post("/admin/searches/synonym", data={"token": token, "query": "页言气", "term": "页岩气"})
+    assert actions.all_terms[0].synonyms == ("岩气", "页言气")
+    client.post("/admin/lexicon/undo", data={"token": token})
+    assert actions.all_terms[0].synonyms == ("岩气",)
+
+
 def test_what_the_lexicon_refuses_is_said() -> None:
     client, token = signed_in(reports())
     told = client.post("/admin/searches/candidate", data={"token": token, "query": " "}, follow_redirects=True).text
-    assert "a term without letters" in told
+    assert "the word is empty" in told
 
 
 def test_readers_of_reports_are_shown_no_forms() -> None:
