@@ -124,7 +124,7 @@ class Visit:
         if refusal is not None:
             raise no_page(address, refusal)
         self.pause(max(self.settings.delay, rules.delay))
-        result = self.fetcher.fetch(FrontierEntry(0, address, origin_of(address), 0, 0, Kind.UNKNOWN, 0.0))
+        result = self.fetcher.fetch(FrontierEntry(0, address, host_of(address), 0, 0, Kind.UNKNOWN, 0.0))
         if result.page is None and not result.redirect:
             raise no_page(address, result.outcome)
         return result.page or result.redirect

@@ -11,7 +11,7 @@ from crawler.urls.canonical import canonical
 from docstore import fields
 from docstore.errors import PlumblineError
 from docstore.frontier.table import FrontierTable, NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry, Kind, Reason, document_id
+from docstore.model import FrontierEntry, Kind, Reason, StageReport, document_id
 from pipeline import stages
 from pipeline.engine import Engine
 
@@ -89,10 +89,8 @@ def refresh(engine: Engine, url: str) -> Trace:
     cannot find within SEARCHABLE_SECONDS what it acknowledged.
     """
     entry = known_entry(engine, url)
-    settings, data_dir = engine.settings.crawl, engine.settings.data_dir
     engine.index.ensure()  # a Solr that has to be started first is not what is measured
-    with engine.lock("crawl"), closing(Fetcher(settings, engine.addresses)) as fetcher:
-        crawled = run_crawl(OnePage(engine.store.frontier, entry), fetcher, settings, data_dir / "seen.bloom")
+    crawled = fetch_again(engine, entry)
     fetched = visited_at(engine, entry.url)
     extracted = stages.extract(engine)
     times = [("fetched", fetched), ("extracted", time.time())]
@@ -102,6 +100,14 @@ def refresh(engine: Engine, url: str) -> Trace:
     times.append(("searchable", time.time()))
     outcomes = [str(reason) for report in (crawled, extracted, indexed) for reason in report.counts]
     return Trace(entry.url, tuple(times), tuple(outcomes))
+
+
+def fetch_again(engine: Engine, entry: FrontierEntry) -> StageReport:
+    """A crawl of this page alone, by the rules of any other: where the crawl looks for a topic, the page is judged."""
+    with engine.lock("crawl"), closing(Fetcher(engine.settings.crawl, engine.addresses)) as fetcher:
+        settings, guide = stages.looking_for_topic(engine)
+        table, seen = OnePage(engine.store.frontier, entry), engine.settings.data_dir / "seen.bloom"
+        return run_crawl(table, fetcher, settings, seen, guide=guide)
 
 
 def known_entry(engine: Engine, url: str) -> FrontierEntry:

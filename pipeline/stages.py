@@ -37,7 +37,7 @@ from indexer.sync import apply_lexicon, remove_orphans, sync
 from lexicon.counting.corpus import Document
 from lexicon.mine import mine_terms
 from lexicon.offers import Reviewed
-from pipeline.cli.crawl_progress import shown
+from pipeline.crawl_progress import shown
 from pipeline.engine import Engine
 from pipeline.run_record import RunRecord
 from pipeline.search_site.review_service import StoreReview

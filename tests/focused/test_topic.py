@@ -24,6 +24,7 @@ from pipeline.cli.main import cli, report
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
+from pipeline.refresh import fetch_again, known_entry
 from pipeline.settings import Settings, build, load_settings
 from pipeline.topic.guide import add_proposals, guide_for, settings_for
 from pipeline.topic.service import Wanted, define, proposals
@@ -107,6 +108,25 @@ def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], tmp_path: Pat
         assert report.explain(engine, off)["judgement"][0]["was"] == "not kept"
         good = [row for row in engine.store.frontier.desk.rows("*") if row.reason in (Reason.FETCHED, Reason.UNCHANGED)]
         assert stages.extract(engine).total == len(good)  # what is off topic goes no further
+
+
+def test_a_page_that_is_fetched_again_by_itself_is_judged(demo: list[str], tmp_path: Path) -> None:
+    """`plumb refresh URL`, in a vertical that looks for a topic."""
+    crawled(tmp_path, demo, max_pages=25)
+    example = example_among(tmp_path, demo)
+    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), Quiet()) as engine:
+        define(engine, Wanted(NAME, terms=("页岩气", "水平井"), examples=(example,)))
+        stages.crawl(engine)
+        rows = engine.store.frontier.desk.rows("*")
+        waiting = [row.url for row in rows if not row.reason]
+        decided = {one.url for one in engine.store.judgements.all()}
+        for url in waiting[:3]:
+            report = fetch_again(engine, known_entry(engine, url))
+            assert report.total == 1
+        judged = {one.url: one for one in engine.store.judgements.all()}
+        assert judged.keys() - decided == set(waiting[:3])
+        off = {row.url for row in engine.store.frontier.desk.rows("*") if row.reason == Reason.OFF_TOPIC}
+        assert {url for url in waiting[:3] if not judged[url].kept} == off & set(waiting[:3])
 
 
 def test_another_strategy_takes_over_the_frontier(demo: list[str], tmp_path: Path) -> None:

@@ -9,15 +9,15 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-import pipeline.cli.crawl_progress
+import pipeline.crawl_progress
 from crawler.progress import Progress
 from crawler.schedule.forecast import Paces, foretold, longest
 from crawler.settings import CrawlSettings
 from docstore.frontier.order import HostBacklog
 from docstore.frontier.table import NewUrl, Visit
 from docstore.model import Kind, Outcome, Reason
-from pipeline.cli.crawl_progress import how_far, in_lines, shown
 from pipeline.cli.main import cli
+from pipeline.crawl_progress import how_far, in_lines, shown
 from pipeline.engine import Engine
 from pipeline.progress import Quiet, Terminal
 from pipeline.settings import Settings, load_settings
