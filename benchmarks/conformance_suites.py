@@ -40,15 +40,15 @@ class Verdict:
 Check = Callable[[Row], Iterator[Verdict]]
 
 NOT_HTTP = "only http and https are asked for"
-CREDENTIALS = "an address with credentials is refused, not asked for under another name"
+CREDENTIALS = "a URL with credentials is refused, not asked for under another name"
 NO_HOST = "a host that no name server can know, and port 0, are refused"
-NO_SCHEME = "an address without scheme is relative; only the settings take one for http"
+NO_SCHEME = "a URL without scheme is relative; only the settings take one for http"
 UNESCAPED = "escapes of reserved characters stay, and none is undone twice: `%2561` is not `a`"
 BROWSER = "we ask as browsers do (WHATWG), which leave this character or host as it is"
 PATH_UTF8 = "a path is UTF-8 whatever the page's encoding (WHATWG)"
 BLANK = "parameters without value are kept: they may say something"
-RAW_UTF8 = "an address in raw UTF-8 is the same as its escaped form"
-SAME_PATH = "`%7e` is `~` to us (RFC 9309, 2.2.2), in rules and addresses alike"
+RAW_UTF8 = "a URL in raw UTF-8 is the same as its escaped form"
+SAME_PATH = "`%7e` is `~` to us (RFC 9309, 2.2.2), in rules and URLs alike"
 UNKNOWN_LINE = "a line that nobody knows does not end a group (RFC 9309, 2.2.4; as google/robotstxt has it)"
 IMAGES = "pictures that a sitemap names are no pages"
 LENIENT = "a charset in quotes that are not closed, and in a parameter list without type: as WHATWG has it"
@@ -125,7 +125,7 @@ def robots_real(row: Row) -> Iterator[Verdict]:
 
 
 def sitemaps(row: Row) -> Iterator[Verdict]:
-    """Addresses and lastmods, as sets."""
+    """URLs and lastmods, as sets."""
     found = read_sitemap(read(row["body"]), row["url"])
     told = row["crawler_commons"]
     want = {(one["loc"], moment_of(one["lastmod"] or "")) for one in (*told.get("urls", ()), *told.get("sitemaps", ()))}
@@ -156,7 +156,7 @@ def _resolved(text: str, base: str = "", encoding: str = "utf-8") -> str | None:
 
 
 def _policy(href: str | None, text: str = "://") -> str:
-    """The rule by which we refuse an address `text`, which is `href` to browsers."""
+    """The rule by which we refuse a URL `text`, which is `href` to browsers."""
     if href is None:
         return NO_HOST if "://" in text else NO_SCHEME
     if not href.startswith(("http:", "https:")):
@@ -182,7 +182,7 @@ def crawler_commons(row: Row) -> Iterator[Verdict]:
 
 
 def urlcanon(row: Row) -> Iterator[Verdict]:
-    """Semantic: the address and its form there are one address to us. Aggressive: our loose form is that form."""
+    """Semantic: the URL and its form there are one URL to us. Aggressive: our loose form is that form."""
     url, want = _bytes(row["url"]), _bytes(row["want"])
     if "://" not in url and re.match(r"\s*[\w%][\w.%-]*/|\s*www", url):
         url = f"http://{url.strip()}"  # as the settings take it
@@ -215,7 +215,7 @@ def w3lib(row: Row) -> Iterator[Verdict]:
 
 
 def _w3lib_address(row: Row) -> Iterator[Verdict]:
-    """The address and its form there are the same to us, as it is asked or as it is compared."""
+    """The URL and its form there are the same to us, as it is asked or as it is compared."""
     if isinstance(row["want"], dict) and "error" in row["want"]:
         return
     text, want, encoding = text_of(row["args"][0]), text_of(row["want"]), str(row["kwargs"].get("encoding", "utf-8"))
@@ -335,7 +335,7 @@ def content_type(row: Row) -> Iterator[Verdict]:
 
 
 def meta_refresh(row: Row) -> Iterator[Verdict]:
-    """Delay and address."""
+    """Delay and URL."""
     found = refresh_of(row["input"])
     yield judge(found and {"delay": found.delay, "url": found.url or None}, row["want"], row)
 

@@ -6,7 +6,7 @@ Builds crawlbench, whose source DATA holds or stands beside (else ../shared/tool
     manners      what the server saw of us, over a site that sets traps and forbids things
     kill9        what twenty times kill -9 in one crawl costs
     incremental  seven days of a changing site, the last two without a change; incremental and full
-    million      memory and start with a million known addresses
+    million      memory and start with a million known URLs
     tables       loads of the queue policies (WD-E1, WD-F1/F2), and the Bloom filters
 
 All of it takes some 20 minutes on two cores. The peers live in .venv-crawlers (benchmarks/peers/crawlers.txt); without
@@ -77,7 +77,7 @@ class Bench:
 @click.option("--pages", default=4000, show_default=True, help="Pages of the set crawlbench a run; kill9: five times.")
 @click.option("--rounds", default=3, show_default=True, help="Rounds of the set crawlbench.")
 @click.option("--kills", default=20, show_default=True, help="Kills of the set kill9.")
-@click.option("--addresses", default=1_000_000, show_default=True, help="Addresses in the Bloom filters.")
+@click.option("--addresses", default=1_000_000, show_default=True, help="URLs in the Bloom filters.")
 @click.option("--seed", default=1, show_default=True, help="Of the site that is served.")
 def main(data: Path, sets: tuple[str, ...], systems: tuple[str, ...], peers: Path, **sizes: int) -> None:
     """Measure."""
@@ -175,7 +175,7 @@ def command_of(bench: Bench, system: str, folder: Path) -> list[str]:
 
 
 def million(bench: Bench) -> Iterator[Figure]:
-    """Memory and start with a million known addresses."""
+    """Memory and start with a million known URLs."""
     with bench.serve(50, 20_000) as site:
         (bench.folder / "million").mkdir()
         yield from million_figures(site, bench.folder / "million")
@@ -207,7 +207,7 @@ def incremental(bench: Bench) -> Iterator[Figure]:
 
 
 def tables(bench: Bench) -> Iterator[Figure]:
-    """What needs no server but for its list of addresses."""
+    """What needs no server but for its list of URLs."""
     with bench.serve(50, 20_000) as site:
         yield from sharding_figures(list(site.truth(1)))
     yield from bloom_figures(bench.addresses)

@@ -61,7 +61,7 @@ class Ages:
     """How old the kept copies are: for each page the time for which its copy has not been what is served, over all
     moments between crawls. Beside it those of an oracle, which asks for exactly what has changed.
 
-    `stale` is since when the copy of an address is not what is served (epoch seconds).
+    `stale` is since when the copy of a URL is not what is served (epoch seconds).
     """
 
     stale: dict[str, float] = field(default_factory=dict)
@@ -148,7 +148,7 @@ def share(part: int, whole: int) -> float:
 
 
 def kept_etags(folder: Path) -> dict[str, str]:
-    """Address -> ETag of the copy that is kept."""
+    """URL -> ETag of the copy that is kept."""
     pages = kept_pages(folder / "store.db")
     if not pages:
         return {}

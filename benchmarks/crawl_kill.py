@@ -87,7 +87,7 @@ def killed_run(command: Sequence[str], seconds: float) -> bool:
 
 
 def kept_pages(database: Path) -> dict[str, tuple[str, float]]:
-    """Address -> digest and time of what was fetched, for every page that the store holds."""
+    """URL -> digest and time of what was fetched, for every page that the store holds."""
     if not database.exists():
         return {}
     with closing(sqlite3.connect(database)) as connection:

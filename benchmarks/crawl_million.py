@@ -1,4 +1,4 @@
-"""A crawl that knows a million addresses, all of them due: what it takes to begin, and its memory."""
+"""A crawl that knows a million URLs, all of them due: what it takes to begin, and its memory."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ _BATCH = 20_000
 
 
 def million_figures(site: BenchSite, folder: Path, known: int = KNOWN) -> Iterator[Figure]:
-    """Fill a store with addresses of hosts that are out of reach by priority, begin once (queues and seen filter are
+    """Fill a store with URLs of hosts that are out of reach by priority, begin once (queues and seen filter are
     made then), then crawl a thousand pages."""
     queue_of = by_hflp(DEFAULT_QUEUES)
     with sqlite_store(folder) as store:
@@ -34,7 +34,7 @@ def million_figures(site: BenchSite, folder: Path, known: int = KNOWN) -> Iterat
     command = [sys.executable, "-m", "benchmarks.crawl_ours", "--seeds", str(seeds), "--folder", str(folder)]
     first = one_run([*command, "--pages=1"])
     run = one_run([*command, f"--pages={_PAGES}"])
-    name = f"{known} known addresses"
+    name = f"{known} known URLs"
     yield Figure(name, "plumbline", "first_start_s", first["wall_s"])
     yield Figure(name, "plumbline", "pages_per_s", run["pages"] / run["wall_s"])
     yield Figure(name, "plumbline", "cpu_ms_per_page", 1000 * run["cpu_s"] / run["pages"])

@@ -26,7 +26,7 @@ from docstore.store import sqlite_store
 
 
 @click.command()
-@click.option("--seeds", required=True, type=click.Path(path_type=Path), help="A file with one address a line.")
+@click.option("--seeds", required=True, type=click.Path(path_type=Path), help="A file with one URL a line.")
 @click.option("--folder", required=True, type=click.Path(path_type=Path), help="Where the store is, or is made.")
 @click.option("--pages", default=0, help="Stop after so many pages; 0: no limit.")
 @click.option("--seconds", default=600.0, help="Stop after so many seconds.")

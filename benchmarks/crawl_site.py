@@ -52,7 +52,7 @@ class BenchSite:
         self._ask(f"/day?d={day}")
 
     def truth(self, day: int) -> dict[str, dict[str, Any]]:
-        """Address -> what is served there on a day."""
+        """URL -> what is served there on a day."""
         rows = [json.loads(line) for line in self._ask(f"/truth?day={day}").splitlines()]
         return {row["url"]: row for row in rows}
 

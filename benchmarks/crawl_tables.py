@@ -1,4 +1,4 @@
-"""How evenly queue policies spread addresses (Wang Du 2019, WD-E1, WD-F1, WD-F2), and what Bloom filters cost."""
+"""How evenly queue policies spread URLs (Wang Du 2019, WD-E1, WD-F1, WD-F2), and what Bloom filters cost."""
 
 import resource
 import time
@@ -21,15 +21,15 @@ HASHES: Mapping[str, Callable[[str], int]] = {
     "host": lambda url: hflp(host_of(url)),
 }
 QUEUES = (100, 101, 128)
-TURNS = (0.5, 1.0, 2.0)  # as many as a queue has addresses in the mean, times this
+TURNS = (0.5, 1.0, 2.0)  # as many as a queue has URLs in the mean, times this
 _SHTML = 37_000
 _ADDRESSES = 1_000_000
 _BATCH = 100_000
 
 
 def sharding_figures(urls: Sequence[str]) -> Iterator[Figure]:
-    """Queues used, load of the fullest by the mean, and the share of addresses dispatched by some times (each queue
-    sends one a turn), over addresses of crawlbench and dated `.shtml` ones."""
+    """Queues used, load of the fullest by the mean, and the share of URLs dispatched by some times (each queue
+    sends one a turn), over URLs of crawlbench and dated `.shtml` ones."""
     dated = [
         f"http://news.cnpc.com.cn/system/2016/{n % 12 + 1:02}/{n % 28 + 1:02}/{1_591_599 + n:09}.shtml"
         for n in range(_SHTML)
@@ -51,7 +51,7 @@ def sharding_figures(urls: Sequence[str]) -> Iterator[Figure]:
 
 
 def bloom_figures(addresses: int = _ADDRESSES) -> Iterator[Figure]:
-    """Operations a second, bytes an address, seconds to load, and share of wrong answers."""
+    """Operations a second, bytes a URL, seconds to load, and share of wrong answers."""
     others = fingerprints("other", range(addresses // 10))
     name = f"bloom {addresses}"
     for kind, make in FILTERS.items():
@@ -82,5 +82,5 @@ def added_in(made: UrlFilter, addresses: int) -> float:
 
 
 def fingerprints(site: str, numbers: Iterable[int]) -> list[str]:
-    """Those of some addresses of a site."""
+    """Those of some URLs of a site."""
     return [fingerprint(f"http://{site}.test/{number}") for number in numbers]

@@ -6,7 +6,7 @@ import numpy as np
 
 from focused.fused.crawl_graph import Floats, Ints
 
-ANY = 0.3  # of the loss: that some relevant address is first; the rest: that all of them are before the others
+ANY = 0.3  # of the loss: that some relevant URL is first; the rest: that all of them are before the others
 
 
 @dataclass(frozen=True)

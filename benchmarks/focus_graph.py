@@ -40,7 +40,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """A closed set of pages by address, and its topics: name -> prefixes of labels."""
+    """A closed set of pages by URL, and its topics: name -> prefixes of labels."""
 
     name: str
     nodes: Mapping[str, Node]
@@ -48,14 +48,14 @@ class Graph:
     cut: Cut = field(repr=False)
 
     def relevant(self, topic: str) -> frozenset[str]:
-        """The addresses whose label says that they are of the topic."""
+        """The URLs whose label says that they are of the topic."""
         prefixes = self.topics[topic]
         return frozenset(
             url for url, node in self.nodes.items() if any(label.startswith(prefixes) for label in node.labels)
         )
 
     def reachable(self, seeds: Iterable[str]) -> dict[str, int]:
-        """Every address that can be reached, with its distance from the nearest seed."""
+        """Every URL that can be reached, with its distance from the nearest seed."""
         found = dict.fromkeys(seeds, 0)
         waiting = deque(found)
         while waiting:
@@ -96,7 +96,7 @@ def read_rows(path: Path) -> Iterable[dict[str, Any]]:
 
 
 def node_of(row: Mapping[str, Any], known: set[str], cut: Cut, context: int) -> Node:
-    """A page, without links that leave the set or lead back to it; each address is linked once, where it is first."""
+    """A page, without links that leave the set or lead back to it; each URL is linked once, where it is first."""
     title, paras = cut(row["title"]), row["paras"]
     blocks = (WordBlock(TITLE, title, 0.5), *(WordBlock(CONTENT, cut(text), 0.5 / len(paras)) for text in paras))
     links: dict[str, LinkWords] = {}

@@ -1,4 +1,4 @@
-"""A crawl replayed over a stored graph: one fetch after another, the best address of the frontier first."""
+"""A crawl replayed over a stored graph: one fetch after another, the best URL of the frontier first."""
 
 import heapq
 import itertools
@@ -32,7 +32,7 @@ class Seconds(NamedTuple):
 
 
 class Queue:
-    """The frontier: addresses by priority; of equals the one found first. A priority may change."""
+    """The frontier: URLs by priority; of equals the one found first. A priority may change."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, str]] = []
@@ -53,7 +53,7 @@ class Queue:
                 self._put(url, priority)
 
     def take(self) -> str | None:
-        """The best address, None if there is none."""
+        """The best URL, None if there is none."""
         while self._heap:
             negative, _, url = heapq.heappop(self._heap)
             if url not in self._taken and -negative == self._priority[url]:

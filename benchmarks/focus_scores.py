@@ -51,7 +51,7 @@ class Score:
 
 
 def score(replay: Replay, relevant: frozenset[str], reachable: int) -> Score:
-    """`relevant` are all addresses of the topic, `reachable` how many of them the seeds lead to, themselves not
+    """`relevant` are all URLs of the topic, `reachable` how many of them the seeds lead to, themselves not
     counted."""
     hits = list(accumulate(int(url in relevant) for url in replay.fetched)) or [0]
     budget = BUDGET * reachable

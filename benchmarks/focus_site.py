@@ -41,7 +41,7 @@ class Shape:
 
 @dataclass
 class Section:
-    """A folder of a host with the addresses of its articles; `label` is its topic or OFF."""
+    """A folder of a host with the URLs of its articles; `label` is its topic or OFF."""
 
     host: str
     path: str
@@ -211,7 +211,7 @@ def blocks_of(title: Words, text: Sequence[Words]) -> tuple[WordBlock, ...]:
 
 
 def node_of(url: str, draft: Draft, links: Sequence[LinkWords], menu: Words, footer: PageWords) -> Node:
-    """A whole page; each address is linked once, none to itself."""
+    """A whole page; each URL is linked once, none to itself."""
     last = tuple(word for words in paragraphs(footer) for word in words)[:FOOTER_WORDS]
     blocks = (*draft.blocks, WordBlock(NAVIGATION, menu, 0.1), WordBlock(OTHER, last, 0.1))
     first: dict[str, LinkWords] = {}
@@ -223,10 +223,10 @@ def node_of(url: str, draft: Draft, links: Sequence[LinkWords], menu: Words, foo
 
 
 def host_of(url: str) -> str:
-    """The host of an address."""
+    """The host of a URL."""
     return url.split("/")[2]
 
 
 def is_portal(url: str) -> bool:
-    """Is it a portal's address, and not a domain site's?"""
+    """Is it a portal's URL, and not a domain site's?"""
     return PORTAL in host_of(url)

@@ -29,7 +29,7 @@ SEED = f"http://{LIST_HOST}/"
 
 @dataclass(frozen=True)
 class GoldPage:
-    """A saved page: the address it is served at, its bytes, and the gold title and body ("" where there is none)."""
+    """A saved page: the URL it is served at, its bytes, and the gold title and body ("" where there is none)."""
 
     set: str
     id: str
@@ -46,7 +46,7 @@ class GoldPage:
 
 
 def load_pages(folder: Path, sets: Sequence[str] = SETS) -> list[GoldPage]:
-    """The pages of the sets that `folder` holds, each at an address of its own."""
+    """The pages of the sets that `folder` holds, each at a URL of its own."""
     taken: set[str] = set()
     pages = []
     for name in sets:
@@ -67,7 +67,7 @@ def may_be_shown(page: GoldPage) -> bool:
 
 
 def read_set(folder: Path, name: str) -> Iterator[GoldPage]:
-    """The pages of one set, at the address that the gold names."""
+    """The pages of one set, at the URL that the gold names."""
     gold = {page["id"]: page for page in json.loads((folder / "gold.json").read_text(encoding="utf-8"))["pages"]}
     with tarfile.open(folder / "pages.tar.xz") as archive:
         for member in archive:
@@ -86,7 +86,7 @@ def read_set(folder: Path, name: str) -> Iterator[GoldPage]:
 
 
 def free_address(page: GoldPage, taken: set[str]) -> str:
-    """The page's own address over plain HTTP; one made for it where it has none, or shares it with another page."""
+    """The page's own URL over plain HTTP; one made for it where it has none, or shares it with another page."""
     if page.url:
         parts = urlsplit(page.url)
         own = canonical(f"http://{parts.netloc}{parts.path or '/'}{'?' + parts.query if parts.query else ''}")
@@ -98,7 +98,7 @@ def free_address(page: GoldPage, taken: set[str]) -> str:
 
 
 class GoldWeb:
-    """Serves `pages` on a free port. Use with `with`. Also the crawler's address policy (`connect_to`)."""
+    """Serves `pages` on a free port. Use with `with`. Also the crawler's IP policy (`connect_to`)."""
 
     def __init__(self, pages: Sequence[GoldPage]) -> None:
         self.pages = {page.url: page for page in pages}

@@ -137,7 +137,7 @@ def fill(url: str, articles: Iterator[tuple[str, str]]) -> None:
 
 
 def url_row(number: int, url: str) -> dict[str, object]:
-    """The row of an address in `urls`."""
+    """The row of a URL in `urls`."""
     known = {"url_id": number, "url": url, "host": url.split("/")[2], "queue": 0, "depth": 1, "kind": "article"}
     return {**known, "priority": 0.5, "due_at": None, "found_at": 0.0, "visited_at": 0.0}
 

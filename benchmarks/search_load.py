@@ -58,7 +58,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 @dataclass(frozen=True)
 class Request:
-    """What a client asks: an address below the server's, and for a POST its body."""
+    """What a client asks: a URL below the server's, and for a POST its body."""
 
     path: str
     body: str = ""
@@ -104,7 +104,7 @@ def write(index: SolrIndex, documents: Sequence[Document], analysis: Analysis) -
 
 @contextmanager
 def served(solr_url: str) -> Iterator[str]:
-    """The site's address, its index being this Solr's collection."""
+    """The site's URL, its index being this Solr's collection."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             Path(folder),

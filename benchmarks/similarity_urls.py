@@ -1,10 +1,10 @@
-"""Zhou's likeness of addresses (ZK-E2): `python -m benchmarks.similarity_urls [--data DIR]`.
+"""Zhou's likeness of URLs (ZK-E2): `python -m benchmarks.similarity_urls [--data DIR]`.
 
-pairs    of addresses of one site, half of them of the same board: from the links of saved pages (DIR in the form of
-         ../shared/data/extraction). A board is the first directory of an address that is no date.
+pairs    of URLs of one site, half of them of the same board: from the links of saved pages (DIR in the form of
+         ../shared/data/extraction). A board is the first directory of a URL that is no date.
 curve    accuracy of ZK-A2 for each threshold, both readings of step 2 (one host contains the other)
 
-A board is read off the address as well, so this tells which threshold goes with which depth, not how sites are built.
+A board is read off the URL as well, so this tells which threshold goes with which depth, not how sites are built.
 """
 
 import json
@@ -25,7 +25,7 @@ from docstore.model import Page
 from focused.papers.url_structure import DEFAULT, StructureSettings, likeness
 
 SITES, PAIRS = 25, 100  # pairs a site: half of one board, half of two
-LEAST = 8  # addresses of a board
+LEAST = 8  # URLs of a board
 THRESHOLDS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 _DATE = re.compile(r"[\d._-]+")
 
@@ -35,7 +35,7 @@ Pair = tuple[str, str, bool]
 @click.command()
 @click.option("--data", default=SHARED / "extraction", type=click.Path(path_type=Path), help="A folder of its form.")
 def main(data: Path) -> None:
-    """Print the accuracy of the likeness of addresses at each threshold."""
+    """Print the accuracy of the likeness of URLs at each threshold."""
     pairs = list(pairs_of(boards_of(data), random.Random(0)))
     if not pairs:
         raise SystemExit(f"no site with two boards in the pages of {data}")
@@ -60,7 +60,7 @@ def accuracy(pairs: Sequence[Pair], settings: StructureSettings, threshold: floa
 
 
 def pairs_of(sites: Mapping[str, Mapping[str, Sequence[str]]], draw: random.Random) -> Iterator[Pair]:
-    """The same number of pairs from each of the sites with most addresses."""
+    """The same number of pairs from each of the sites with most URLs."""
     largest = sorted(sites, key=lambda host: (-sum(map(len, sites[host].values())), host))[:SITES]
     for host in largest:
         boards = list(sites[host].values())
@@ -72,7 +72,7 @@ def pairs_of(sites: Mapping[str, Mapping[str, Sequence[str]]], draw: random.Rand
 
 
 def boards_of(data: Path) -> dict[str, dict[str, list[str]]]:
-    """Host -> board -> addresses, of sites with two boards of some size."""
+    """Host -> board -> URLs, of sites with two boards of some size."""
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for url in sorted(set(addresses(data))):
         parts = urlsplit(url)
@@ -87,7 +87,7 @@ def boards_of(data: Path) -> dict[str, dict[str, list[str]]]:
 
 
 def addresses(data: Path) -> Iterator[str]:
-    """The addresses that the saved pages link to."""
+    """The URLs that the saved pages link to."""
     for gold in sorted(data.glob("*/gold.json")):
         urls = {str(row["id"]): row.get("url") or "" for row in json.loads(gold.read_text(encoding="utf-8"))["pages"]}
         packed = gold.with_name("pages.tar.xz")

@@ -9,7 +9,7 @@ Open `crawl.py` first, then `crawl_loop.py`: take, fetch, keep, follow. The fold
     schedule/   which URL is next: the frontier, its queues, the throttle of each host, the URL-seen test; and what a
                 finished fetch amounts to (`result_handler.py`), with the time of its next visit
     robots/     whether it may be asked for and followed
-    http/       one request inside its limits: time, bytes, addresses that are not inside
+    http/       one request inside its limits: time, bytes, URLs that are not inside
     pages/      what an answer says: links, redirects by markup, soft 404s, encodings
     urls/       how URLs compare: canonical forms, DUST (different URLs, similar text), traps
     sitemaps/   what a site says it has: sitemaps, feeds, and whether their dates can be believed

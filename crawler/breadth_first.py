@@ -19,4 +19,4 @@ class BreadthFirst:
         return -float(parent.entry.depth + 1)
 
     def learn(self, page: Page) -> None:
-        """Nothing to learn: the set of known addresses is the frontier's."""
+        """Nothing to learn: the set of known URLs is the frontier's."""

@@ -39,5 +39,5 @@ class CrawlContext:
 
 
 def seed_rows(plan: CrawlPlan, priority: float = SEED_PRIORITY) -> list[NewUrl]:
-    """The seeds as addresses of the table."""
+    """The seeds as URLs of the table."""
     return [NewUrl(url, host_of(url), plan.queue_of(url), 0, Kind.SEED, priority) for url in plan.seeds]

@@ -372,7 +372,7 @@ class CrawlLoop:
     # -- keeping
 
     def _add(self, new: list[NewUrl]) -> bool:
-        """Put addresses into the table that no visit has led to; are there any?"""
+        """Put URLs into the table that no visit has led to; are there any?"""
         if new:
             self.table.add(new)
             self.backlog.found(new)

@@ -28,7 +28,7 @@ _ABOVE_ZERO = ("minutes", "connect_timeout", "read_timeout", "total_timeout", "r
 
 @dataclass(frozen=True)
 class CrawlPlan:
-    """Canonical seeds, the rules for addresses, and how they are spread over queues (`queues` names that)."""
+    """Canonical seeds, the rules for URLs, and how they are spread over queues (`queues` names that)."""
 
     seeds: tuple[str, ...]
     rules: UrlRules
@@ -45,13 +45,13 @@ def plan_of(settings: CrawlSettings) -> CrawlPlan:
     InsideHosts.of(settings.inside_hosts)
     seeds = tuple(dict.fromkeys(_seed(text) for text in settings.seeds))
     if not seeds:
-        raise SettingsError("crawl.seeds is empty: name at least one address to begin at")
+        raise SettingsError("crawl.seeds is empty: name at least one URL to begin at")
     rules = UrlRules(_scopes(settings, seeds), deepest=settings.depth)
     for seed in seeds:
         reason = refuse(seed, rules)
         if reason is not None:
             raise SettingsError(f"crawl.seeds: {seed} {_COMPLAINTS.get(reason, reason)}")
-    # The best address of a host comes first only where all addresses of the host are in one queue.
+    # The best URL of a host comes first only where all URLs of the host are in one queue.
     policy = "host" if strategy_of(settings) in FOCUSED else settings.queue_policy
     name = "host" if policy == "host" else f"{policy}/{settings.queues}"
     queue_of = QUEUE_POLICIES[policy](settings.queues)
@@ -62,7 +62,7 @@ def plan_of(settings: CrawlSettings) -> CrawlPlan:
 
 _COMPLAINTS = {
     Reason.OFF_SCOPE: "lies outside its own scope; add its host to crawl.scope or leave the seed out",
-    Reason.NOT_TEXT: "is not a page: its address ends like a picture, an archive or another file",
+    Reason.NOT_TEXT: "is not a page: its URL ends like a picture, an archive or another file",
     Reason.TOO_LONG: "is too long",
 }
 
@@ -76,7 +76,7 @@ def check_contact(plan: CrawlPlan, settings: CrawlSettings) -> None:
         name, port = host_and_port(host)
         if not inside.has_name(name, port) and not _is_number(name):
             raise SettingsError(
-                f"crawl.contact is empty: name an address or a page where {host} can reach you before you crawl it"
+                f"crawl.contact is empty: name a URL or a page where {host} can reach you before you crawl it"
             )
 
 
@@ -87,7 +87,7 @@ def _is_number(name: str) -> bool:
 def _seed(text: str) -> str:
     url = canonical(text if "://" in text else f"http://{text}")
     if isinstance(url, Reason):
-        raise SettingsError(f"crawl.seeds: {text[:200]!r} is not an http or https address")
+        raise SettingsError(f"crawl.seeds: {text[:200]!r} is not an http or https URL")
     return url
 
 

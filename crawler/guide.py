@@ -114,4 +114,4 @@ class FocusedStrategy(Protocol):
         """Take note of a page that was judged, kept or not."""
 
     def rescored(self) -> Mapping[str, float]:
-        """Addresses not fetched yet whose priority has changed since the last call, with the new one."""
+        """URLs not fetched yet whose priority has changed since the last call, with the new one."""

@@ -1,7 +1,7 @@
 """Hosts that nobody has named, and that pages worth keeping often link to: proposed to the operator, never asked.
 
-A footer leads from every page to the same address; a source is linked at many of its own. So what counts is how many
-addresses of a host are linked, and from how many sites. Which hosts the operator took up is kept in `sites.json`.
+A footer leads from every page to the same URL; a source is linked at many of its own. So what counts is how many
+URLs of a host are linked, and from how many sites. Which hosts the operator took up is kept in `sites.json`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ _ADDED = "sites.json"
 
 @dataclass(frozen=True)
 class HostSuggestion:
-    """A host, how many kept pages link to it, to how many of its addresses (up to 100), from how many hosts (up to
+    """A host, how many kept pages link to it, to how many of its URLs (up to 100), from how many hosts (up to
     20), and one such link."""
 
     host: str
@@ -65,7 +65,7 @@ class HostSuggestions:
             self._hosts = dict(best[: _MAX_HOSTS // 2])
 
     def best(self) -> list[HostSuggestion]:
-        """The hosts, those first whose addresses are most, each counted for every host that links to it."""
+        """The hosts, those first whose URLs are most, each counted for every host that links to it."""
         found = [
             HostSuggestion(host, one["pages"], len(one["addresses"]), len(one["sites"]), one["example"], one["anchor"])
             for host, one in self._hosts.items()
@@ -92,15 +92,15 @@ def proposed(folder: Path) -> list[HostSuggestion]:
 
 
 def added_sites(folder: Path) -> tuple[str, ...]:
-    """The addresses at which the crawl of added hosts begins."""
+    """The URLs at which the crawl of added hosts begins."""
     return tuple(str(seed) for seed in read_state(folder / _ADDED).get("added", ()))
 
 
 def add_site(folder: Path, text: str) -> str:
-    """Take up a host, named so or by an address of it; where its crawl begins. SettingsError for what is neither."""
+    """Take up a host, named so or by a URL of it; where its crawl begins. SettingsError for what is neither."""
     url = canonical(text if "://" in text else f"http://{text}")
     if isinstance(url, Reason):
-        raise SettingsError(f"{text[:200]!r} is neither a host nor an http or https address")
+        raise SettingsError(f"{text[:200]!r} is neither a host nor an http or https URL")
     seed = origin_of(url) + "/"
     _keep_added(folder, dict.fromkeys((*added_sites(folder), seed)))
     return seed

@@ -24,7 +24,7 @@ ReadPage = Callable[[Page], PageWords]
 
 @dataclass(frozen=True)
 class PageReading:
-    """A fetched page as words, with its links (each address once, none to the page itself)."""
+    """A fetched page as words, with its links (each URL once, none to the page itself)."""
 
     page: PageWords
     links: tuple[LinkWords, ...] = ()
@@ -40,7 +40,7 @@ class Guide(Protocol):
         """What to make of a fetched page. `anchors` has the text of each of its links. In one thread."""
 
     def priority(self, url: str) -> float | None:
-        """How soon to fetch an address; None: not at all, as far as is known."""
+        """How soon to fetch a URL; None: not at all, as far as is known."""
 
 
 def read_links(page_url: str, links: Sequence[Link], cut: Cut) -> tuple[LinkWords, ...]:

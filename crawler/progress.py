@@ -31,7 +31,7 @@ class HostProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come: visits by reason, addresses added, fetches under way, seconds since the start.
+    """How far a run has come: visits by reason, URLs added, fetches under way, seconds since the start.
 
     `left` URLs are due and not visited, `at_work` hosts have some of them, of which the slowest one `takes` so many
     seconds at its present gap. `hosts` are told only now and then.
@@ -93,7 +93,7 @@ class Tally:
     """What a run counts, and whatever is worth a line at its end."""
 
     counts: Counter[Reason] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)  # links, not addresses of the table
+    refused: Counter[str] = field(default_factory=Counter)  # links, not URLs of the table
     added: int = 0
     fetched: int = 0
     seeds: dict[str, Outcome] = field(default_factory=dict)

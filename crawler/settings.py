@@ -15,10 +15,10 @@ class CrawlSettings:
     """How far, how fast and how often to crawl. Those of Wang Du 2019 (WD-E1) are in docs/papers.md.
 
     `queues` is prime on purpose: ELFHash's low four bits are those of the last character, so with 100 queues
-    addresses that end alike (`...shtml`) reach only 25 of them; with a prime modulus both hashes spread evenly.
+    URLs that end alike (`...shtml`) reach only 25 of them; with a prime modulus both hashes spread evenly.
     """
 
-    seeds: tuple[str, ...] = field(default=(), metadata={"help": "addresses where the crawl begins"})
+    seeds: tuple[str, ...] = field(default=(), metadata={"help": "URLs where the crawl begins"})
     scope: tuple[str, ...] = field(
         default=(),
         metadata={
@@ -39,9 +39,7 @@ class CrawlSettings:
         metadata={"help": "longest run, in minutes; plumb status foretells how many such runs the sites take"},
     )
     max_pages: int = field(default=0, metadata={"help": "pages fetched in one run at most; 0: no limit"})
-    queue_policy: str = field(
-        default="hflp", metadata={"help": "how addresses are spread over queues: hflp, elf or host"}
-    )
+    queue_policy: str = field(default="hflp", metadata={"help": "how URLs are spread over queues: hflp, elf or host"})
     queues: int = field(
         default=DEFAULT_QUEUES, metadata={"help": "number of queues; a prime spreads best (unused by host)"}
     )
@@ -75,7 +73,7 @@ class CrawlSettings:
     contact: str = field(
         default="",
         metadata={
-            "help": "address or page of the operator, sent with every request so sites can complain; real sites need it"
+            "help": "URL or page of the operator, sent with every request so sites can complain; real sites need it"
         },
     )
     headers: tuple[str, ...] = field(

@@ -1,6 +1,6 @@
 """The document model: what passes between the stages, as frozen values.
 
-    Link     an address worth asking, with the words around it   crawler -> frontier
+    Link     a URL worth asking, with the words around it   crawler -> frontier
     Page     an answer that was fetched and kept (bytes in WARC)  crawler -> extractor
     Article  what a reader came for: title, date, body            extractor -> lexicon, indexer
     Term     a candidate word of the domain, with its evidence    lexicon -> administrator
@@ -37,8 +37,8 @@ class Reason(StrEnum):
     TOO_LONG = "url_too_long"
     OFF_SCOPE = "off_scope"
     TOO_DEEP = "too_deep"
-    TRAP = "trap"  # one of many addresses alike whose pages say nothing new
-    NOT_TEXT = "not_text"  # the address ends like a picture, an archive ...
+    TRAP = "trap"  # one of many URLs alike whose pages say nothing new
+    NOT_TEXT = "not_text"  # the URL ends like a picture, an archive ...
     ROBOTS_FORBIDDEN = "robots_forbidden"
     ROBOTS_UNAVAILABLE = "robots_unavailable"  # RFC 9309: a failing robots.txt forbids everything
     INSIDE_ADDRESS = "inside_address"  # loopback, private or reserved network
@@ -47,7 +47,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"
     TOO_MANY_REDIRECTS = "too_many_redirects"
     REDIRECTED_OFF_SCOPE = "redirected_off_scope"
-    DUPLICATE = "duplicate"  # redirected to an address that is crawled on its own
+    DUPLICATE = "duplicate"  # redirected to a URL that is crawled on its own
     HTTP_ERROR = "http_error"
     GONE = "gone"  # 404 or 410
     NOT_HTML = "not_html"
@@ -62,7 +62,7 @@ class Reason(StrEnum):
     NO_BODY = "no_body"
     COPYRIGHT_ONLY = "copyright_only"
     CONTINUATION = "continuation"  # a later page of an article: its text is with the first page
-    DOUBLE = "double"  # an AMP, print or mobile version of an article that is kept under another address
+    DOUBLE = "double"  # an AMP, print or mobile version of an article that is kept under another URL
     LOST_PAGE = "lost_page"  # its WARC record cannot be read any more
     # index
     INDEXED = "indexed"
@@ -168,7 +168,7 @@ class Block:
     """One block of an article.
 
     `text` is plain; the cells of a ROW stand between tabs, CODE keeps its line breaks, a PICTURE's text is its
-    alternative text and `url` its absolute address. `level` is 1 to 6 for a HEADING, the depth (from 1) of an ITEM;
+    alternative text and `url` its absolute URL. `level` is 1 to 6 for a HEADING, the depth (from 1) of an ITEM;
     `ordered` an ITEM of a numbered list. `links` are (start, end, absolute URL) in code points of `text`.
     """
 
@@ -198,7 +198,7 @@ class Article:
     day and the time zone as far as the page states them (`2024-05-01T10:20:00+08:00`) or "", `modified` the day of the
     last change or ""; `date_source` says where the date was read (`url`, `json-ld`, `meta`, `time`, `text` or "").
     `source` is whom the article was taken over from, `section` the channel it stands in. `canonical_url` is the
-    address that the page names as its own, `next_url` the page on which the article goes on, `picture` its lead
+    URL that the page names as its own, `next_url` the page on which the article goes on, `picture` its lead
     picture; absolute, or "". `signature` is the MinHash of the body, whose likeness to another's estimates how much
     of the two texts is the same; () for texts too short to tell. `method` names the method that read the page.
     """

@@ -29,9 +29,9 @@ class Freshness:
 
 @dataclass(frozen=True)
 class SiteTotals:
-    """One host: its addresses, those that are due, articles, and how the last visit to each of its pages ended.
+    """One host: its URLs, those that are due, articles, and how the last visit to each of its pages ended.
 
-    `example` is one of its addresses, `last_visit` epoch seconds or None.
+    `example` is one of its URLs, `last_visit` epoch seconds or None.
     """
 
     host: str
@@ -60,7 +60,7 @@ class StatusTable:
         return counts
 
     def due_count(self, before: float) -> int:
-        """How many addresses are due."""
+        """How many URLs are due."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).where(urls.c.due_at <= before)) or 0
 
@@ -83,7 +83,7 @@ class StatusTable:
             )
 
     def sites(self, limit: int = MAX_SITES) -> list[SiteTotals]:
-        """The `limit` hosts with the most addresses."""
+        """The `limit` hosts with the most URLs."""
         due = func.sum(case((urls.c.due_at <= self._clock(), 1), else_=0))
         hosts = (
             select(urls.c.host, func.min(urls.c.url), func.count(), due, func.max(urls.c.visited_at))

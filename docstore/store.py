@@ -1,11 +1,11 @@
 """The one store of a vertical: what is pending, what was achieved, and the log of changes between.
 
-store.frontier   addresses: what is due, what a visit led to          (docstore/frontier/table.py)
+store.frontier   URLs: what is due, what a visit led to          (docstore/frontier/table.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles/table.py)
 store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
 store.lexicon    candidate terms, decisions, published versions       (docstore/terms/lexicons.py)
 store.acts       what reviewers did with terms; undo                  (docstore/terms/history.py)
-store.queue      terms in the order of review                         (docstore/terms/queue.py)
+store.queue      terms in the order of review                         (docstore/terms/review_queue.py)
 store.changes    the change log that drives the index                 (docstore/changes.py)
 store.status     counts, one URL's path, runs                         (docstore/status.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
@@ -30,7 +30,7 @@ from docstore.searches import SearchTable
 from docstore.status import StatusTable
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable
-from docstore.terms.queue import TermQueue
+from docstore.terms.review_queue import TermQueue
 from docstore.warc_reading import MAX_BODY
 
 

@@ -1,17 +1,17 @@
 """The tables. SQLite (WAL) by default, PostgreSQL by URL; nothing here is special to either.
 
-urls      the frontier: one row an address ever accepted; `due_at` says when it is to be asked (again)
-pages     the answer kept for an address, as a pointer into the WARC files
-outcomes  what each stage last did with an address, and why
+urls      the frontier: one row a URL ever accepted; `due_at` says when it is to be asked (again)
+pages     the answer kept for a URL, as a pointer into the WARC files
+outcomes  what each stage last did with a URL, and why
 articles  the article that a page (or a chain of pages) became; `duplicate_of` groups copies, `series` what is similar
-parts     what a page is by itself, where the article is kept under another address or joined of several pages
-ties      addresses that a page names as the next page of its article, or as its original
+parts     what a page is by itself, where the article is kept under another URL or joined of several pages
+ties      URLs that a page names as the next page of its article, or as its original
 bands     keys of those articles that copies and similar ones are looked for among
 teasers   what a page shows of another one below that one's headline
 page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
 changes   the change log: what the indexer has still to do, in order; a row is deleted when it is done
-indexed   what the index holds of an address, and by which lexicon it was segmented
+indexed   what the index holds of a URL, and by which lexicon it was segmented
 terms     candidate words with their evidence and what reviewers said of them
 term_acts, term_changes   who said what of which terms and when, with what there was before: nothing is ever lost
 lexicons, lexicon_entries   published versions; never changed once written
@@ -148,7 +148,7 @@ ties = Table(
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
     Column("kind", String(16), primary_key=True),  # next or canonical
-    Column("target", Text, nullable=False),  # an address of the same site, without its scheme
+    Column("target", Text, nullable=False),  # a URL of the same site, without its scheme
     Index("ties_by_target", "target"),
 )
 

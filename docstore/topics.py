@@ -2,7 +2,7 @@
 
 Topic        name, words, example pages, terms, seeds        data folder -> crawler, review page
 TopicTerm    a term of one of Wu's three classes             proposed -> confirmed or refused
-TopicSeed    an address to begin at                          the same
+TopicSeed    a URL to begin at                          the same
 """
 
 from collections.abc import Iterable
@@ -42,7 +42,7 @@ class TopicTerm:
 
 @dataclass(frozen=True)
 class TopicSeed:
-    """An address where the crawl may begin; the other fields as those of `TopicTerm`."""
+    """A URL where the crawl may begin; the other fields as those of `TopicTerm`."""
 
     url: str
     state: TopicState = TopicState.PROPOSED
@@ -96,7 +96,7 @@ class Topic:
         return replace(self, seeds=(*self.seeds, *fresh.values()))
 
     def decided(self, texts: Iterable[str], state: TopicState, kind: TopicTermClass | None = None) -> "Topic":
-        """The topic with a decision on terms (by text) and seeds (by address); `kind` moves terms to another class."""
+        """The topic with a decision on terms (by text) and seeds (by URL); `kind` moves terms to another class."""
         wanted = set(texts)
         terms = (
             replace(term, state=state, kind=kind or term.kind) if term.text in wanted else term for term in self.terms

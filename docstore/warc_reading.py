@@ -21,7 +21,7 @@ from warcio.exceptions import ArchiveLoadFailed
 from docstore.errors import StoreError
 from docstore.model import Outcome, Page, Reason
 
-# What warcio raises at a damaged file; an AttributeError where a record lacks its address.
+# What warcio raises at a damaged file; an AttributeError where a record lacks its URL.
 DAMAGED = (ArchiveLoadFailed, AttributeError, EOFError, ValueError, zlib.error)
 MAX_BODY = 10_000_000  # bytes, as `crawl.max_bytes`
 BEGINNING = 1024  # bytes
@@ -137,7 +137,7 @@ def read_warc(path: Path, cap: int = MAX_BODY, decode: Decode = as_it_is) -> Ite
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
     except DAMAGED as error:
-        lacks = "a record without an address" if isinstance(error, AttributeError) else str(error)
+        lacks = "a record without a URL" if isinstance(error, AttributeError) else str(error)
         fault = " ".join(lacks.split())[:100]
         raise StoreError(
             f"{path} is not a whole WARC file ({fault}): get it anew and import it again; what came before the fault "

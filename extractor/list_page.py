@@ -2,7 +2,7 @@
 
     for an article                                   for a list
       3  JSON-LD describes an article at this URL      4  JSON-LD describes a collection
-      2  a meta says when it was published             3  it is a front page; a channel's address  2, a short one  1
+      2  a meta says when it was published             3  it is a front page; a channel's URL  2, a short one  1
       1  og:type is article or video                   2  links outweigh the text
       2  the URL has a day or a long slug,             1  several headlines stand beside their days
       1  a number or a slug                            3  the text is teasers between headlines
@@ -115,7 +115,7 @@ def teaser_reason(document: Document, body: Body | None, teaser: Teaser | None) 
 
 
 def article_points(document: Document, body: Body | None) -> int:
-    """What the head, the address and the place of the text say for an article; below 0: for a list."""
+    """What the head, the URL and the place of the text say for an article; below 0: for a list."""
     return stated_points(document) + address_points(document.url) + place_points(document, body)
 
 
@@ -160,7 +160,7 @@ def path_of(url: str) -> str:
 
 
 def address_points(url: str) -> int:
-    """What the address says: of one article, a front page, a channel."""
+    """What the URL says: of one article, a front page, a channel."""
     try:
         parts = urlsplit(url)
         keys = parse_qsl(parts.query, max_num_fields=50)

@@ -132,7 +132,7 @@ def is_own(document: Document, headline: Line, url: str) -> bool:
 
 
 def target_of(line: Line, base: str) -> str:
-    """The one address that a line leads to as a whole, "" for another line."""
+    """The one URL that a line leads to as a whole, "" for another line."""
     if line.link_share < ALL_LINK:
         return ""
     found = {plain(attributes_of(attributes).get("href", "")).strip() for _, _, attributes in line.anchors}
@@ -153,7 +153,7 @@ def base_of(document: Document) -> str:
 
 
 def page_key(url: str) -> str:
-    """What the spellings of one page's address have in common: scheme, www., the index file, the file's ending, a slash
+    """What the spellings of one page's URL have in common: scheme, www., the index file, the file's ending, a slash
     at the end, and the fragment apart.
     """
     try:

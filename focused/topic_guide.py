@@ -30,7 +30,7 @@ Propose = Callable[[Sequence[str]], None]
 class GuideConfig:
     """What a focused crawl is made of. `read` and `cut` are called in worker threads, the rest in one.
 
-    `first` are addresses that are fetched before all others, whatever is thought of them; `taught` are example pages
+    `first` are URLs that are fetched before all others, whatever is thought of them; `taught` are example pages
     that the crawl cannot fetch; `propose` is told of words that the kept pages share;
     `known` are words that are no news to it.
     """
@@ -51,9 +51,9 @@ class TopicGuide:
     """The `Guide` of a crawl that looks for a topic. Used by one thread, but for `read`."""
 
     means: GuideConfig
-    priorities: dict[str, float] = field(default_factory=dict)  # of addresses not fetched yet
+    priorities: dict[str, float] = field(default_factory=dict)  # of URLs not fetched yet
     seq: int = 0
-    _shown: set[str] = field(default_factory=set)  # addresses of the pages judged
+    _shown: set[str] = field(default_factory=set)  # URLs of the pages judged
     _shared: DynamicLibrary = field(default_factory=lambda: DynamicLibrary(automatic=False))
     _others: WordStatistics = field(default_factory=WordStatistics)
 
@@ -70,7 +70,7 @@ class TopicGuide:
     ) -> list[str]:
         """Show the strategy what it was shown before. Afterwards `priorities` are to be set in the table.
 
-        Returns the addresses of pages that were not kept and now would be: topic or strategy have changed.
+        Returns the URLs of pages that were not kept and now would be: topic or strategy have changed.
         """
         wanted: list[str] = []
         for one in judged:
@@ -103,7 +103,7 @@ class TopicGuide:
         )
 
     def priority(self, url: str) -> float | None:
-        """How soon to fetch an address; None: not at all, as far as is known."""
+        """How soon to fetch a URL; None: not at all, as far as is known."""
         return self.priorities.get(url)
 
     def _show(self, reading: PageReading) -> tuple[Relevance, tuple[dict[str, float], list[str]]]:
@@ -129,7 +129,7 @@ class TopicGuide:
         return judgement, (changed, [url for url in out if url not in self.priorities and self._is_open(url)])
 
     def _offer(self, links: Sequence[LinkWords], promised: Sequence[float | None]) -> dict[str, float]:
-        """A link counts where it promises more than is known of its address."""
+        """A link counts where it promises more than is known of its URL."""
         changed: dict[str, float] = {}
         for link, value in zip(links, promised, strict=True):
             if value is not None and self._is_open(link.url) and value > self.priorities.get(link.url, -inf):
@@ -147,7 +147,7 @@ class TopicGuide:
         return changed
 
     def _is_open(self, url: str) -> bool:
-        """Has it still to be said when the address is fetched?"""
+        """Has it still to be said when the URL is fetched?"""
         return url not in self._shown and url not in self.means.first
 
     def _share(self, page: PageWords, judgement: Relevance) -> None:

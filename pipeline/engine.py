@@ -95,7 +95,7 @@ class Engine:
         return SolrIndex(url, settings.collection, settings.request_timeout)
 
     def revive_solr(self) -> None:
-        """If the embedded Solr was killed, start it anew, at another address; until then searches fail at once."""
+        """If the embedded Solr was killed, start it anew, at another URL; until then searches fail at once."""
         if self._index is not None and not self.settings.index.solr_url and refuses(self._index.base_url):
             self._index = self._open_index()
 

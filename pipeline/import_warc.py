@@ -58,7 +58,7 @@ def import_page(engine: Engine, page: Page) -> Reason:
 
 
 def keep(engine: Engine, page: Page) -> Reason:
-    """Add the address to the frontier (never to be asked unless the crawl finds it too) and keep the page."""
+    """Add the URL to the frontier (never to be asked unless the crawl finds it too) and keep the page."""
     frontier, crawl = engine.store.frontier, engine.settings.crawl
     host = host_of(page.url)
     queue = QUEUE_POLICIES[crawl.queue_policy](crawl.queues)(page.url)

@@ -43,10 +43,10 @@ class SourcePage:
 
 
 def address_of(url: str) -> str:
-    """The canonical form of an address. PlumblineError where it has none."""
+    """The canonical form of a URL. PlumblineError where it has none."""
     found = canonical(url)
     if isinstance(found, Reason):
-        raise PlumblineError(f"{url!r} is not an address: {found}")
+        raise PlumblineError(f"{url!r} is not a URL: {found}")
     return found
 
 
@@ -73,7 +73,7 @@ def page_in_file(path: Path, url: str) -> SourcePage:
 
 
 def page_in_store(engine: "Engine", url: str) -> SourcePage:
-    """The kept version of a page. PlumblineError for an address that was never fetched, or whose bytes are lost."""
+    """The kept version of a page. PlumblineError for a URL that was never fetched, or whose bytes are lost."""
     address = address_of(url)
     rows = engine.store.status.explain(address).get("pages", [])
     if not rows:
@@ -118,7 +118,7 @@ class Visit:
         self.rules: dict[str, RobotsRules] = {}
 
     def ask(self, address: str) -> Page | str:
-        """The page, or the address that it has moved to."""
+        """The page, or the URL that it has moved to."""
         rules = self.rules_for(origin_of(address))
         refusal = rules.refuse(address)
         if refusal is not None:

@@ -33,7 +33,7 @@ class Trace:
 
 
 class OnePage:
-    """A frontier with one address in it, due now; what is found on the page goes to the real one."""
+    """A frontier with one URL in it, due now; what is found on the page goes to the real one."""
 
     def __init__(self, table: FrontierTable, entry: FrontierEntry) -> None:
         self._table = table
@@ -114,7 +114,7 @@ def known_entry(engine: Engine, url: str) -> FrontierEntry:
     """The frontier's entry for `url`."""
     address = canonical(url)
     if isinstance(address, Reason):
-        raise PlumblineError(f"{url!r} is not an address: {address}")
+        raise PlumblineError(f"{url!r} is not a URL: {address}")
     entry = engine.store.frontier.entries([address]).get(address)
     if entry is None:
         raise PlumblineError(f"{address} was never seen: crawl a page that links to it first")

@@ -51,7 +51,7 @@ FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth 
 
 
 def crawl(engine: Engine, watch: Callable[[Progress], None] | None = None) -> StageReport:
-    """Ask every address that is due, follow what is worth following; `watch` is told now and then how far it is."""
+    """Ask every URL that is due, follow what is worth following; `watch` is told now and then how far it is."""
     with engine.lock("crawl"), closing(Fetcher(engine.settings.crawl, engine.addresses)) as fetcher:
         settings, guide = looking_for_topic(engine)
         seen = engine.settings.data_dir / "seen.bloom"

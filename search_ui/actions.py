@@ -124,7 +124,7 @@ class Reports(Protocol):
         """The last runs alone."""
 
     def sites(self) -> Sequence[CrawledSite]:
-        """The sites with the most addresses."""
+        """The sites with the most URLs."""
 
     def searches(self, days: int) -> SearchReport:
         """The search log of the last `days` days, days as the server's clock counts them."""

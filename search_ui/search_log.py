@@ -21,7 +21,7 @@ MASK = "[…]"
 MAX_WAITING = 2000  # searches and clicks
 PAUSE = 0.5  # seconds in which what comes is gathered into one transaction
 _DIGIT_RUN = 9  # so many digits in a row are somebody's number: an account, a card, an identity
-# An address, then numbers as they are written: Chinese and foreign telephones, cards, identity cards, passports.
+# A URL, then numbers as they are written: Chinese and foreign telephones, cards, identity cards, passports.
 # Years, dates (2016-05-09) and the numbers of standards (GB/T 19001-2016) are what people search a domain for.
 _PERSONAL = re.compile(
     "|".join(

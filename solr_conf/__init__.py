@@ -4,7 +4,7 @@ In come documents with the fields of `docstore/fields.py`; Solr keeps each text 
 characters, and as the words of two dictionaries that Python has cut. Out come hits, snippets and facets.
 
 Open `schema.xml` first: the fields, and how each text type makes its tokens. `solrconfig.xml` says when a change
-is durable and when it is seen, and which addresses exist. Everything in this folder but Python files is the
+is durable and when it is seen, and which URLs exist. Everything in this folder but Python files is the
 configset; a change of any byte makes a new collection (`SolrIndex.ensure`), so nothing has to be migrated in place.
 """
 

@@ -176,7 +176,7 @@ def number(place: Locator) -> int:
 
 
 def links(page: Page) -> list[str]:
-    """The addresses of the hits on a result page."""
+    """The URLs of the hits on a result page."""
     hits: list[str] = page.locator("#hits h2 a").evaluate_all("all => all.map(a => a.href)")
     return hits
 
@@ -210,7 +210,7 @@ def vocabulary(page: Page) -> set[str]:
 
 
 def odd_addresses(page: Page) -> list[str]:
-    """Addresses that are neither a path nor http(s): javascript:, data:, what a browser makes of `//`."""
+    """URLs that are neither a path nor http(s): javascript:, data:, what a browser makes of `//`."""
     found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll("[href], [src], [action]")].flatMap(one =>
             ["href", "src", "action"].map(name => one.getAttribute(name)).filter(

@@ -21,7 +21,7 @@ from docstore.searches import Click, LoggedSearch, SearchReport
 from docstore.status import Freshness, SiteTotals
 from docstore.store import Store
 from docstore.terms.history import Act, ActKind, TermEdit
-from docstore.terms.queue import TermQuery
+from docstore.terms.review_queue import TermQuery
 from pipeline.search_site.review_service import StoreReview
 from search_ui.actions import CrawledSite, Nights, Overview, RunSummary, StageSummary
 from search_ui.app import create_app

@@ -101,7 +101,7 @@ def test_at_least_95_percent_are_indexed_and_found_by_their_title(story: Story) 
 
 
 def test_every_page_is_accounted_for(story: Story) -> None:
-    """Each address that was served has one outcome of the crawl, and each fetched page one of extraction."""
+    """Each URL that was served has one outcome of the crawl, and each fetched page one of extraction."""
     for url in story.web.pages:
         rows = {row["stage"]: row["reason"] for row in story.engine.store.status.explain(url)["outcomes"]}
         assert rows.get("crawl") in {"unchanged", "fetched", "gone"}, (url, rows)

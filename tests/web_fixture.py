@@ -83,7 +83,7 @@ class Site:
         return f"127.0.0.1:{self.port}"
 
     def url(self, path: str = "/") -> str:
-        """The address of a path."""
+        """The URL of a path."""
         return f"http://{self.host}{path}"
 
     def asked(self) -> list[str]:

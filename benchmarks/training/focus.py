@@ -3,14 +3,14 @@
 replay      every label that teaches with the weights so far; at every look the features are written down
 fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
             against a page, and counts (length, links) are looked at only beside those of the other pages
-            a softmax over each frontier puts relevant addresses first
+            a softmax over each frontier puts relevant URLs first
 mean        each round goes by the weights so far; what is shipped is the mean of the rounds' fits
 check       the graphs' topics, which teach nothing, with the weights that are shipped; the labels that teach in five
             parts, each with weights that the other four taught
 
 OTHERS labels of each graph teach, and half as many times two or three together, none of them part of a topic of the
 graph's file, above or below one: what `make bench-focus` measures is not what was taught. The features name no word and
-no address (`focused.fused.page_features.PAGE_FEATURES`).
+no URL (`focused.fused.page_features.PAGE_FEATURES`).
 """
 
 import json
@@ -326,7 +326,7 @@ def logistic(rows: Floats, labels: Floats, counts: Floats, bounded: NDArray[np.b
 
 
 def ranking(lessons: Sequence[Lesson]) -> dict[str, float]:
-    """The weights of links: those that put relevant addresses before the others of the same frontier."""
+    """The weights of links: those that put relevant URLs before the others of the same frontier."""
     looks = [one for one in lessons if one.link_labels.any()]
     of_topic = Counter(one.topic for one in looks)
     counts = np.array([1 / of_topic[one.topic] for one in looks])

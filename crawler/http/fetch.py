@@ -2,7 +2,7 @@
 
 Requests are GETs, without cookies or proxies but where the settings name some for a site. Time is bounded in all
 (`py`), size before and after decompression (`content_encoding.py`), and redirects are not followed but reported: the
-target is an address like any other, with its own place in the frontier, robots rules and turn at its host. Library
+target is a URL like any other, with its own place in the frontier, robots rules and turn at its host. Library
 errors end here as a `FetchError`.
 """
 
@@ -69,13 +69,13 @@ class Answer:
 
     @property
     def target(self) -> str | Reason | None:
-        """Canonical address that this answer redirects to; None if it does not redirect."""
+        """Canonical URL that this answer redirects to; None if it does not redirect."""
         found = self.moved_to
         return found.url if isinstance(found, Address) else found
 
     @property
     def moved_to(self) -> Address | Reason | None:
-        """Both forms of the address that this answer redirects to; None if it does not redirect."""
+        """Both forms of the URL that this answer redirects to; None if it does not redirect."""
         location = self.header("location").strip()
         if self.status not in _REDIRECTS or not location:
             return None
@@ -86,8 +86,8 @@ class Answer:
 class FetchResult:
     """What became of one request for a page.
 
-    `redirect` is where the address has moved (with Outcome DUPLICATE), for good if `moved_for_good`; `spelling` is how
-    the site wants the same address asked for, if it answers no other form of it. `retry_after`
+    `redirect` is where the URL has moved (with Outcome DUPLICATE), for good if `moved_for_good`; `spelling` is how
+    the site wants the same URL asked for, if it answers no other form of it. `retry_after`
     are seconds the host asked for; `host_failed` says that the host cannot be reached or is overloaded;
     `answered_at` is the monotonic time when the answer began, None if there was none.
     """
@@ -124,7 +124,7 @@ class Fetcher:
     def fetch(self, entry: FrontierEntry, spelling: str = "") -> FetchResult:
         """Ask for one page, conditionally if an earlier answer left validators. Never raises for bad answers.
 
-        `spelling` is the form of its address that an earlier answer asked for.
+        `spelling` is the form of its URL that an earlier answer asked for.
         """
         validators = _validators(entry)
         try:
@@ -219,7 +219,7 @@ def retry_after(value: str, now: float) -> float | None:
 
 
 def fetch_error(error: Exception) -> FetchError:
-    """The recorded reason for an error of urllib3, ssl or the address policy."""
+    """The recorded reason for an error of urllib3, ssl or the URL policy."""
     chain = list(_causes(error))
     host_failed = any(isinstance(cause, u3.NewConnectionError | u3.ConnectTimeoutError) for cause in chain)
     for kinds, reason in _REASONS:

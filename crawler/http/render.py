@@ -197,7 +197,7 @@ class _Loader:
         self._kept: OrderedDict[str, Answer] = OrderedDict()
 
     def load(self, text: str, keep: bool) -> Answer | None:
-        """The answer at an address, from memory if it was kept; None if there is none that may be had."""
+        """The answer at a URL, from memory if it was kept; None if there is none that may be had."""
         if text in self._kept:
             return self._kept[text]
         url = canonical(text)

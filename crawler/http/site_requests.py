@@ -2,7 +2,7 @@
 
 Each line of these settings begins with whom it is for, `news.example.com`, `a.test:8080` or `*.example.com`. They may
 hold secrets: nothing here shows a value, in an error or anywhere else. Redirects carry none of it to another host, for
-the target of one is an address like any other.
+the target of one is a URL like any other.
 """
 
 import re
@@ -83,7 +83,7 @@ def _proxy(text: str, where: str) -> str:
     try:
         parts = parse_url(text)
     except ValueError:
-        raise SettingsError(f"{where}: the proxy is no address") from None
+        raise SettingsError(f"{where}: the proxy is no URL") from None
     if parts.scheme != "http" or not parts.host or parts.path not in (None, "/") or parts.query:
         raise SettingsError(f"{where}: expected HOST http://proxy:port")
     return text.removesuffix("/")

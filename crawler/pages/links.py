@@ -47,9 +47,9 @@ _REL = re.compile(r"rel\s*=\s*\"?([^\";]*)", re.IGNORECASE)
 class PageLinks:
     """What a page says to a crawler.
 
-    `links` lead to canonical addresses, each address once, in page order; `refused` are the reasons of those that
-    have none. `fetch` and `languages` tell of some of these addresses how they are to be asked for (where that is not
-    the canonical form), and the language that the link promises (`hreflang`). `canonical` is the address that the
+    `links` lead to canonical URLs, each URL once, in page order; `refused` are the reasons of those that
+    have none. `fetch` and `languages` tell of some of these URLs how they are to be asked for (where that is not
+    the canonical form), and the language that the link promises (`hreflang`). `canonical` is the URL that the
     page names as its own, or ""; `feeds` and `sitemaps` are the URLs of those that it names; `content`
     tells whether it says what another page says.
     """
@@ -89,7 +89,7 @@ def links_of(page: Page, agent: str = "") -> PageLinks:
 
 def encoding_of(body: bytes, content_type: str) -> str:
     """A Python codec that reads the page well enough for links: UTF-8 if it is that, else what its labels say, else
-    a guess. Addresses are mostly ASCII; the extractor decides about the text with more care."""
+    a guess. URLs are mostly ASCII; the extractor decides about the text with more care."""
     marked, _ = bom_encoding(body)
     if marked:
         return codec_of(marked) or marked

@@ -13,7 +13,7 @@ _LONGEST_DELAY = 10**9
 
 @dataclass(frozen=True)
 class Refresh:
-    """Go to the address `url`, as written, after `delay` seconds; "" means the page itself."""
+    """Go to the URL `url`, as written, after `delay` seconds; "" means the page itself."""
 
     delay: int
     url: str = ""

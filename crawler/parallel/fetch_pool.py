@@ -156,7 +156,7 @@ class Reader:
         return replace(done, reading=self._guide.read(done.result.page, done.links))
 
     def _named(self, said: PageLinks, url: str) -> str:
-        """The other address that a page names as its own, if it may be asked."""
+        """The other URL that a page names as its own, if it may be asked."""
         named = said.canonical
         return named if named and named != url and self._refuse(named) is None else ""
 

@@ -1,7 +1,7 @@
 """Several processes over one table: each has its hosts, and does for them what a run alone does for all.
 
 The process that begins the crawl does a share itself, at once, while the others start. Which process a host belongs to
-is part of its queue numbers (`queues.sharded`), so a host's manners stay in one hand. An address found for another
+is part of its queue numbers (`queues.sharded`), so a host's manners stay in one hand. A URL found for another
 process's host goes into the table, where that one finds it. Every process writes its own batches and WARC files: SQLite
 has them take turns, and what is recorded is recorded whole whoever is killed.
 

@@ -42,7 +42,7 @@ class RobotsRules:
     failure: Outcome | None = None
 
     def refuse(self, url: str) -> Outcome | None:
-        """Why the address must not be fetched; None if it may be."""
+        """Why the URL must not be fetched; None if it may be."""
         if self.failure is not None:
             return self.failure
         return None if self.said.allows(url) else Outcome(Reason.ROBOTS_FORBIDDEN)
@@ -54,7 +54,7 @@ class RobotsRules:
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        """The addresses of sitemaps that it names, as it writes them."""
+        """The URLs of sitemaps that it names, as it writes them."""
         return self.said.sitemaps
 
 
@@ -83,7 +83,7 @@ def rules_of(stored: StoredRobots, agent: str) -> RobotsRules:
 
 
 def _text(body: bytes) -> str:
-    """UTF-8; bytes that are not are percent-encoded, so that paths in GBK match the addresses they mean."""
+    """UTF-8; bytes that are not are percent-encoded, so that paths in GBK match the URLs they mean."""
     body = body.removeprefix(b"\xef\xbb\xbf")
     try:
         return body.decode("utf-8")

@@ -1,7 +1,7 @@
 """What a robots.txt says: RFC 9309, read as leniently as google/robotstxt reads it.
 
     User-agent: a            a group: the agents it is for, then its rules
-    Disallow: /x*.php$       `*` is any text, a final `$` the end of the address
+    Disallow: /x*.php$       `*` is any text, a final `$` the end of the URL
     Allow: /x/y              the longest pattern that matches decides, and at the same length the one that allows
     Crawl-delay: 2           seconds, for the agents of the group
     Sitemap: http://...      for everybody
@@ -49,7 +49,7 @@ class RobotsTxt:
     sitemaps: tuple[str, ...] = ()
 
     def allows(self, url: str) -> bool:
-        """May the address (or path) be fetched?"""
+        """May the URL (or path) be fetched?"""
         path = path_of(url)
         rules = self._rules
         bound = rules.longest_literal(path)
@@ -94,7 +94,7 @@ class _Sorted:
 
 
 def path_of(url: str) -> str:
-    """Path and query of an address, spelled one way: what patterns are held against."""
+    """Path and query of a URL, spelled one way: what patterns are held against."""
     match = _PATH.match(url)
     path = match[1] if match else ""
     return _literal(spelled(path if path.startswith("/") else "/" + path))
@@ -192,7 +192,7 @@ def _spelled_pattern(pattern: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """RFC 9309, 2.2.3: `%24` in a pattern is a dollar of the address, `%2A` an asterisk."""
+    """RFC 9309, 2.2.3: `%24` in a pattern is a dollar of the URL, `%2A` an asterisk."""
     return text.replace("$", "%24").replace("*", "%2A")
 
 

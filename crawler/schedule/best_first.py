@@ -1,4 +1,4 @@
-"""The frontier of a focused crawl: of all hosts that may be asked now, the best address of all.
+"""The frontier of a focused crawl: of all hosts that may be asked now, the best URL of all.
 
 Fairness comes from the hosts' manners alone: while one rests, the next best host has its turn. Priorities change with
 every page, so what waits in memory is read anew wherever the table has changed.
@@ -17,7 +17,7 @@ _MIN_WINDOW = 4
 
 
 class BestFirst(Frontier):
-    """See `Frontier`. Every host has one queue (`plan_of`); `queue_of` says which is an address'."""
+    """See `Frontier`. Every host has one queue (`plan_of`); `queue_of` says which is a URL'."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class BestFirst(Frontier):
         super().__init__(table, throttle, before, mine)
 
     def recorded(self, visits: Iterable[Visit]) -> None:
-        """Visits are in the table, with new addresses and new priorities of known ones."""
+        """Visits are in the table, with new URLs and new priorities of known ones."""
         visits = list(visits)
         super().recorded(visits)
         changed = {url for visit in visits if visit.guidance for url in visit.guidance.priorities}
@@ -65,7 +65,7 @@ class BestFirst(Frontier):
         return None
 
     def _first_of_each(self) -> Iterable[FrontierEntry]:
-        """The best address of each queue that is free."""
+        """The best URL of each queue that is free."""
         for queues in self._waiting.values():
             for queue, entries in queues.items():
                 if queue not in self._busy:

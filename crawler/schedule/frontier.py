@@ -1,7 +1,7 @@
 """The frontier in memory: a bounded window over the table's queues, and whose turn it is.
 
 One fetch at a time per queue, as in Heritrix; queues and hosts take turns; a host's manners (`throttle.py`) stand
-above the queues. Within a queue the best addresses come first, but none waits behind an address whose host is not
+above the queues. Within a queue the best URLs come first, but none waits behind a URL whose host is not
 ready. Used by one thread; reads the table, never writes it.
 """
 
@@ -16,8 +16,8 @@ from crawler.schedule.throttle import NEVER, HostThrottle
 from docstore.frontier.table import NewUrl, StoredRobots, Visit
 from docstore.model import FrontierEntry, Kind
 
-WINDOW = 64  # addresses taken from a queue at once
-WIDEST = 20_000  # addresses in memory in all
+WINDOW = 64  # URLs taken from a queue at once
+WIDEST = 20_000  # URLs in memory in all
 _TELLS, _NEW, _FETCHED = range(3)
 
 
@@ -26,25 +26,25 @@ class CrawlTable(Protocol):
     """What the crawl needs of the store: `docstore.frontier.table.FrontierTable`."""
 
     def add(self, new: Sequence[NewUrl], /) -> int:
-        """Add addresses; how many were new."""
+        """Add URLs; how many were new."""
 
     def due_queues(self, before: float, /) -> dict[int, int]:
-        """Queue -> how many of its addresses are due."""
+        """Queue -> how many of its URLs are due."""
 
     def due(self, queue: int, before: float, limit: int, exclude: Collection[int] = (), /) -> list[FrontierEntry]:
-        """The best due addresses of a queue."""
+        """The best due URLs of a queue."""
 
     def record(self, visits: Sequence[Visit], /) -> None:
         """Keep what visits led to, in one transaction."""
 
     def known(self, wanted: Sequence[str], /) -> set[str]:
-        """Which addresses were ever added."""
+        """Which URLs were ever added."""
 
     def urls(self) -> Iterator[str]:
-        """Every address."""
+        """Every URL."""
 
     def count(self) -> int:
-        """How many addresses there are."""
+        """How many URLs there are."""
 
     def robots(self, origin: str, /) -> StoredRobots | None:
         """robots.txt as last fetched."""
@@ -64,7 +64,7 @@ class Wait:
 
 
 class Frontier:
-    """Hands out what is due, one address at a time. Addresses due after `before` are left for another run, queues that
+    """Hands out what is due, one URL at a time. URLs due after `before` are left for another run, queues that
     are not `mine` to another process."""
 
     def __init__(
@@ -87,7 +87,7 @@ class Frontier:
         self._blocked: dict[int, set[str]] = {}  # queue -> hosts that are ready and wait for it alone
 
     def take(self, now: float) -> FrontierEntry | Wait | None:
-        """The next address to fetch; how long to wait for one; or None if nothing is due or under way."""
+        """The next URL to fetch; how long to wait for one; or None if nothing is due or under way."""
         entry = self._next(now)
         while entry is None and self._refill():
             entry = self._next(now)
@@ -117,7 +117,7 @@ class Frontier:
         self._size += 1
 
     def recorded(self, visits: Iterable[Visit]) -> None:
-        """Visits are in the table: it will not hand their addresses out again, and has new ones in their links."""
+        """Visits are in the table: it will not hand their URLs out again, and has new ones in their links."""
         for visit in visits:
             self._held.get(visit.entry.queue, set()).discard(visit.entry.url_id)
             links = [link for link in visit.links if self._mine(link.queue)]
@@ -163,7 +163,7 @@ class Frontier:
             self.expect((queue,))
 
     def _next(self, now: float) -> FrontierEntry | None:
-        """The first address whose host is ready and whose queue is free. Hosts that are not go to the heap's end,
+        """The first URL whose host is ready and whose queue is free. Hosts that are not go to the heap's end,
         or, where only the end of a fetch can help, out of it until `done`."""
         while self._ready and self._ready[0][0] <= now:
             host = heapq.heappop(self._ready)[2]

@@ -1,7 +1,7 @@
-"""Spreading addresses over queues (Wang Du 2019, WD-F1 and WD-F2). One fetch at a time runs per queue.
+"""Spreading URLs over queues (Wang Du 2019, WD-F1 and WD-F2). One fetch at a time runs per queue.
 
-Heritrix puts all addresses of a host into one queue, so a one-site crawl runs on one thread. The paper spreads them by
-a hash of the address; the limit per host then has to stand above the queues (`throttle.py`).
+Heritrix puts all URLs of a host into one queue, so a one-site crawl runs on one thread. The paper spreads them by
+a hash of the URL; the limit per host then has to stand above the queues (`throttle.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ QueueOf = Callable[[str], int]
 
 
 def elf_hash(url: str) -> int:
-    """ELFHash of the address' UTF-8 bytes, 31 bits (WD-F1, the baseline)."""
+    """ELFHash of the URL' UTF-8 bytes, 31 bits (WD-F1, the baseline)."""
     h = 0
     for byte in url.encode("utf-8", "surrogatepass"):
         h = (h << 4) + byte
@@ -27,7 +27,7 @@ def elf_hash(url: str) -> int:
 
 
 def hflp(url: str) -> int:
-    """Fold hash of the address: XOR of its 4-byte slices, little-endian, 31 bits (WD-F2, the paper's choice)."""
+    """Fold hash of the URL: XOR of its 4-byte slices, little-endian, 31 bits (WD-F2, the paper's choice)."""
     data = url.encode("utf-8", "surrogatepass")
     data += bytes(-len(data) % 4)
     folded = reduce(xor, unpack(f"<{len(data) // 4}I", data), 0)
@@ -35,12 +35,12 @@ def hflp(url: str) -> int:
 
 
 def by_elf(queues: int) -> QueueOf:
-    """Queue = ELFHash of the address modulo the number of queues."""
+    """Queue = ELFHash of the URL modulo the number of queues."""
     return lambda url: elf_hash(url) % queues
 
 
 def by_hflp(queues: int) -> QueueOf:
-    """Queue = fold hash of the address modulo the number of queues."""
+    """Queue = fold hash of the URL modulo the number of queues."""
     return lambda url: hflp(url) % queues
 
 

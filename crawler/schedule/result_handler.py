@@ -18,7 +18,7 @@ from crawler.urls.traps import TrapWatch, shape_trap
 from docstore.frontier.table import NewUrl, Visit
 from docstore.model import FrontierEntry, Kind, Outcome, Reason
 
-_MAX_HELD = 20_000  # addresses of patterns that may be traps
+_MAX_HELD = 20_000  # URLs of patterns that may be traps
 _MAX_CHAINS = 10_000
 
 
@@ -51,7 +51,7 @@ class ResultHandler:
         self._held: dict[str, NewUrl] = {}
         self._probes: dict[str, Probing] = {}  # by the URL that is asked for
         self._rng = Random()
-        self._chains: dict[str, tuple[str, ...]] = {}  # address -> those that were redirected to it in this run
+        self._chains: dict[str, tuple[str, ...]] = {}  # URL -> those that were redirected to it in this run
 
     def to_visit(self, done: PageDone) -> Visit:
         """The visit that a finished fetch amounts to."""
@@ -89,18 +89,18 @@ class ResultHandler:
         return Visit(entry, outcome, at, due.next_visit, due.gap, gone=gone, attempts=due.attempts)
 
     def new_url(self, url: str, depth: int, kind: Kind, priority: float, parent: int | None = None) -> NewUrl:
-        """An address for the table."""
+        """A URL for the table."""
         return NewUrl(url, host_of(url), self._plan.queue_of(url), depth, kind, priority, parent)
 
     def declared(self, urls: Sequence[str], priority: float) -> list[NewUrl]:
-        """The new ones among addresses that a sitemap or feed names and the rules allow."""
+        """The new ones among URLs that a sitemap or feed names and the rules allow."""
         allowed = [url for url in urls if refuse(url, self._plan.rules, 1) is None]
         new = [self.new_url(url, 1, Kind.UNKNOWN, priority) for url in self._seen.new_among(allowed)]
         self._count_new(new)
         return new
 
     def refused(self, entry: FrontierEntry) -> Outcome | None:
-        """Why an address of the table is not fetched."""
+        """Why a URL of the table is not fetched."""
         reason = refuse(entry.url, self._plan.rules, entry.depth)
         if reason is not None:
             return Outcome(reason)
@@ -110,7 +110,7 @@ class ResultHandler:
         return None if trap is None else Outcome(Reason.TRAP, trap)
 
     def released(self) -> list[NewUrl]:
-        """Addresses held back as those of a trap, whose patterns have proved to be none."""
+        """URLs held back as those of a trap, whose patterns have proved to be none."""
         return self._taken([url for watch in self._watches.values() for url in watch.released()])
 
     def _taken(self, free: Sequence[str]) -> list[NewUrl]:
@@ -148,7 +148,7 @@ class ResultHandler:
         return self._taken([url for watch in self._watches.values() for url in watch.left()])
 
     def _original(self, entry: FrontierEntry, url: str) -> tuple[NewUrl, ...]:
-        """The address that a page names as its own, if it is new: it takes the page's place in the order."""
+        """The URL that a page names as its own, if it is new: it takes the page's place in the order."""
         if not url or shape_trap(url, self._year) or not self._seen.new_among([url]):
             return ()
         new = (self.new_url(url, entry.depth, Kind.UNKNOWN, entry.priority, entry.url_id),)
@@ -180,7 +180,7 @@ class ResultHandler:
         return tuple(followed)
 
     def _single(self, new: Sequence[str], known: Iterable[str]) -> list[str]:
-        """The new addresses that are no other form of a known one, as far as their site has taught."""
+        """The new URLs that are no other form of a known one, as far as their site has taught."""
         self._doubles.meet(known)
         forms = {url: form for url in new if (form := self._doubles.other_form(url))}
         unknown = set(self._seen.new_among(forms.values()))
@@ -188,7 +188,7 @@ class ResultHandler:
             url for url in new if not self._doubles.is_another_form(url) and (url not in forms or forms[url] in unknown)
         ]
         if len(single) < len(new):
-            self._tally.refused["another form of a known address"] += len(new) - len(single)
+            self._tally.refused["another form of a known URL"] += len(new) - len(single)
         return single
 
     def _watch_known(self, parent: ParentPage, known: set[str]) -> None:
@@ -211,7 +211,7 @@ class ResultHandler:
         return self._watches.setdefault(host, TrapWatch())
 
     def _redirected(self, entry: FrontierEntry, target: str, for_good: bool, chain: tuple[str, ...]) -> Visit:
-        """The target takes the entry's place: an address of its own, as deep, a seed if this was one."""
+        """The target takes the entry's place: a URL of its own, as deep, a seed if this was one."""
         reason = refuse(target, self._plan.rules, entry.depth)
         if reason is not None:
             reason = Reason.REDIRECTED_OFF_SCOPE if reason is Reason.OFF_SCOPE else reason

@@ -1,6 +1,6 @@
 """When a page is due again. Pure: reads no clock and no store.
 
-WD-A1 taken literally asks no address twice; read sensibly (METHODS 1.3 e, f) seeds and list pages are asked in every
+WD-A1 taken literally asks no URL twice; read sensibly (METHODS 1.3 e, f) seeds and list pages are asked in every
 run, and articles again when a change is to be expected: changes are taken for a Poisson process, whose rate is
 estimated from what each visit found.
 

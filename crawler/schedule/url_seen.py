@@ -1,11 +1,11 @@
 """The seen filter: a Bloom filter before the exact test (Wang Du 2019, WD-A1).
 
-The paper keeps every address of all runs in a Bloom filter and loses a page for ever to each false positive. Here
+The paper keeps every URL of all runs in a Bloom filter and loses a page for ever to each false positive. Here
 "never seen" is believed at once, "seen" only after asking the frontier table, so a false positive costs one query
 and no page. The file is a cache: what the table has got since is added (so a killed run costs seconds), and a file that
 is missing, damaged or of another kind is made anew from the table.
 
-File: magic (8 bytes), sha256 of the rest (32), number of addresses (8, little-endian), kind of the filter (8), filter.
+File: magic (8 bytes), sha256 of the rest (32), number of URLs (8, little-endian), kind of the filter (8), filter.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 _MAGIC = b"PLSEEN02"
 _KIND = 8
 _HEAD = len(_MAGIC) + 32 + 8 + _KIND
-_RECENT = 50_000  # addresses; navigation links come back on every page
+_RECENT = 50_000  # URLs; navigation links come back on every page
 _BATCH = 10_000
 
 
@@ -34,20 +34,20 @@ class KnownUrls(Protocol):
         """Which of them were ever added."""
 
     def urls(self) -> Iterator[str]:
-        """Every address."""
+        """Every URL."""
 
     def count(self) -> int:
         """How many."""
 
 
 def fingerprint(url: str) -> str:
-    """The first 64 bits of the MD5 of a canonical address, as 16 hex digits (METHODS 1.3 a)."""
+    """The first 64 bits of the MD5 of a canonical URL, as 16 hex digits (METHODS 1.3 a)."""
     digest = hashlib.md5(url.encode("utf-8", "surrogatepass"), usedforsecurity=False)
     return digest.hexdigest()[:16]
 
 
 class UrlSeenTest:
-    """Says which addresses are new. Used by one thread."""
+    """Says which URLs are new. Used by one thread."""
 
     def __init__(self, table: KnownUrls, kind: str = "rbloom", capacity: int = 0) -> None:
         self._table = table
@@ -84,7 +84,7 @@ class UrlSeenTest:
         return [url for url in wanted if url not in known]
 
     def add(self, urls: Iterable[str]) -> None:
-        """Remember addresses that are new to the table (see `new_among`) and are being added to it."""
+        """Remember URLs that are new to the table (see `new_among`) and are being added to it."""
         new = list(urls)
         self._filter.update(map(fingerprint, new))
         self._count += len(new)

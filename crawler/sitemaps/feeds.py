@@ -22,7 +22,7 @@ _DATES = ("updated", "modified", "pubdate", "published", "date", "issued", "crea
 
 @dataclass(frozen=True)
 class FeedEntry:
-    """One entry: its address, canonical and as it is to be asked for, plain title, and when it was published or
+    """One entry: its URL, canonical and as it is to be asked for, plain title, and when it was published or
     changed (seconds), if it says."""
 
     url: str
@@ -34,7 +34,7 @@ class FeedEntry:
 @dataclass(frozen=True)
 class Feed:
     """A feed that was read: `kind` is `rss`, `atom` or `json`, "" for what is no feed. `refused` counts entries whose
-    address has no canonical form."""
+    URL has no canonical form."""
 
     kind: str = ""
     title: str = ""
@@ -67,7 +67,7 @@ def read_feed(body: bytes, url: str, content_type: str = "") -> Feed:
 
 
 def _feed(kind: str, title: str, entries: Iterable[FeedEntry | None]) -> Feed:
-    """Each address once; the entries that have none are counted."""
+    """Each URL once; the entries that have none are counted."""
     once: dict[str, FeedEntry] = {}
     refused = 0
     for entry in entries:

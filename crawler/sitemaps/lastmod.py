@@ -35,10 +35,10 @@ class DeclaredTable(Protocol):
         """When each of the known ones was visited and is due."""
 
     def kept_at(self, origin: str, now: float, /) -> list[str]:
-        """Addresses of an origin whose page is kept, that are not due, and were last seen a while ago."""
+        """URLs of an origin whose page is kept, that are not due, and were last seen a while ago."""
 
     def reschedule(self, due: Mapping[str, float], /) -> None:
-        """Set when addresses are due."""
+        """Set when URLs are due."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class LastmodTrust:
     """How right each host's lastmod has been: pairs (it had moved, the page had changed), the newest last."""
 
     visits: dict[str, list[tuple[bool, bool]]] = field(default_factory=dict)
-    claims: dict[str, bool] = field(default_factory=dict)  # address -> had it moved, for those asked in this run
+    claims: dict[str, bool] = field(default_factory=dict)  # URL -> had it moved, for those asked in this run
 
     @classmethod
     def load(cls, path: Path) -> "LastmodTrust":
@@ -75,7 +75,7 @@ class LastmodTrust:
     def plan(
         self, host: str, entries: Iterable[SitemapEntry], known: Mapping[str, LastVisit], before: float
     ) -> dict[str, float]:
-        """Known addresses that are due at another time than the table has it; `before` is what this run asks."""
+        """Known URLs that are due at another time than the table has it; `before` is what this run asks."""
         believed = self.trust(host) is not Trust.WRONG
         due: dict[str, float] = {}
         for entry in entries:

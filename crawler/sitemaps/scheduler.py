@@ -27,7 +27,7 @@ from docstore.frontier.table import NewUrl
 from docstore.model import Reason
 
 _DECLARED_PRIORITY = -1.0
-_MAX_DECLARED = 200_000  # addresses of one origin that are compared with those kept
+_MAX_DECLARED = 200_000  # URLs of one origin that are compared with those kept
 MAX_FILES = 500  # sitemaps and feeds of one origin in a run
 
 

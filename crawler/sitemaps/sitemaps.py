@@ -18,13 +18,13 @@ MAX_URLS = 50_000
 _LONGEST_LINE = 2100
 _RECORDS = frozenset(("url", "sitemap"))
 _LOCATION = re.compile(r"<(?:\w+:)?loc>\s*(?:<!\[CDATA\[)?\s*([^<\]\s]+)", re.IGNORECASE)
-Place = tuple[str, float | None, str]  # address, lastmod and title, as written
+Place = tuple[str, float | None, str]  # URL, lastmod and title, as written
 _MARKUP = re.compile(r"\A\s*<(?:\?xml|!|\w)")
 
 
 @dataclass(frozen=True)
 class SitemapEntry:
-    """An address, canonical and as it is to be asked for, and when its page last changed (seconds), if that is said."""
+    """A URL, canonical and as it is to be asked for, and when its page last changed (seconds), if that is said."""
 
     url: str
     fetch: str
@@ -34,7 +34,7 @@ class SitemapEntry:
 
 @dataclass(frozen=True)
 class Sitemap:
-    """A file that was read: `urls` of pages, `sitemaps` that an index names, `refused` addresses without a form."""
+    """A file that was read: `urls` of pages, `sitemaps` that an index names, `refused` URLs without a form."""
 
     urls: tuple[SitemapEntry, ...] = ()
     sitemaps: tuple[SitemapEntry, ...] = ()
@@ -86,7 +86,7 @@ def _unpacked(body: bytes) -> bytes:
 
 
 def _place(record: Record) -> Place:
-    """Address, lastmod and title of a record; some files have the address without `loc`."""
+    """URL, lastmod and title of a record; some files have the URL without `loc`."""
     own = [one for one in record.fields if not one.namespace]
     place = _of(own, "loc") or _of(list(record.fields), "loc") or record.text
     lastmod = _of(own, "lastmod") or _of(list(record.fields), "publication_date")
@@ -98,7 +98,7 @@ def _of(fields: list[Field], name: str) -> str:
 
 
 def _listed(places: Sequence[Place], url: str = "") -> Sitemap:
-    """Each address once. Some sitemaps leave out the host; anything else that is not absolute is no address."""
+    """Each URL once. Some sitemaps leave out the host; anything else that is not absolute is no URL."""
     found: dict[str, SitemapEntry] = {}
     refused = 0
     for place, lastmod, title in places:

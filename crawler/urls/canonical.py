@@ -1,4 +1,4 @@
-"""Addresses: the form that is asked for, the form that is compared, and the refusals that need no network.
+"""URLs: the form that is asked for, the form that is compared, and the refusals that need no network.
 
     text -> resolved (WHATWG, by ada) -> Address.fetch, what the site is asked for, as a browser would ask
                                       -> Address.url, the canonical form: what seen set and tables know it by
@@ -44,14 +44,14 @@ NOT_TEXT_SUFFIXES = frozenset(_SUFFIXES.split())
 
 
 class Address(NamedTuple):
-    """One address in two forms: `url` canonical, to tell pages apart by; `fetch` as a browser would ask for it."""
+    """One URL in two forms: `url` canonical, to tell pages apart by; `fetch` as a browser would ask for it."""
 
     url: str
     fetch: str
 
 
 def canonical(text: str, base: str = "", encoding: str = "utf-8") -> str | Reason:
-    """The one form by which an address is known, or why there is none. Never raises; of itself it is itself.
+    """The one form by which a URL is known, or why there is none. Never raises; of itself it is itself.
 
     Tell the two by `isinstance(found, Reason)`: a Reason is a str as well. The arguments are those of `address_of`.
     """
@@ -60,9 +60,9 @@ def canonical(text: str, base: str = "", encoding: str = "utf-8") -> str | Reaso
 
 
 def address_of(text: str, base: str = "", encoding: str = "utf-8") -> Address | Reason:
-    """Both forms of an address, or why there are none. Never raises.
+    """Both forms of a URL, or why there are none. Never raises.
 
-    `base` is the absolute address that relative ones are resolved against; `encoding` is Python's name of that of the
+    `base` is the absolute URL that relative ones are resolved against; `encoding` is Python's name of that of the
     page, in which browsers encode the query (the path is always UTF-8).
     """
     if len(text) > _LONGEST_INPUT:
@@ -77,7 +77,7 @@ def address_of(text: str, base: str = "", encoding: str = "utf-8") -> Address | 
 
 
 def resolved(text: str, base: str = "", encoding: str = "utf-8") -> str:
-    """The address by the WHATWG standard, of any scheme, with fragment and credentials.
+    """The URL by the WHATWG standard, of any scheme, with fragment and credentials.
 
     Raises ValueError for what a browser refuses, LookupError for an unknown `encoding`.
     """
@@ -90,7 +90,7 @@ def resolved(text: str, base: str = "", encoding: str = "utf-8") -> str:
 
 
 def host_of(url: str) -> str:
-    """`host[:port]` of a canonical address; the port only where it is not the scheme's own."""
+    """`host[:port]` of a canonical URL; the port only where it is not the scheme's own."""
     return url.split("/", 3)[2]
 
 
@@ -101,7 +101,7 @@ def host_and_port(host: str) -> tuple[str, str]:
 
 
 def origin_of(url: str) -> str:
-    """`scheme://host[:port]` of a canonical address."""
+    """`scheme://host[:port]` of a canonical URL."""
     return "/".join(url.split("/", 3)[:3])
 
 
@@ -119,14 +119,14 @@ class Scope:
     below: bool = False
 
     def covers(self, host: str, path: str) -> bool:
-        """Does the address with this host and path (with query) belong to it?"""
+        """Does the URL with this host and path (with query) belong to it?"""
         same = host == self.host or (self.below and host.endswith("." + self.host))
         return same and path.startswith(self.prefix)
 
 
 @dataclass(frozen=True)
 class UrlRules:
-    """What an address must keep to so that it may be fetched at all.
+    """What a URL must keep to so that it may be fetched at all.
 
     `languages` are the codes (`zh`) that a link may name as its target's; empty: any.
     """
@@ -143,7 +143,7 @@ class UrlRules:
         return {scope.host: tuple(one for one in self.scopes if one.host == scope.host) for scope in self.scopes}
 
     def covers(self, host: str, path: str) -> bool:
-        """Does any scope cover the address? Asks only those of the host and of the domains above it."""
+        """Does any scope cover the URL? Asks only those of the host and of the domains above it."""
         name = host
         while True:
             if any(scope.covers(host, path) for scope in self.by_host.get(name, ())):
@@ -167,7 +167,7 @@ def scope_of(text: str) -> Scope | None:
 
 
 def refuse(url: str, rules: UrlRules, depth: int = 0, language: str = "") -> Reason | None:
-    """Why a canonical address is not fetched, cheapest test first; None if nothing speaks against it.
+    """Why a canonical URL is not fetched, cheapest test first; None if nothing speaks against it.
 
     `language` is what the link says of its target (`hreflang`), "" if nothing.
     """
@@ -192,7 +192,7 @@ def _suffix(path: str) -> str:
 
 
 def _plain(text: str, base: str) -> Address | None:
-    """The forms of a plain address; None if it is not plain, or is no address."""
+    """The forms of a plain URL; None if it is not plain, or is no URL."""
     match = _PLAIN.fullmatch(text)
     if match is None:
         return None
@@ -208,7 +208,7 @@ def _plain(text: str, base: str) -> Address | None:
 
 
 def _start(base: str, origin: str | None, path: str, query: str | None) -> str | None:
-    """A plain address up to its query."""
+    """A plain URL up to its query."""
     if origin is not None:
         known = _plain_origin(origin)
         return known and known + (path or "/")
@@ -221,7 +221,7 @@ def _start(base: str, origin: str | None, path: str, query: str | None) -> str |
 
 
 class _Place(NamedTuple):
-    """A base address, cut where plain relative addresses go on."""
+    """A base URL, cut where plain relative URLs go on."""
 
     origin: str
     folder: str
@@ -264,7 +264,7 @@ def _escaped(char: str, encoding: str) -> str:
 
 
 def _forms(href: str) -> Address:
-    """Both forms of an address that is resolved. Raises ValueError for what we do not ask for."""
+    """Both forms of a URL that is resolved. Raises ValueError for what we do not ask for."""
     match = _HREF.match(href)
     if match is None:
         raise ValueError("not http")

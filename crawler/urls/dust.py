@@ -1,6 +1,6 @@
-"""Differences between addresses that often mean nothing, and on which sites they do: learned from the pages.
+"""Differences between URLs that often mean nothing, and on which sites they do: learned from the pages.
 
-    trait      what it takes away                        two addresses alike but for it
+    trait      what it takes away                        two URLs alike but for it
     scheme     https -> http                             http://a.test/x         https://a.test/x
     www        www., www2. before the host               www.a.test/x            a.test/x
     slash      slashes at the end                        a.test/x/               a.test/x
@@ -10,7 +10,7 @@
     ?ref       the parameter `ref`                       a.test/x?ref=1          a.test/x?ref=2
 
 Where pages that differ in one trait alone were the same page some times and never another one, the trait is idle on
-that site, and addresses are compared without it. Which content is the same is for the caller to say: the digest of
+that site, and URLs are compared without it. Which content is the same is for the caller to say: the digest of
 what a reader sees is better than that of the bytes.
 """
 
@@ -66,7 +66,7 @@ TRAITS: MappingProxyType[str, Callable[[str], str]] = MappingProxyType(
 
 
 def loose_form(url: str) -> str:
-    """A canonical address without any trait but its parameters: what looks alike may be the same page.
+    """A canonical URL without any trait but its parameters: what looks alike may be the same page.
 
     To be believed only where content says so too.
     """
@@ -76,7 +76,7 @@ def loose_form(url: str) -> str:
 
 
 def without_trait(url: str, equivalence: str) -> str:
-    """A canonical address without one trait."""
+    """A canonical URL without one trait."""
     if not equivalence.startswith("?"):
         return TRAITS[equivalence](url)
     path, mark, query = url.partition("?")
@@ -85,7 +85,7 @@ def without_trait(url: str, equivalence: str) -> str:
 
 
 def traits_of(url: str) -> Iterator[str]:
-    """The traits in which the address may differ from another of the same page."""
+    """The traits in which the URL may differ from another of the same page."""
     yield from TRAITS
     query = url.partition("?")[2]
     for part in query.split("&")[:_MAX_PARAMETERS] if query else ():
@@ -95,18 +95,18 @@ def traits_of(url: str) -> Iterator[str]:
 @dataclass
 class SiteDustRules:
     """What is known of one site (a registrable domain). Bounded in memory; `evidence` is kept between runs:
-    trait -> how often addresses alike but for it were [the same page, another page]."""
+    trait -> how often URLs alike but for it were [the same page, another page]."""
 
     evidence: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._pages: dict[int, tuple[str, str]] = {}  # hash of an address without traits -> the last such page
-        self._first: dict[str, str] = {}  # an address without idle traits -> the first such
+        self._pages: dict[int, tuple[str, str]] = {}  # hash of a URL without traits -> the last such page
+        self._first: dict[str, str] = {}  # a URL without idle traits -> the first such
         self.redundant: tuple[str, ...] = ()
         self._judge()
 
     def observe(self, url: str, content: str) -> None:
-        """A page was read at this canonical address; `content` is a digest of what it says."""
+        """A page was read at this canonical URL; `content` is a digest of what it says."""
         for key in _keys(url):
             known = self._pages.pop(key, None)
             if known is not None and known[0] != url:
@@ -115,13 +115,13 @@ class SiteDustRules:
         _shorten(self._pages)
 
     def reduced(self, url: str) -> str:
-        """The address as it is to be compared: without what means nothing on this site."""
+        """The URL as it is to be compared: without what means nothing on this site."""
         for equivalence in self.redundant:
             url = without_trait(url, equivalence)
         return url
 
     def first_of(self, url: str) -> str:
-        """The first address met that is alike but for what means nothing here; `url` itself, if it is that one."""
+        """The first URL met that is alike but for what means nothing here; `url` itself, if it is that one."""
         if not self.redundant:
             return url
         first = self._first.setdefault(self.reduced(url), url)
@@ -129,7 +129,7 @@ class SiteDustRules:
         return first
 
     def _compare(self, one: tuple[str, str], other: tuple[str, str]) -> None:
-        """Two pages: if their addresses differ in one trait alone, they say something of it."""
+        """Two pages: if their URLs differ in one trait alone, they say something of it."""
         for equivalence in dict.fromkeys((*traits_of(one[0]), *traits_of(other[0]))):
             if without_trait(one[0], equivalence) == without_trait(other[0], equivalence):
                 self._count(equivalence, one[1] == other[1])
@@ -191,7 +191,7 @@ def _site(host: str) -> str:
 
 
 def _keys(url: str) -> Iterator[int]:
-    """What an address has in common with those that differ in one trait."""
+    """What a URL has in common with those that differ in one trait."""
     yield hash(loose_form(url))
     query = url.partition("?")[2]
     for part in query.split("&")[:_MAX_PARAMETERS] if query else ():

@@ -1,4 +1,4 @@
-"""Parts of an address that never change what the page says: tracking parameters and session ids.
+"""Parts of a URL that never change what the page says: tracking parameters and session ids.
 
 Only what is one by its name (`utm_source`) or by name and form (`PHPSESSID=` and 32 hex digits) goes; what a site's
 own parameters do is learned from its pages (`crawler.equivalents`).

@@ -1,4 +1,4 @@
-"""Pages and addresses of one run that are there twice: by what pages say, by what a site's addresses have taught."""
+"""Pages and URLs of one run that are there twice: by what pages say, by what a site's URLs have taught."""
 
 from collections.abc import Iterable
 
@@ -11,15 +11,15 @@ _MAX_REMEMBERED = 50_000  # pages
 
 
 class RunDeduplicator:
-    """What was read in this run, and which addresses are another form of one that is known. Bounded in memory."""
+    """What was read in this run, and which URLs are another form of one that is known. Bounded in memory."""
 
     def __init__(self, likenesses: DustRules) -> None:
         self._likenesses = likenesses
-        self._said: dict[tuple[str, str], str] = {}  # host and what a page says -> the first address that said so
+        self._said: dict[tuple[str, str], str] = {}  # host and what a page says -> the first URL that said so
         self._pieces = KnownPieces()
 
     def read(self, url: str, content: Content) -> None:
-        """A page was read at this canonical address."""
+        """A page was read at this canonical URL."""
         if not content.exact:
             return
         host = host_of(url)
@@ -41,15 +41,15 @@ class RunDeduplicator:
         return bool(url and content.loose) and self._said.get((host_of(url), content.loose)) == url
 
     def other_form(self, url: str) -> str:
-        """The address without what means nothing on its site; "" if that is the address itself."""
+        """The URL without what means nothing on its site; "" if that is the URL itself."""
         reduced = self._likenesses.of(host_of(url)).reduced(url)
         return reduced if reduced != url else ""
 
     def meet(self, urls: Iterable[str]) -> None:
-        """Known addresses, of which others may be forms."""
+        """Known URLs, of which others may be forms."""
         for url in urls:
             self._likenesses.of(host_of(url)).first_of(url)
 
     def is_another_form(self, url: str) -> bool:
-        """Is the address a form of another one met in this run?"""
+        """Is the URL a form of another one met in this run?"""
         return self._likenesses.of(host_of(url)).first_of(url) != url

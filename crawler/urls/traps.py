@@ -47,7 +47,7 @@ _NOT_EARLIER, _YEARS_ON = 1990, 2
 
 
 class Trap(StrEnum):
-    """What kind of trap an address belongs to."""
+    """What kind of trap a URL belongs to."""
 
     DEEP = "deep"  # a path of very many segments
     NESTED = "nested"  # the same segment again and again: a relative link that digs into itself
@@ -58,7 +58,7 @@ class Trap(StrEnum):
 
 
 def shape_trap(url: str, year: int) -> Trap | None:
-    """The trap that a canonical address shows by itself; `year` is the present one."""
+    """The trap that a canonical URL shows by itself; `year` is the present one."""
     path, _, query = url.split("/", 3)[3].partition("?")
     segments = [segment for segment in path.split("/") if segment]
     if len(segments) > _MAX_SEGMENTS:
@@ -73,7 +73,7 @@ def shape_trap(url: str, year: int) -> Trap | None:
 
 
 def calendar_year(url: str) -> int | None:
-    """The year in an address whose only numbers are those of a month or a day, as in `/cal/2024/5`; else None."""
+    """The year in a URL whose only numbers are those of a month or a day, as in `/cal/2024/5`; else None."""
     rest = url.split("/", 3)[3]
     numbers = [int(text[:9]) for text in _NUMBER.findall(rest)]
     if not 2 <= len(numbers) <= 3 or not 1000 <= numbers[0] <= 2999 or not 1 <= numbers[1] <= 12:
@@ -82,7 +82,7 @@ def calendar_year(url: str) -> int | None:
 
 
 def family_of(url: str, parent: str) -> str:
-    """The pattern that feeds itself where `parent` leads to the address, "" if the link comes from elsewhere.
+    """The pattern that feeds itself where `parent` leads to the URL, "" if the link comes from elsewhere.
 
     A query that gains or loses parameters (facets) stays in the family; one with other parameters is another page
     of a site that is made by one program.
@@ -103,7 +103,7 @@ def _names(url: str) -> set[str]:
 
 
 def is_next(url: str, parent: str) -> bool:
-    """Does the address differ from its parent's by one number alone, and by few: is it the next page?"""
+    """Does the URL differ from its parent's by one number alone, and by few: is it the next page?"""
     here, there = _NUMBER.findall(url), _NUMBER.findall(parent)
     if len(here) != len(there) or _NUMBER.sub("0", url) != _NUMBER.sub("0", parent):
         return False
@@ -128,7 +128,7 @@ class TrapWatch:
     def link(self, url: str, parent: str, known: bool, declared: bool = False) -> Trap | None:
         """Why a link found on `parent` is not followed, None if it may be; counts it.
 
-        `known` says whether the address was known before, `declared` whether a sitemap or feed names it. What is
+        `known` says whether the URL was known before, `declared` whether a sitemap or feed names it. What is
         ENDLESS is not lost: see `released`.
         """
         families = self._families(url)

@@ -53,7 +53,7 @@ def text_key(article: Article) -> int:
 
 
 def article_of(row: Row[Any]) -> Article:
-    """The article in a row of `articles` that was joined with its address, `url`."""
+    """The article in a row of `articles` that was joined with its URL, `url`."""
     return Article(
         url=row.url,
         keywords=tuple(json.loads(row.keywords)),
@@ -70,7 +70,7 @@ def stored_of(row: Row[Any]) -> StoredArticle:
 
 
 def article_json(article: Article) -> str:
-    """An article as text, without its address."""
+    """An article as text, without its URL."""
     values: dict[str, Any] = {name: storable(getattr(article, name)) for name in TEXTS}
     values["keywords"] = [storable(word) for word in article.keywords]
     values["blocks"] = [block_list(block) for block in article.blocks]

@@ -33,7 +33,7 @@ class RejectedLink:
 class PageDecision:
     """What a focused crawl makes of a page. `words` is what it read, packed; `seq` the place in the order of judging.
 
-    `priorities` are those of addresses found before, as they are now; `left_out` links that are not followed.
+    `priorities` are those of URLs found before, as they are now; `left_out` links that are not followed.
     """
 
     seq: int
@@ -119,13 +119,13 @@ class DecisionTable:
             write_guidance(self._database, connection, [(url_id, one, at) for url_id, one in given])
 
     def find(self, url: str) -> StoredDecision | None:
-        """The judgement of an address."""
+        """The judgement of a URL."""
         with self._database.read() as connection:
             row = connection.execute(_JUDGED.where(urls.c.url == url)).first()
         return _judged_of(row) if row else None
 
     def left_out(self, url: str) -> tuple[RejectedLink, str] | None:
-        """Why a link was not followed, and the address of the page that it was last seen on."""
+        """Why a link was not followed, and the URL of the page that it was last seen on."""
         query = (
             select(left_out, urls.c.url.label("parent"))
             .outerjoin(urls, urls.c.url_id == left_out.c.parent_id)
@@ -147,7 +147,7 @@ class DecisionTable:
             return [Harvest(host, name, count, int(kept)) for host, name, count, kept in connection.execute(query)]
 
     def reprioritise(self, priorities: Mapping[str, float]) -> None:
-        """Set the priorities of addresses that were not fetched yet."""
+        """Set the priorities of URLs that were not fetched yet."""
         if priorities:
             with self._database.write() as connection:
                 _write_priorities(connection, priorities)

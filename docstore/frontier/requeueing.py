@@ -1,4 +1,4 @@
-"""Every address into the queue of another policy."""
+"""Every URL into the queue of another policy."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def requeue(database: Database, policy_name: str, queue_of: Callable[[str], int]
 
 
 def batches(database: Database) -> Iterator[Sequence[Any]]:
-    """All addresses with their queues, some at a time."""
+    """All URLs with their queues, some at a time."""
     last = 0
     while True:
         query = select(urls.c.url_id, urls.c.url, urls.c.queue).where(urls.c.url_id > last)

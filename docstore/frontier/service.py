@@ -1,4 +1,4 @@
-"""What an operator sees of the frontier and does to it: sites, counts, addresses to add, block or ask again."""
+"""What an operator sees of the frontier and does to it: sites, counts, URLs to add, block or ask again."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _ROWS = 10_000
 
 @dataclass(frozen=True)
 class SiteHealth:
-    """One host: addresses known, never asked, due now, with a page kept; last visits that ended badly, and when the
+    """One host: URLs known, never asked, due now, with a page kept; last visits that ended badly, and when the
     last one was (None: never)."""
 
     host: str
@@ -31,7 +31,7 @@ class SiteHealth:
 
 @dataclass(frozen=True)
 class FrontierRow:
-    """One address: its place, when it is due (None: never), and how its last visit ended ("" if there was none)."""
+    """One URL: its place, when it is due (None: never), and how its last visit ended ("" if there was none)."""
 
     url: str
     host: str
@@ -46,13 +46,13 @@ class FrontierRow:
 
 
 class FrontierService:
-    """Questions and orders of an operator. A *part* is an address, or one that ends in `*`: all that begin so."""
+    """Questions and orders of an operator. A *part* is a URL, or one that ends in `*`: all that begin so."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def sites(self, now: float) -> list[SiteHealth]:
-        """Every host, those with most addresses first."""
+        """Every host, those with most URLs first."""
         bad = and_(outcomes.c.reason.is_not(None), outcomes.c.reason.not_in(_GOOD))
         columns = (
             urls.c.host,
@@ -73,7 +73,7 @@ class FrontierService:
             return [SiteHealth(*row) for row in connection.execute(query)]
 
     def rows(self, part: str = "*", limit: int | None = None) -> Iterator[FrontierRow]:
-        """The addresses of a part in the order in which they were found, some at a time (memory stays bounded)."""
+        """The URLs of a part in the order in which they were found, some at a time (memory stays bounded)."""
         last, left = 0, limit
         while left is None or left > 0:
             size = _ROWS if left is None else min(left, _ROWS)
@@ -92,7 +92,7 @@ class FrontierService:
             last, left = found[-1].url_id, None if left is None else left - size
 
     def kept(self, part: str = "*") -> Iterator[WarcPointer]:
-        """Where the pages kept of a part stand, in the order in which their addresses were found."""
+        """Where the pages kept of a part stand, in the order in which their URLs were found."""
         last = 0
         while True:
             query = (
@@ -114,11 +114,11 @@ class FrontierService:
         return deepen(self._database, depth)
 
     def block(self, part: str) -> int:
-        """Never ask the known addresses of a part again (until `requeue`); how many there are."""
+        """Never ask the known URLs of a part again (until `requeue`); how many there are."""
         return self._set_due(part, None)
 
     def requeue(self, part: str) -> int:
-        """Ask the known addresses of a part in the next run, as if they had not failed; how many there are."""
+        """Ask the known URLs of a part in the next run, as if they had not failed; how many there are."""
         return self._set_due(part, 0.0)
 
     def _set_due(self, part: str, due: float | None) -> int:
@@ -136,7 +136,7 @@ def count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 
 def in_part(part: str) -> ColumnElement[bool]:
-    """The addresses of a part."""
+    """The URLs of a part."""
     if part == "*":
         return urls.c.url_id > 0
     if not part.endswith("*"):
@@ -145,7 +145,7 @@ def in_part(part: str) -> ColumnElement[bool]:
 
 
 def row_of(row: Any) -> FrontierRow:
-    """The row that a question for addresses gave."""
+    """The row that a question for URLs gave."""
     return FrontierRow(
         row.url,
         row.host,

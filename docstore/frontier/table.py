@@ -1,6 +1,6 @@
-"""The frontier: every address ever accepted, when it is due, and what its visits led to.
+"""The frontier: every URL ever accepted, when it is due, and what its visits led to.
 
-NewUrl         an address that passed the crawl's rules     crawler -> frontier
+NewUrl         a URL that passed the crawl's rules     crawler -> frontier
 FrontierEntry  one that is due                              frontier -> crawler
 Visit          all that one fetch led to                    crawler -> frontier, kept in one transaction
 """
@@ -33,7 +33,7 @@ PARAMETERS = 10_000
 
 @dataclass(frozen=True)
 class NewUrl:
-    """A discovered address that passed the rules. `url` is canonical, `host` is host[:port]."""
+    """A discovered URL that passed the rules. `url` is canonical, `host` is host[:port]."""
 
     url: str
     host: str
@@ -50,7 +50,7 @@ class NewUrl:
 class Visit:
     """Everything one fetch led to.
 
-    `next_visit` is when the address is due again (None: never), `gap` the present interval in seconds, `page` a new
+    `next_visit` is when the URL is due again (None: never), `gap` the present interval in seconds, `page` a new
     or changed version to keep (None after a 304, the same bytes or a failure), `gone` that its article has to leave
     the index; `guidance` is what a focused crawl made of the page.
     """
@@ -71,7 +71,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class LastVisit:
-    """When an address was visited (None: never) and is due (None: never again); failures since the last success.
+    """When a URL was visited (None: never) and is due (None: never again); failures since the last success.
 
     `is_quiet` says that it is neither seed nor hub and was fetched well: it may be left alone for a while.
     """
@@ -93,7 +93,7 @@ class StoredRobots:
 
 
 class FrontierTable:
-    """`store.frontier`. Addresses are unique and never forgotten; adding one twice does nothing."""
+    """`store.frontier`. URLs are unique and never forgotten; adding one twice does nothing."""
 
     def __init__(self, database: Database, archive: Archive, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -112,7 +112,7 @@ class FrontierTable:
         return partial(opened, url, self._archive.folder)
 
     def add(self, new: Sequence[NewUrl]) -> int:
-        """Add addresses; returns how many were not known. One known before as something else can become a seed."""
+        """Add URLs; returns how many were not known. One known before as something else can become a seed."""
         with self._database.write() as connection:
             return self._add(connection, new)
 
@@ -127,7 +127,7 @@ class FrontierTable:
         return added
 
     def due_queues(self, before: float) -> dict[int, int]:
-        """Queue number -> how many of its addresses are due."""
+        """Queue number -> how many of its URLs are due."""
         query = select(urls.c.queue, func.count()).where(urls.c.due_at <= before).group_by(urls.c.queue)
         with self._database.read() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
@@ -155,7 +155,7 @@ class FrontierTable:
             return [entry_of(row) for row in connection.exec_driver_sql(question)]
 
     def trust_clock(self, now: float) -> int:
-        """Make due what was visited after `now`: the clock was ahead then. Returns how many addresses."""
+        """Make due what was visited after `now`: the clock was ahead then. Returns how many URLs."""
         ahead = (urls.c.visited_at > now) & urls.c.due_at.is_not(None)
         with self._database.write() as connection:
             return connection.execute(update(urls).where(ahead).values(due_at=now, visited_at=now)).rowcount
@@ -181,7 +181,7 @@ class FrontierTable:
         return found
 
     def kept_at(self, origin: str, now: float) -> list[str]:
-        """Addresses of an origin whose page is kept, that are not due yet, and that were last seen a while ago: longer
+        """URLs of an origin whose page is kept, that are not due yet, and that were last seen a while ago: longer
         than an eighth of their interval (of a new article, that is less than a day)."""
         mine = (urls.c.url >= f"{origin}/") & (urls.c.url < f"{origin}0")  # "0" is what follows "/": by the index
         waiting = (urls.c.due_at > now) & (urls.c.digest != "") & (urls.c.visited_at + urls.c.gap / 8 <= now)
@@ -189,7 +189,7 @@ class FrontierTable:
             return list(connection.scalars(select(urls.c.url).where(mine, waiting)))
 
     def reschedule(self, due: Mapping[str, float]) -> None:
-        """Set when addresses are due (epoch seconds)."""
+        """Set when URLs are due (epoch seconds)."""
         if due:
             with self._database.write() as connection:
                 connection.execute(RESCHEDULED, [{"address": url, "due": at} for url, at in due.items()])
@@ -204,7 +204,7 @@ class FrontierTable:
         return found
 
     def urls(self) -> Iterator[str]:
-        """Every address, a page of rows at a time (memory stays bounded)."""
+        """Every URL, a page of rows at a time (memory stays bounded)."""
         last = 0
         while True:
             query = (
@@ -218,7 +218,7 @@ class FrontierTable:
             last = rows[-1].url_id
 
     def count(self) -> int:
-        """How many addresses are known."""
+        """How many URLs are known."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(urls)) or 0
 
@@ -276,9 +276,9 @@ class FrontierTable:
             self._database.upsert(connection, robots, [row], update=("status", "body", "fetched_at"))
 
     def requeue(self, policy_name: str, queue_of: Callable[[str], int]) -> int:
-        """Put every address into the queue that `queue_of` names, if `policy_name` is not the one used so far.
+        """Put every URL into the queue that `queue_of` names, if `policy_name` is not the one used so far.
 
-        Returns how many addresses moved. Interrupted, it starts over on the next call.
+        Returns how many URLs moved. Interrupted, it starts over on the next call.
         """
         return requeue(self._database, policy_name, queue_of)
 
@@ -326,7 +326,7 @@ def forget_page(connection: Connection, url_id: int, at: float) -> None:
 
 
 def url_row(entry: NewUrl, now: float) -> dict[str, Any]:
-    """The `urls` row of a new address; 0 as due time means never asked yet."""
+    """The `urls` row of a new URL; 0 as due time means never asked yet."""
     return {
         "url": entry.url,
         "host": entry.host,

@@ -133,7 +133,7 @@ class PageGraph:
         return [page for page in self._before[target].get(kind, [])[:RIVALS] if page != url_id]
 
     def pages_at(self, target: str, but: int = 0) -> list[int]:
-        """The pages with an article at an address without scheme, `but` one."""
+        """The pages with an article at a URL without scheme, `but` one."""
         if not target:
             return []
         if target not in self._at:

@@ -3,7 +3,7 @@
     chain_of      the pages an article goes on over             p1 -> p2 -> p3
     head_of       the first of them, from any                   p3 -> p1
     join          their articles as one
-    is_same_site  may a page speak for an address at all?
+    is_same_site  may a page speak for a URL at all?
     is_alike      is a page what its original says?
 
 Pages are known by number; `successor` gives the page that a page names as its next, `predecessor` the one page that a
@@ -55,7 +55,7 @@ def chain_of(head: int, successor: Step, predecessor: Step) -> list[int]:
 
 
 def join(articles: Sequence[Article]) -> Article:
-    """One article of the pages of a chain, under the address of the first and with what it says of itself.
+    """One article of the pages of a chain, under the URL of the first and with what it says of itself.
 
     Title and lead lines that later pages repeat are dropped. The signature is that of the whole but for the shingles
     across page ends: the least of each place, as MinHash has it for the union of two sets.
@@ -129,7 +129,7 @@ def likeness(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def is_same_site(one: str, other: str) -> bool:
-    """Are two addresses of one site: of the same host but for `www.`, `m.`, `amp.` ..., or one host above the other?"""
+    """Are two URLs of one site: of the same host but for `www.`, `m.`, `amp.` ..., or one host above the other?"""
     a, b = site_of(one), site_of(other)
     return a == b or (is_below(a, b) or is_below(b, a))
 
@@ -140,12 +140,12 @@ def is_below(host: str, above: str) -> bool:
 
 
 def site_of(url: str) -> str:
-    """`host[:port]` of an address without what names a variant of the site."""
+    """`host[:port]` of a URL without what names a variant of the site."""
     return SITE_VARIANT.sub("", address(url).partition("/")[0].lower())
 
 
 def address(url: str) -> str:
-    """An address without its scheme: http and https are the same page wherever both answer."""
+    """A URL without its scheme: http and https are the same page wherever both answer."""
     return SCHEME.sub("", url)
 
 

@@ -1,4 +1,4 @@
-"""Which pages of the store are one article: chains of pages, and versions of the same page under other addresses.
+"""Which pages of the store are one article: chains of pages, and versions of the same page under other URLs.
 
     p1 -next-> p2 -next-> p3          one article at p1; p2 and p3 are continuations
     amp -canonical-> p1               amp is a double of p1, once p1 is an article and says the same
@@ -61,7 +61,7 @@ class CanonicalCandidate:
 
     @property
     def rank(self) -> tuple[bool, bool, int, int]:
-        """The original comes first, then what names no other, then the shortest address, then the first known."""
+        """The original comes first, then what names no other, then the shortest URL, then the first known."""
         return not self.is_original, bool(self.canonical_url), len(self.url), self.url_id
 
 
@@ -74,7 +74,7 @@ def resolve(
 ) -> dict[int, PageRole]:
     """The places of the pages of a batch and of all others that it changes; pages without article have none.
 
-    `fresh` is what extraction made of the batch's pages, `old_next` the addresses that they named as their next
+    `fresh` is what extraction made of the batch's pages, `old_next` the URLs that they named as their next
     pages before (docstore.page_graph.renew_ties), `siblings` those of the batch that are lists or articles.
     """
     graph = PageGraph(connection, fresh)
@@ -193,7 +193,7 @@ def part_of(own: Own, whole_id: int, reason: Reason, whole_url: str) -> PageRole
 
 
 def url_of(graph: PageGraph, url_id: int) -> str:
-    """The address of a page that has an article."""
+    """The URL of a page that has an article."""
     own = graph.own(url_id)
     return own.url if own else ""
 

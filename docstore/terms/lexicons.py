@@ -14,7 +14,7 @@ from docstore.errors import LexiconError
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.tables import changes, lexicon_entries, lexicons, terms
 from docstore.terms.history import TermActs
-from docstore.terms.queue import NEVER, RANKED_MINED
+from docstore.terms.review_queue import NEVER, RANKED_MINED
 from docstore.terms.rows import entry_of, entry_row, lexicon_of, term_of, term_row
 
 BATCH = 500

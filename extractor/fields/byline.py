@@ -134,7 +134,7 @@ def english_author(line: Line) -> re.Match[str] | None:
 
 
 def author_link(line: Line) -> str:
-    """The text of a link to an author: by its rel, or by the address of a page about somebody with a Latin name."""
+    """The text of a link to an author: by its rel, or by the URL of a page about somebody with a Latin name."""
     for start, end, attributes in line.anchors:
         text = "".join(line.parts[start:end]).strip()
         if 'rel="author' in attributes or ("/author" in attributes and FULL_NAME.fullmatch(text)):

@@ -1,4 +1,4 @@
-"""Dates as they stand in addresses and in text, in many languages: pure patterns, no choice among places.
+"""Dates as they stand in URLs and in text, in many languages: pure patterns, no choice among places.
 
     http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml    2016-05-09
     发布时间：2016年5月9日 10:30                                  2016-05-09, at 2016-05-09T10:30

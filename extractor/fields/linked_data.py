@@ -40,7 +40,7 @@ AUTHOR = re.compile(r'"author"\s{0,9}:[\s\[{]{0,20}(?:"@?(?:type|id)"\s{0,9}:\s{
 ARTICLE, COLLECTION = "article", "collection"
 COLLECTION_TYPES = frozenset(("collectionpage", "searchresultspage", "blog", "profilepage"))
 PAGE_TYPES = frozenset(("webpage", "itempage", "creativework", "product", "faqpage"))  # of lists as of articles
-MANY = 3  # articles without an address that make a list
+MANY = 3  # articles without a URL that make a list
 
 Node = Mapping[str, Any]
 
@@ -50,7 +50,7 @@ class LinkedArticle:
     """The fields of the article's node as they stand there, "" or () for what is missing.
 
     `kind` says what the page is: ARTICLE, where the node is an article of this page, COLLECTION, or "". `elsewhere`:
-    the node gives another page's address.
+    the node gives another page's URL.
     """
 
     published: str = ""
@@ -129,7 +129,7 @@ NO_ARTICLE = 99
 
 
 def rank(node: Node, depth: int, url: str) -> tuple[int, int, int]:
-    """How little a node is the page's article: its type, whether its address is another's, its depth."""
+    """How little a node is the page's article: its type, whether its URL is another's, its depth."""
     best = min((rank_of_type(name) for name in types_of(node)), default=NO_ARTICLE)
     address = node.get("url") or node.get("@id")
     other = isinstance(address, str) and bool(url) and not is_same_page(address, url)
@@ -137,9 +137,9 @@ def rank(node: Node, depth: int, url: str) -> tuple[int, int, int]:
 
 
 def kind_of(nodes: Sequence[tuple[Node, int]], url: str) -> str:
-    """What the page of these nodes is: an article that gives the page's address, a collection, an article without one.
+    """What the page of these nodes is: an article that gives the page's URL, a collection, an article without one.
 
-    Where many articles give no address they are those of a list.
+    Where many articles give no URL they are those of a list.
     """
     articles = [node for node, _ in nodes[:MAX_NODES] if any(map(is_article_type, types_of(node)))]
     found = [addresses_of(node) for node in articles]
@@ -157,7 +157,7 @@ def is_article_type(name: str) -> bool:
 
 
 def addresses_of(node: Node) -> list[str]:
-    """The addresses that an article gives as its own."""
+    """The URLs that an article gives as its own."""
     values = [node.get("url"), node.get("mainEntityOfPage")]
     return [address for address in (address_of(value, {}) for value in values if value) if "/" in address]
 
@@ -170,12 +170,12 @@ def rank_of_type(name: str) -> int:
 
 
 def is_same_page(address: str, url: str) -> bool:
-    """Two addresses of one page, scheme, host, query and fragment apart."""
+    """Two URLs of one page, scheme, host, query and fragment apart."""
     return path_of(address) == path_of(url)
 
 
 def path_of(address: str) -> str:
-    """What stands behind the host of an address, without query, fragment and the last slash."""
+    """What stands behind the host of a URL, without query, fragment and the last slash."""
     path = re.split("[?#]", address.partition("://")[2] or address, maxsplit=1)[0]
     return path.partition("/")[2].strip("/").lower()
 
@@ -271,7 +271,7 @@ def names_of(value: object, by_id: Mapping[str, Node], kind: str = "") -> tuple[
 
 
 def address_of(value: object, by_id: Mapping[str, Node]) -> str:
-    """The address of a picture or a page: a text, or the url or @id of an object."""
+    """The URL of a picture or a page: a text, or the url or @id of an object."""
     if isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, dict):

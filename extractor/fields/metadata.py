@@ -1,4 +1,4 @@
-"""What a page says of its article besides title and date: author, source, section, keywords, picture, addresses."""
+"""What a page says of its article besides title and date: author, source, section, keywords, picture, URLs."""
 
 import html
 import re
@@ -53,10 +53,10 @@ PICTURE_SOURCES = ("data-original", "data-src", "data-lazy-src", "data-url", "sr
 
 @dataclass(frozen=True)
 class Metadata:
-    """All "" or () where the page does not say. Several authors are joined by ", "; addresses are absolute.
+    """All "" or () where the page does not say. Several authors are joined by ", "; URLs are absolute.
 
     `source` is whom the article was taken over from, `section` the channel it stands in, `picture` its lead picture.
-    `canonical_url` is the address that the page names as its own, `next_url` the page on which the article goes on.
+    `canonical_url` is the URL that the page names as its own, `next_url` the page on which the article goes on.
     """
 
     author: str = ""
@@ -200,7 +200,7 @@ def find_picture(document: Document, linked: LinkedArticle, body: Body) -> str:
 
 
 def pictures_of(document: Document, body: Body) -> Iterator[str]:
-    """Addresses of the pictures that stand in the text."""
+    """URLs of the pictures that stand in the text."""
     if not body.lines:
         return
     first, last = body.lines[0] - 1, body.lines[-1] + 1

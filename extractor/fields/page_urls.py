@@ -1,4 +1,4 @@
-"""The addresses a page names: its own (canonical) and that of its article's next page. No input makes these raise."""
+"""The URLs a page names: its own (canonical) and that of its article's next page. No input makes these raise."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ NO_HOST = re.compile(r"localhost|example\.|\.local$|\.internal$|\.invalid$|^(?:d
 
 
 def absolute(base: str, address: str) -> str:
-    """An http(s) address made whole, without fragment; "" for anything else."""
+    """An http(s) URL made whole, without fragment; "" for anything else."""
     try:
         address = address.strip()[:LONGEST_URL]
         whole = address if address.startswith(("http://", "https://")) else urljoin(base, address)
@@ -45,14 +45,14 @@ def absolute(base: str, address: str) -> str:
 
 
 def find_canonical(document: Document, linked: LinkedArticle) -> str:
-    """The address that a page names as its own, or "": never a home page for an article, nor an inside host."""
+    """The URL that a page names as its own, or "": never a home page for an article, nor an inside host."""
     named = (document.links.get("canonical", ""), document.metas.get("og:url", ""), linked.url)
     whole = (absolute(document.url, address) for address in named if address)
     return next((url for url in whole if url and is_own(url, document.url)), "")
 
 
 def is_own(named: str, url: str) -> bool:
-    """An address may be that of the page at `url` (which may be unknown)."""
+    """A URL may be that of the page at `url` (which may be unknown)."""
     host, path, query = parts_of(named)
     if not host or is_inside(host) or ("." not in host):
         return False
@@ -71,7 +71,7 @@ def parts_of(url: str) -> tuple[str, str, str]:
 
 
 def is_inside(host: str) -> bool:
-    """A host that no reader can reach: an address as a number, or a name of a developer's machine."""
+    """A host that no reader can reach: a URL as a number, or a name of a developer's machine."""
     try:
         ip_address(host)
     except ValueError:
@@ -80,7 +80,7 @@ def is_inside(host: str) -> bool:
 
 
 def find_next(document: Document, frame: BylineZone, canonical: str) -> str:
-    """The address of the page on which the article goes on, or "" where that is not sure."""
+    """The URL of the page on which the article goes on, or "" where that is not sure."""
     base = document.url or canonical
     if not base:
         return ""
@@ -94,7 +94,7 @@ def find_next(document: Document, frame: BylineZone, canonical: str) -> str:
 
 
 def pager_links(document: Document, frame: BylineZone) -> Iterator[tuple[str, str]]:
-    """Text and address of the short links around the end of the text."""
+    """Text and URL of the short links around the end of the text."""
     lines = document.layout.lines
     for line in lines[max(frame.first, frame.end - ABOVE_END) : frame.end + BELOW_END]:
         for start, end, attributes in line.anchors:
@@ -105,7 +105,7 @@ def pager_links(document: Document, frame: BylineZone) -> Iterator[tuple[str, st
 
 @dataclass(frozen=True, slots=True)
 class PageUrl:
-    """An address as that of a page of an article: `whole` is all of it, `stem` what the pages share if `number` counts
+    """A URL as that of a page of an article: `whole` is all of it, `stem` what the pages share if `number` counts
     them. `counted` says that the number stands in a parameter or behind a mark, and is not the last part of the path.
 
     a.test/n/1_2.html has the stem a.test/n/1.html and the number 2, a.test/n/1.html has that whole.
@@ -118,7 +118,7 @@ class PageUrl:
 
 
 def page_address(url: str) -> PageUrl:
-    """Read an address; number 0 where it has none that may count pages."""
+    """Read a URL; number 0 where it has none that may count pages."""
     host, path, query = parts_of(url)
     fields = parse_qsl(query, keep_blank_values=True)
     numbers = [value for name, value in fields if is_page(name, value)]

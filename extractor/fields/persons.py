@@ -63,7 +63,7 @@ BEHIND_SOURCE = re.compile(rf"\s?{LABELS}|参与互动|\s{{2,}}|[|｜]")
 
 
 def names_in(text: str, site: frozenset[str]) -> list[str]:
-    """The names in a text that may list several, without roles; none that is an address, a sentence or the site."""
+    """The names in a text that may list several, without roles; none that is a URL, a sentence or the site."""
     text = WRITTEN_BY.sub("", html.unescape(" ".join(text[:500].split())))
     text = DATE_OR_TIME.split(BY.sub("", text), maxsplit=1)[0]
     text = EDITOR.split(text, maxsplit=1)[0].strip()

@@ -1,6 +1,6 @@
 """The blocks of an article as plain text, HTML, Markdown and JSON.
 
-Pure, and safe for any text: nothing that stands in a block becomes markup, and only http(s) addresses become links.
+Pure, and safe for any text: nothing that stands in a block becomes markup, and only http(s) URLs become links.
 """
 
 import dataclasses
@@ -116,7 +116,7 @@ def html_row(row: Block) -> str:
 
 
 def html_figure(run: Sequence[Block]) -> str:
-    """A picture with its captions; one without a web address leaves its captions alone."""
+    """A picture with its captions; one without a web URL leaves its captions alone."""
     picture, *captions = run
     below = "<br>".join(html_text(caption) for caption in captions)
     if not is_http(picture.url):
@@ -182,7 +182,7 @@ def markdown_link(text: str, url: str) -> str:
 
 
 def markdown_url(url: str) -> str:
-    """An address as a link's destination: without signs that would end it, or split a table's row."""
+    """A URL as a link's destination: without signs that would end it, or split a table's row."""
     return ENTITY.sub("%26", quote(url, safe="!#$%&'*+,-./:;=?@_~", errors="replace"))
 
 
@@ -254,7 +254,7 @@ def marked_up(block: Block, text: Callable[[str], str], link: Callable[[str, str
 
 
 def is_http(url: str) -> bool:
-    """An address that is safe to follow."""
+    """A URL that is safe to follow."""
     return HTTP.match(url) is not None
 
 

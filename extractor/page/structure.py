@@ -61,7 +61,7 @@ NO_LIST = (0, "")
 def blocks_of(document: Document, body: Body) -> tuple[Block, ...]:
     """The blocks of a body in reading order, pictures between them.
 
-    A caption that is no part of the body's text has level 1. Links and pictures have absolute http(s) addresses; what
+    A caption that is no part of the body's text has level 1. Links and pictures have absolute http(s) URLs; what
     has none is left out. An item of several lines is one block, and so is code.
     """
     return tuple(_Builder(document, body).build())
@@ -305,7 +305,7 @@ def place_of(letter: int, ends: list[int]) -> int:
 
 
 def absolute(href: str, base: str) -> str:
-    """The absolute http(s) address of a link, or "" where it has none, or leads to a place on the same page."""
+    """The absolute http(s) URL of a link, or "" where it has none, or leads to a place on the same page."""
     href = CONTROL.sub("", href.strip()).replace(" ", "%20")  # as browsers do
     if not href or href[0] == "#" or len(href) > LONGEST_URL:
         return ""
@@ -319,7 +319,7 @@ def absolute(href: str, base: str) -> str:
 
 
 def picture_block(picture: Picture, base: str) -> Block | None:
-    """A picture as a block, or None for icons, tracking pixels, and pictures without an address."""
+    """A picture as a block, or None for icons, tracking pixels, and pictures without a URL."""
     attributes = attributes_of(picture.attributes)
     if any(too_small(attributes.get(name, "")) for name in ("width", "height")):
         return None
@@ -342,7 +342,7 @@ def addresses(attributes: Mapping[str, str], base: str) -> Iterator[str]:
 
 
 def largest(srcset: str) -> str:
-    """The address of the largest picture in a srcset."""
+    """The URL of the largest picture in a srcset."""
     found = SRCSET.findall(srcset[: 10 * LONGEST_URL])
     return max(found, key=lambda pair: number(pair[1]))[0] if found else ""
 

@@ -1,6 +1,6 @@
 """What `fused` remembers of a crawl, as arrays: words of pages, and every link seen with the words in and around it.
 
-node   an address, fetched or not        page   a node that was fetched, numbered in order of fetching
+node   a URL, fetched or not        page   a node that was fetched, numbered in order of fetching
 link   page -> node, with the numbers of its anchor's and its context's words
 """
 
@@ -23,7 +23,7 @@ from text.general_language import of_pages
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SLUG = "/"  # marks the words of an address
+SLUG = "/"  # marks the words of a URL
 _PARTS = re.compile(r"[-_+%]+")
 MAX_WORDS = 400_000  # of the vocabulary: words first met later are not told apart
 MAX_LINK_WORDS = 40  # of a link's context
@@ -83,7 +83,7 @@ class CrawlGraph:
     words: dict[str, int] = field(default_factory=lambda: defaultdict(count().__next__))  # a new one: the next number
     nodes: dict[str, int] = field(default_factory=dict)
     urls: list[str] = field(default_factory=list)  # of the nodes
-    slugs: list[Sequence[str]] = field(default_factory=list)  # of the nodes: words of the address
+    slugs: list[Sequence[str]] = field(default_factory=list)  # of the nodes: words of the URL
     paths: dict[str, int] = field(default_factory=dict)  # host and directory -> number
     path: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: number in `paths`
     depth: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: steps from a seed
@@ -101,7 +101,7 @@ class CrawlGraph:
     _general: Column[np.float64] = field(default_factory=partial(Column, np.float64))  # of the words
 
     def bag(self, page: PageWords) -> tuple[Ints, Floats]:
-        """The numbers of a page's own words, its address' among them, and 1 + ln of their counts."""
+        """The numbers of a page's own words, its URL' among them, and 1 + ln of their counts."""
         own = page.own_counts
         slug = [word for word in path_and_slug(page.url)[1] if word not in own]
         ids = self.numbers([*own, *slug])
@@ -139,7 +139,7 @@ class CrawlGraph:
         rows.add(self.numbers([word for words in distinct for word in words]), [len(words) for words in distinct])
 
     def nodes_of(self, urls: Sequence[str], depth: int) -> list[int]:
-        """The numbers of addresses that were met so many steps from a seed; 0 where that is not known."""
+        """The numbers of URLs that were met so many steps from a seed; 0 where that is not known."""
         known = self.nodes
         new = [url for url in dict.fromkeys(urls) if url not in known]
         known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
@@ -197,7 +197,7 @@ def summed(owner: Ints, values: Floats, count: int) -> Floats:
 
 
 def path_and_slug(url: str) -> tuple[str, list[str]]:
-    """Host and directory of an address; the words of its last part, marked as such: `/a/back-up_2.html` -> `/back`,
+    """Host and directory of a URL; the words of its last part, marked as such: `/a/back-up_2.html` -> `/back`,
     `/up`."""
     parts = urlsplit(url)
     name = parts.path.rstrip("/").rpartition("/")[2].partition(".")[0]

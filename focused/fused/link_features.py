@@ -1,4 +1,4 @@
-"""What speaks for an address that was not fetched: the features of `fused`, by node, from the links that lead to it.
+"""What speaks for a URL that was not fetched: the features of `fused`, by node, from the links that lead to it.
 
     share, support, best_source     relevance of the pages that link to it (Zhou's description, Wu's parent)
     links, by_degree, examples      how many those are; of pages with few links; of the example pages
@@ -8,7 +8,7 @@
     path                            how relevant the pages fetched from the same host and path are
     walk                            how often a walk from relevant pages along links, either way, comes past its sources
     name                            the words of the topic's name in its best anchor
-    taught_words, taught_latent     what its words promise by those of the addresses fetched so far (`link_text.py`)
+    taught_words, taught_latent     what its words promise by those of the URLs fetched so far (`link_text.py`)
     walk_share                      of the long walks that come past it, how many began at relevant pages
 
 Each is centred and scaled over the frontier of the last look; what each counts, other topics have taught

@@ -1,4 +1,4 @@
-"""What the addresses fetched so far teach about the words of links: two regressions from the words in and around the
+"""What the URLs fetched so far teach about the words of links: two regressions from the words in and around the
 links that led to a page to how relevant the page turned out, one on words, one in latent space.
 
 The other scores of words come from pages; these come from links, so that they also say which anchors disappoint.

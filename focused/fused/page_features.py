@@ -6,7 +6,7 @@
     name_title, name_text             the words of the topic's name in its title, in its text
     length, sources, depth            distinct words, pages that link to it, steps from a seed
     degree, targets                   links that it has, to pages that were fetched
-    example_links                     the addresses it links to: cosine with those of the examples
+    example_links                     the URLs it links to: cosine with those of the examples
 
     near                              how relevant the fetched pages most like it are
     siblings                          how the other links of the pages that link to it turned out
@@ -65,7 +65,7 @@ class Bearings:
 def bearings_of(
     memory: CrawlGraph, space: LatentSpace, verdict: TopicVerdict, examples: Ints, name: Floats
 ) -> Bearings:
-    """Bearings of the pages of a look. `rarity` weighs an address by how few pages link to it, `example_links` says how
+    """Bearings of the pages of a look. `rarity` weighs a URL by how few pages link to it, `example_links` says how
     much linking to it is like the examples."""
     count = len(memory.urls)
     source, target = memory.source.values, memory.target.values
@@ -78,7 +78,7 @@ def bearings_of(
 class Subjects:
     """The pages to be judged: their latent rows, cosines by tf.idf with each example and with their core, words,
     titles, and the pages most like each; `into` are the links that lead to each, `out` those that it has as far as that
-    is known, `nodes` their addresses (past the last: new), `numbers` which pages of the look they are (-1: none)."""
+    is known, `nodes` their URLs (past the last: new), `numbers` which pages of the look they are (-1: none)."""
 
     latent: Floats
     by_terms: Floats

@@ -2,8 +2,8 @@
 
     hub        how the links of a page turned out
     path       how the pages of a host and directory turned out
-    visits     how often a walk from relevant pages comes past an address, along links taken either way
-    share      of all long walks that come past an address, how many began at a relevant page
+    visits     how often a walk from relevant pages comes past a URL, along links taken either way
+    share      of all long walks that come past a URL, how many began at a relevant page
 
 Pages are judged by their own words first, then with their company, whose relevance is known by then (iterative
 classification: Neville and Jensen 2000, "Iterative classification in relational data").
@@ -25,7 +25,7 @@ SHARE_DRAWN = 0.05  # walks of mean relevance that a share is drawn toward
 @dataclass(frozen=True)
 class PageRank:
     """What is known at a look: `hub_sum`, `hub_count` and `relevance` of its pages, `path` of its paths, `visits` and
-    `share` of its addresses. What came after it has `base`, the mean relevance, or no visits."""
+    `share` of its URLs. What came after it has `base`, the mean relevance, or no visits."""
 
     relevance: Floats
     base: float
@@ -50,7 +50,7 @@ class PageRank:
         return of_known(self.path, paths, self.base)
 
     def visits_of(self, nodes: Ints) -> Floats:
-        """How often a walk comes past these addresses, 1 for one like any page."""
+        """How often a walk comes past these URLs, 1 for one like any page."""
         return of_known(self.visits, nodes, 0.0)
 
     def share_of(self, nodes: Ints) -> Floats:
@@ -83,7 +83,7 @@ def page_rank_of(memory: CrawlGraph, step: sp.csr_matrix, relevance: Floats) -> 
 
 
 def step_of(memory: CrawlGraph) -> sp.csr_matrix:
-    """One step of a walk over all addresses known, along links taken either way, however many an address has."""
+    """One step of a walk over all URLs known, along links taken either way, however many a URL has."""
     nodes, size = np.array(memory.pages), len(memory.urls)
     ends = (nodes[memory.source.values], memory.target.values)
     links = sp.csr_matrix((np.ones(len(ends[0])), ends), shape=(size, size))
@@ -93,7 +93,7 @@ def step_of(memory: CrawlGraph) -> sp.csr_matrix:
 
 
 def walked(memory: CrawlGraph, step: sp.csr_matrix, relevance: Floats) -> tuple[Floats, Floats]:
-    """`visits` and `share` of all addresses (personalised PageRank from the relevant pages; on long walks, beside that
+    """`visits` and `share` of all URLs (personalised PageRank from the relevant pages; on long walks, beside that
     from all pages)."""
     relevant, every = np.zeros(len(memory.urls)), np.zeros(len(memory.urls))
     relevant[memory.pages], every[memory.pages] = relevance, 1.0

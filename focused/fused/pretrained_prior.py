@@ -1,7 +1,7 @@
 """What is known of topics before a crawl begins: weights that other topics taught (`benchmarks/training/focus.py`).
 
 A prior looks at each feature twice: as it is, and in standard deviations among the pages judged together. It names no
-word and no address, so that it can be carried to a topic and a web that it has never seen; `data/README.md` says what
+word and no URL, so that it can be carried to a topic and a web that it has never seen; `data/README.md` says what
 it was learned from.
 """
 

@@ -3,7 +3,7 @@
     page -> memory -> verdict (which pages are of the topic) -> features of the frontier, weighed -> priorities
 
 Every now and then (the more pages, the rarer) all is looked at anew: the space, the verdict, what words promise and
-every priority. In between a page changes only the addresses that it links to. No label is seen: `latent_space.py` takes
+every priority. In between a page changes only the URLs that it links to. No label is seen: `latent_space.py` takes
 the examples' word, `page_rank.py` asks who a page keeps with, `link_text.py` learns from how links turned out,
 `page_features.py` and the weights take what other topics taught (`pretrained_prior.py`).
 """
@@ -98,7 +98,7 @@ class Fused:
         return changed
 
     def parts(self, url: str) -> list[tuple[str, float, float]]:
-        """What the priority of an address is the sum of: feature, its value in standard deviations of the frontier, its
+        """What the priority of a URL is the sum of: feature, its value in standard deviations of the frontier, its
         weight. Empty where it has none."""
         node, look = self._memory.nodes.get(url), self._look
         if node is None or look is None or look.scale is None or not self._memory.into[node]:

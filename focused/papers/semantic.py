@@ -1,8 +1,8 @@
-"""Semantic relevance of description, anchor and address (Zhou Kun 2019, METHODS 2).
+"""Semantic relevance of description, anchor and URL (Zhou Kun 2019, METHODS 2).
 
 keep       description of the page against the topic's words (ZK-F3), else a plain match: kept, not followed
 priority   p = alpha * Rel(description) + beta * Rel(anchor) + lambda * struct (ZK-F5); below the threshold: discard
-learn      the history of kept addresses (ZK-A3)
+learn      the history of kept URLs (ZK-A3)
 
 What ZK-F3 comes to depends on how many pages there are to weigh words by, and on the vectors: a page can have ten times
 as much an hour later. By default relevance is therefore brought to the scale on which the paper's constants hold.

@@ -1,4 +1,4 @@
-"""Do two addresses look as if they lay in the same place? (Zhou 2019: ZK-F4, ZK-A2, ZK-A3)"""
+"""Do two URLs look as if they lay in the same place? (Zhou 2019: ZK-F4, ZK-A2, ZK-A3)"""
 
 import random
 from collections import defaultdict
@@ -9,7 +9,7 @@ from operator import or_
 from urllib.parse import urlsplit
 
 SAMPLE = 50
-REMEMBERED = 100_000  # addresses taken apart, parts, pairs of hosts
+REMEMBERED = 100_000  # URLs taken apart, parts, pairs of hosts
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class StructureSettings:
 
 
 DEFAULT = StructureSettings()
-Split = tuple[str, tuple[int, ...]]  # of an address: host, letters of the parts of its path
+Split = tuple[str, tuple[int, ...]]  # of a URL: host, letters of the parts of its path
 
-_bits: dict[str, int] = defaultdict(lambda: 1 << len(_bits))  # character -> a bit of its own; addresses are ASCII
+_bits: dict[str, int] = defaultdict(lambda: 1 << len(_bits))  # character -> a bit of its own; URLs are ASCII
 
 
 @lru_cache(REMEMBERED)
@@ -99,7 +99,7 @@ def split(url: str) -> Split:
 
 
 class History:
-    """Addresses whose pages were kept. `struct` compares with a sample of them (ZK-A3); repeats for the same seed."""
+    """URLs whose pages were kept. `struct` compares with a sample of them (ZK-A3); repeats for the same seed."""
 
     def __init__(self, seed: int = 0, sample: int = SAMPLE, settings: StructureSettings = DEFAULT) -> None:
         self._urls: list[str] = []
@@ -112,7 +112,7 @@ class History:
         self._urls.append(url)
 
     def drawn(self) -> list[Split]:
-        """So many addresses at random, all of them if there are fewer."""
+        """So many URLs at random, all of them if there are fewer."""
         few = len(self._urls) <= self._sample
         return list(map(split, self._urls if few else self._random.sample(self._urls, self._sample)))
 

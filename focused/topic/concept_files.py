@@ -1,4 +1,4 @@
-"""The operator's files of concepts, each told by its form (semantics/concepts*.py); none is shipped.
+"""The operator's files of concepts, each told by its form (`focused.papers.concepts`); none is shipped.
 
 Aa01A01= 人 士 人物             Cilin               00001740-a  cmn:lemma  能    Chinese Open Wordnet
 玄武岩 <tab> 材料 矿物           pooled sememes      人/N/human|人  with a tree:   HowNet 2000 (Liu and Li)

@@ -1,7 +1,7 @@
 """The feature library of a topic (Wu Yueting 2015, METHODS 3.6): terms and seeds to propose to the operator.
 
     terms of the operator -> scheme 1: words that mean alike, by the operator's files of concepts
-                          -> scheme 2: the first L pages that a search finds, their terms by We (WY-F8), their addresses
+                          -> scheme 2: the first L pages that a search finds, their terms by We (WY-F8), their URLs
 
 Pure but for the searches that are handed in.
 """
@@ -81,7 +81,7 @@ def by_search(
 
 
 def seeds_of(found: Mapping[str, Sequence[ExamplePage]], origin: str) -> Iterator[TopicSeed]:
-    """SU of WY-A2: each address once, with the terms that found it, the most often and best found first."""
+    """SU of WY-A2: each URL once, with the terms that found it, the most often and best found first."""
     by: dict[str, list[str]] = defaultdict(list)
     scores: Counter[str] = Counter()
     titles: dict[str, str] = {}

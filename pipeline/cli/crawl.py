@@ -49,7 +49,7 @@ _DUE = "due"
 @click.option("--strategy", "crawl__strategy", help="Which links come first.")
 @click.option("--topic", "crawl__topic", help="Look for this topic (plumb topic init).")
 def crawl(context: click.Context, /, **flags: Any) -> None:
-    """Fetch what is due: new addresses, and known ones by the revisit rule."""
+    """Fetch what is due: new URLs, and known ones by the revisit rule."""
     with opened(settings_of(context, **flags)) as engine, live_view() as tell:
         done = stages.crawl(engine, tell)
     say_reports([done])
@@ -114,7 +114,7 @@ def fetch(context: click.Context, url: str, as_json: bool) -> None:
 
 
 def decisions(engine: Engine, url: str) -> dict[str, Any]:
-    """What the crawl thinks of an address: scope, traps, robots.txt, the answer, its links. Ends where it would."""
+    """What the crawl thinks of a URL: scope, traps, robots.txt, the answer, its links. Ends where it would."""
     settings = with_added(engine.settings.crawl, engine.settings.data_dir)
     plan = plan_of(settings)
     address = canonical(url)
@@ -193,7 +193,7 @@ def sites(context: click.Context, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
-    """Hosts that kept pages often link to, to many addresses and from many sites."""
+    """Hosts that kept pages often link to, to many URLs and from many sites."""
     found = proposed(settings_of(context).data_dir)[:limit]
     say_table(found, lambda: proposal_table(found), as_json)
 
@@ -214,7 +214,7 @@ def proposal_table(found: list[HostSuggestion]) -> Table:
 @click.argument("hosts", nargs=-1, required=True)
 @click.pass_context
 def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
-    """Take up hosts, each by its name or an address of it: the next crawl begins at its home page too."""
+    """Take up hosts, each by its name or a URL of it: the next crawl begins at its home page too."""
     folder = settings_of(context).data_dir
     make_folder(folder)
     say([f"{add_site(folder, host)} added" for host in hosts])
@@ -251,9 +251,9 @@ def moment(at: float | None) -> str:
 
 @click.group(cls=Verbs)
 def frontier() -> None:
-    """Look at the addresses that are known, and change when they are asked.
+    """Look at the URLs that are known, and change when they are asked.
 
-    A PART is an address, or the beginning of some with * at the end: http://news.example.com/oil/*
+    A PART is a URL, or the beginning of some with * at the end: http://news.example.com/oil/*
     """
 
 
@@ -270,7 +270,7 @@ def show(context: click.Context, part: str, limit: int, as_json: bool) -> None:
 
 
 def row_line(row: FrontierRow) -> str:
-    """An address in one line."""
+    """A URL in one line."""
     due = "never" if row.due_at is None else _DUE if row.due_at <= time.time() else moment(row.due_at)
     return f"{due:<16} {row.kind:<8} {row.depth} {row.reason or 'not asked yet':<20} {row.url}"
 
@@ -279,7 +279,7 @@ def row_line(row: FrontierRow) -> str:
 @click.argument("urls", nargs=-1, required=True)
 @click.pass_context
 def add(context: click.Context, urls: tuple[str, ...]) -> None:
-    """Put addresses into the frontier, to be asked first in the next crawl."""
+    """Put URLs into the frontier, to be asked first in the next crawl."""
     with opened(settings_of(context)) as engine:
         plan = plan_of(with_added(engine.settings.crawl, engine.settings.data_dir))
         new: list[NewUrl] = []
@@ -297,7 +297,7 @@ def add(context: click.Context, urls: tuple[str, ...]) -> None:
 @click.argument("part")
 @click.pass_context
 def block(context: click.Context, part: str) -> None:
-    """Do not ask the known addresses of PART any more. (What new ones are taken is up to crawl.scope.)"""
+    """Do not ask the known URLs of PART any more. (What new ones are taken is up to crawl.scope.)"""
     with opened(settings_of(context)) as engine:
         say([f"{engine.store.frontier.desk.block(part)} blocked"])
 
@@ -306,7 +306,7 @@ def block(context: click.Context, part: str) -> None:
 @click.argument("part")
 @click.pass_context
 def requeue(context: click.Context, part: str) -> None:
-    """Ask the addresses of PART in the next crawl, whenever they were due, blocked ones too."""
+    """Ask the URLs of PART in the next crawl, whenever they were due, blocked ones too."""
     with opened(settings_of(context)) as engine:
         say([f"{engine.store.frontier.desk.requeue(part)} due now"])
 
@@ -315,7 +315,7 @@ def requeue(context: click.Context, part: str) -> None:
 @click.argument("part", default="*")
 @click.pass_context
 def export(context: click.Context, part: str) -> None:
-    """Print all that is known of addresses, one JSON object a line."""
+    """Print all that is known of URLs, one JSON object a line."""
     with opened(settings_of(context)) as engine:
         for row in engine.store.frontier.desk.rows(part):
             click.echo(json.dumps(asdict(row), ensure_ascii=False))

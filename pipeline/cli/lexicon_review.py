@@ -8,7 +8,7 @@ import click
 from docstore.errors import LexiconError
 from docstore.model import Term, TermClass, TermStatus
 from docstore.terms.history import Act, ActKind, TermEdit
-from docstore.terms.queue import TermFigures
+from docstore.terms.review_queue import TermFigures
 from pipeline.cli import report
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import (

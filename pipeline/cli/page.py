@@ -45,7 +45,7 @@ FILE = click.Path(path_type=Path, allow_dash=True)
 @click.option("--method", "extract__method", help="Body method.")
 @click.option("--again", is_flag=True, help="Extract every kept page once more.")
 @click.option("--file", type=FILE, help="Print the article of a page on disk; - for standard input.")
-@click.option("--base-url", help="The address of the page in --file: its links are relative to it.")
+@click.option("--base-url", help="The URL of the page in --file: its links are relative to it.")
 @click.option("--url", help="Print the article of a page that is fetched now, as politely as in the crawl.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "markdown", "html", "json"]), help="How to print it [text]."
@@ -151,7 +151,7 @@ FORMATS: Mapping[str, Callable[[Article], str]] = {
 )
 @click.option("--page", "drawing", type=click.Path(path_type=Path), help="The same as a coloured page, into this file.")
 @click.option("--open", "open_it", is_flag=True, help="The same, shown in the browser.")
-@click.option("--file", type=FILE, help="Of a page on disk (URL: its address); - for standard input.")
+@click.option("--file", type=FILE, help="Of a page on disk (URL: its URL); - for standard input.")
 @click.pass_context
 def explain(
     context: click.Context,

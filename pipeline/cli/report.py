@@ -144,11 +144,11 @@ def run_line(run: Mapping[str, Any]) -> str:
 def explain(engine: Engine, url: str) -> dict[str, Any]:
     """Everything known of a URL: what the store holds, and Solr's document where there is one.
 
-    Raises PlumblineError for an address that cannot be one, or was never seen.
+    Raises PlumblineError for a URL that cannot be one, or was never seen.
     """
     address = canonical(url)
     if isinstance(address, Reason):
-        raise PlumblineError(f"{url!r} is not an address: {address}")
+        raise PlumblineError(f"{url!r} is not a URL: {address}")
     rows = engine.store.status.explain(address)
     thought = topic_rows(engine, address)
     if not rows and not thought:
@@ -163,7 +163,7 @@ def explain(engine: Engine, url: str) -> dict[str, Any]:
 
 
 def topic_rows(engine: Engine, address: str) -> dict[str, list[Mapping[str, Any]]]:
-    """What a crawl that looks for a topic thinks of an address; nothing where none ever did."""
+    """What a crawl that looks for a topic thinks of a URL; nothing where none ever did."""
     if not engine.settings.crawl.topic and not engine.store.judgements.count():
         return {}
     from pipeline.topic.explain import explain_topic  # loads scikit-learn

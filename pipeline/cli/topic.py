@@ -33,7 +33,7 @@ def topic() -> None:
 @click.option("--examples", multiple=True, metavar="URL", help="A page that is of the topic; further ones may follow.")
 @click.option("--words", default="", help="Words that describe the topic, with commas between [its name].")
 @click.option("--tree", type=click.Path(path_type=Path), help="Your own tree of terms, one a line, indented.")
-@click.option("--search", "template", default="", help="A search site's address with {query} in it [own index].")
+@click.option("--search", "template", default="", help="A search site's URL with {query} in it [own index].")
 @click.option("--results", default=10, show_default=True, type=MIN_ONE, help="Pages of each search that are read.")
 @click.option("--top", default=10, show_default=True, type=MIN_ONE, help="Terms proposed for each of yours.")
 @click.option("--automatic", is_flag=True, help="Let terms that come up during the crawl count unconfirmed.")
@@ -119,7 +119,7 @@ def terms_command(context: click.Context, name: str, state: str | None, kind: st
 @json_option
 @click.pass_context
 def seeds_command(context: click.Context, name: str, state: str | None, as_json: bool) -> None:
-    """List seeds with their evidence. Confirm and refuse take their addresses."""
+    """List seeds with their evidence. Confirm and refuse take their URLs."""
     found = TopicFiles(settings_of(context).data_dir).read(name)
     chosen = [seed for seed in found.seeds if state in (None, seed.state)]
     say_table(chosen, lambda: seed_table(chosen), as_json)
@@ -157,7 +157,7 @@ def refuse(context: click.Context, name: str, items: tuple[str, ...]) -> None:
 
 @topic.command("propose")
 @click.argument("name")
-@click.option("--search", "template", default="", help="A search site's address with {query} in it [own index].")
+@click.option("--search", "template", default="", help="A search site's URL with {query} in it [own index].")
 @click.option("--results", default=10, show_default=True, type=MIN_ONE, help="Pages of each search that are read.")
 @click.option("--top", default=10, show_default=True, type=MIN_ONE, help="Terms proposed for each term.")
 @click.pass_context
@@ -189,7 +189,7 @@ def decide_and_say(
     best = [term.text for term in by_state(files.read(name).terms) if term.state is TopicState.PROPOSED][:top]
     chosen = (*items, *best)
     if not chosen:
-        raise click.UsageError("name terms or addresses, or give --top N")
+        raise click.UsageError("name terms or URLs, or give --top N")
     say([counts(decide(files, name, chosen, state, kind))])
 
 

@@ -81,7 +81,7 @@ class StoreActions:
         return nights(self._engine, RUNS_SHOWN)
 
     def sites(self) -> Sequence[CrawledSite]:
-        """The sites with the most addresses."""
+        """The sites with the most URLs."""
         return [CrawledSite(health, self._delay(health)) for health in self._engine.store.status.sites()]
 
     def _delay(self, health: SiteTotals) -> float:

@@ -8,7 +8,7 @@ from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.store import Store
 from docstore.terms.history import Act, ActKind, TermEdit
-from docstore.terms.queue import TermFigures, TermQuery
+from docstore.terms.review_queue import TermFigures, TermQuery
 from lexicon.dictionary import decode_dictionary
 from lexicon.interchange import WRITERS, form_of, parse_list
 from lexicon.review import NothingToPublishError, check_acceptable, difference, next_version

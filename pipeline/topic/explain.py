@@ -1,6 +1,6 @@
-"""Why a focused crawl gives an address its priority: the pages that lead to it, and every part of the score.
+"""Why a focused crawl gives a URL its priority: the pages that lead to it, and every part of the score.
 
-The strategy is shown all that it has seen, as at the start of a crawl, and watched when it comes to the address.
+The strategy is shown all that it has seen, as at the start of a crawl, and watched when it comes to the URL.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from focused.topic_guide import TopicGuide
 from pipeline.engine import Engine
 from pipeline.topic.guide import means_of, settings_for
 
-MAX_SOURCES = 20  # pages that lead to an address
+MAX_SOURCES = 20  # pages that lead to a URL
 MAX_WORDS = 12
 ELSEWHERE = "on this page; another one promises something"
 Row = Mapping[str, Any]
@@ -29,7 +29,7 @@ Row = Mapping[str, Any]
 
 @dataclass
 class Watched:
-    """A strategy, and what it says of one address: each page that leads there with the link's promise and its parts.
+    """A strategy, and what it says of one URL: each page that leads there with the link's promise and its parts.
 
     `first` are the seeds: one that leads nowhere else is followed.
     """
@@ -47,7 +47,7 @@ class Watched:
     def link_priorities(
         self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """As the strategy has it; the address' is noted."""
+        """As the strategy has it; the URL' is noted."""
         promised = self.focus.link_priorities(page, judgement, links)
         is_followed = page.url in self.first and all(value is None for value in promised)
         for link, value in zip(links, promised, strict=True):
@@ -116,8 +116,8 @@ def semantic_parts(focus: Semantic, judgement: Relevance, link: LinkWords, value
 
 
 def explain_topic(engine: Engine, url: str) -> dict[str, list[Row]]:
-    """What the focused crawl thinks of an address: its judgement if it was fetched, else its priority and the parts of
-    that. Empty where the crawl looks for nothing, and for an address that it has not met.
+    """What the focused crawl thinks of a URL: its judgement if it was fetched, else its priority and the parts of
+    that. Empty where the crawl looks for nothing, and for a URL that it has not met.
     """
     judged, left_out = engine.store.judgements.find(url), engine.store.judgements.left_out(url)
     answer: dict[str, list[Row]] = {}
@@ -132,7 +132,7 @@ def explain_topic(engine: Engine, url: str) -> dict[str, list[Row]]:
 
 
 def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
-    """The pages that lead to an address, and what speaks for it now."""
+    """The pages that lead to a URL, and what speaks for it now."""
     settings = settings_for(engine)
     means = means_of(engine, settings, plan_of(settings))
     watch = Watched(means.focus, url, means.first)

@@ -1,6 +1,6 @@
 """A crawl that looks for a topic, put together: the topic's file, the strategy by name, pages as words.
 
-At the start the strategy is shown again what the store has of earlier runs; then the priorities of all addresses that
+At the start the strategy is shown again what the store has of earlier runs; then the priorities of all URLs that
 wait are what it says now. A topic or strategy that has changed thus takes effect on the whole frontier, and pages that
 were not kept and now would be are asked again.
 """

@@ -28,7 +28,7 @@ def example_of(page: Page) -> ExamplePage:
 
 
 def read_example(url: str, html: bytes, content_type: str = "", base: str = "") -> ExamplePage:
-    """A page with the text of its title, its description and its blocks (WY-F1 to F5); nothing but its address where
+    """A page with the text of its title, its description and its blocks (WY-F1 to F5); nothing but its URL where
     it cannot be read. `base` is where it was found, if elsewhere."""
     document = ArticleExtractor().document(html, base or url, content_type)
     if isinstance(document, Outcome):

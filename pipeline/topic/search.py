@@ -70,7 +70,7 @@ def by_template(engine: Engine, template: str) -> SearchPlace:
 
 
 def results_on(answer: SourcePage) -> list[str]:
-    """The addresses on a page of results that lead to another host, in order; of its own, where there are none."""
+    """The URLs on a page of results that lead to another host, in order; of its own, where there are none."""
     page = Page(0, answer.url, answer.url, 200, answer.content_type, answer.html, "", answer.fetched_at)
     links = [link.url for link in links_of(page).links if link.anchor]
     elsewhere = [url for url in links if urlsplit(url).netloc != urlsplit(answer.url).netloc]

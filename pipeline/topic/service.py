@@ -18,7 +18,7 @@ from pipeline.topic.search import by_template, example_from, in_index
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is known of a topic that is to be made. `template` is a search site's address with {query} in it, or ""."""
+    """What is known of a topic that is to be made. `template` is a search site's URL with {query} in it, or ""."""
 
     name: str
     terms: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ def read_page(
 
 
 def completed(result: Article | Outcome, url: str) -> Article | Outcome:
-    """An article with its signature, and with the addresses it names in the form in which the store knows them."""
+    """An article with its signature, and with the URLs it names in the form in which the store knows them."""
     if isinstance(result, Outcome):
         return result
     return replace(
@@ -36,6 +36,6 @@ def known_teaser(teaser: Teaser | None, url: str) -> Teaser | None:
 
 
 def known_form(url: str, base: str) -> str:
-    """The canonical form of an address that a page names; "" where it has none."""
+    """The canonical form of a URL that a page names; "" where it has none."""
     found = canonical(url, base) if url else ""
     return "" if isinstance(found, Reason) else found

@@ -1,6 +1,6 @@
 """Searches and the results opened from them, for the search log.
 
-A result's link is its true address. Browsers that know HTML's `ping` tell us in passing that it was followed; others
+A result's link is its true URL. Browsers that know HTML's `ping` tell us in passing that it was followed; others
 do not, and nothing is lost but the count. What they send is signed: only what a page of ours showed can be told.
 """
 
@@ -31,7 +31,7 @@ def log_search(typed: str, hits: int, page: int = 1, filters: tuple[str, ...] = 
 
 
 def ping(doc_id: str, rank: int) -> str:
-    """The address to tell that the result `doc_id` at `rank` (from 1, over all pages) was opened; "" without a log."""
+    """The URL to tell that the result `doc_id` at `rank` (from 1, over all pages) was opened; "" without a log."""
     if "search_id" not in g:
         return ""
     return url_for("clicks.click", t=_signer().dumps([g.search_id, doc_id, rank]))

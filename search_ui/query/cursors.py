@@ -32,7 +32,7 @@ class Cursors:
         self._settings = settings
 
     def sealed(self, asked: SearchRequest, place: CursorPlace) -> str:
-        """`place` in the search that `asked` belongs to, as text for an address."""
+        """`place` in the search that `asked` belongs to, as text for a URL."""
         return str(self._seal.dumps([place.page, place.mark, self._fingerprint(asked)]))
 
     def opened(self, asked: SearchRequest) -> CursorPlace:

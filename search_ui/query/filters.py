@@ -27,7 +27,7 @@ _ANYWHERE = f"{fields.TITLE_CHARS} {fields.BODY_CHARS}"
 class Filter:
     """One filter: its tag, what Solr is sent for it, and the `parts` of the query that ask for it.
 
-    A filter that stands in the address and not in the query has no parts and is named by `field` of the request.
+    A filter that stands in the URL and not in the query has no parts and is named by `field` of the request.
     """
 
     tag: str
@@ -118,7 +118,7 @@ def _site_filter(parts: tuple[Part, ...], is_excluded: bool, prefix: str) -> Fil
 
 
 def _host(typed: str) -> str:
-    """A name as addresses have it: `例子.cn` -> `xn--fsqu00a.cn`."""
+    """A name as URLs have it: `例子.cn` -> `xn--fsqu00a.cn`."""
     name, colon, port = typed.partition(":")
     try:
         return idna.encode(name, uts46=True).decode("ascii") + colon + port

@@ -1,4 +1,4 @@
-"""What a reader asked for, read from an address and written back into one. Pure."""
+"""What a reader asked for, read from a URL and written back into one. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ CHOSEN: Mapping[str, str] = {
 
 
 class BadQueryError(PlumblineError):
-    """An address asks for what does not exist. The text is a key of the translations."""
+    """A URL asks for what does not exist. The text is a key of the translations."""
 
 
 class Sort(StrEnum):
@@ -35,7 +35,7 @@ class Sort(StrEnum):
 
 
 class Arguments(Protocol):
-    """The parameters of an address, as Flask's `request.args` has them."""
+    """The parameters of a URL, as Flask's `request.args` has them."""
 
     def get(self, key: str, default: str) -> str: ...
     def getlist(self, key: str) -> list[str]: ...
@@ -94,7 +94,7 @@ class SearchRequest:
         return bool(self.text) or self.is_filtered()
 
     def filters(self) -> tuple[str, ...]:
-        """The names of what narrows the results, as addresses have them."""
+        """The names of what narrows the results, as URLs have them."""
         chosen = {parameter: getattr(self, name) for name, parameter in CHOSEN.items()}
         chosen |= {"cluster": self.cluster, "from": self.since, "to": self.until}
         return tuple(name for name, values in chosen.items() if values)
@@ -115,7 +115,7 @@ class SearchRequest:
         return self.changed(**{name: rest if value in chosen else (*chosen, value)})
 
     def arguments(self, settings: SearchSettings) -> list[tuple[str, str]]:
-        """The request as parameters of an address; what is at its default is left out."""
+        """The request as parameters of a URL; what is at its default is left out."""
         pairs = [("q", first_signs(self.typed, settings.longest_query))]
         for name, parameter in CHOSEN.items():
             pairs += [(parameter, value) for value in getattr(self, name)]
@@ -128,7 +128,7 @@ class SearchRequest:
 
 
 def parse_request(arguments: Arguments, settings: SearchSettings, profiles: Mapping[str, object]) -> SearchRequest:
-    """Read an address; raise `BadQueryError` for a page, date, order or profile that does not exist."""
+    """Read a URL; raise `BadQueryError` for a page, date, order or profile that does not exist."""
     typed = arguments.get("q", "")
     asked = SearchRequest(
         typed=typed,

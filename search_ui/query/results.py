@@ -187,7 +187,7 @@ def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSett
 
 
 def site_name(site: str, settings: SearchSettings) -> str:
-    """The name of a site, as the operator gave it, else its address."""
+    """The name of a site, as the operator gave it, else its URL."""
     return settings.site_names.get(site, shown(site))
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.terms.history import Act, ActKind, TermEdit
-from docstore.terms.queue import TermFigures, TermQuery
+from docstore.terms.review_queue import TermFigures, TermQuery
 from text.segment import Segmenter
 
 Known = tuple[str, TermStatus]

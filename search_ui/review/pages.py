@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from docstore.accounts import Role
 from docstore.errors import DictionaryError, LexiconError
 from docstore.model import TermStatus
-from docstore.terms.queue import TermFigures
+from docstore.terms.review_queue import TermFigures
 from search_ui.accounts import requires
 from search_ui.admin import moment
 from search_ui.charts import Chart, Point, bar_chart

@@ -1,6 +1,6 @@
 """The reviewer's list: judge candidate words, one key each, and have every act taken back.
 
-Every form works without JavaScript; `static/review.js` adds keys and answers in place, by the same addresses.
+Every form works without JavaScript; `static/review.js` adds keys and answers in place, by the same URLs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from docstore.accounts import Role
 from docstore.errors import ChangedMeanwhileError, LexiconError
 from docstore.model import Term, TermClass, TermStatus
 from docstore.terms.history import Act, ActKind, TermEdit
-from docstore.terms.queue import Order, TermQuery
+from docstore.terms.review_queue import Order, TermQuery
 from search_ui.accounts import never_stored, requires
 from search_ui.messages import say
 from search_ui.query.texts import shown
@@ -48,7 +48,7 @@ class Listing:
 
     @property
     def arguments(self) -> dict[str, str]:
-        """The listing as parameters of an address, without its page."""
+        """The listing as parameters of a URL, without its page."""
         wanted = self.query
         named = {
             "status": str(wanted.status or ANY),
@@ -62,7 +62,7 @@ class Listing:
 
 
 def listing(values: Mapping[str, str]) -> Listing:
-    """Read an address or a form; what cannot be is as if it was not said."""
+    """Read a URL or a form; what cannot be is as if it was not said."""
     status, category, order, language = (values.get(name, "") for name in ("status", "category", "order", "language"))
     number, least = (_number(values.get(name, "")) for name in ("page", "least"))
     number = max(1, number)

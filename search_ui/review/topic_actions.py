@@ -21,7 +21,7 @@ class TopicActions(Protocol):
         """A topic. TopicError where there is none of this name, or its file is not valid."""
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
-        """Decide on terms (by text) and seeds (by address); `kind` moves the terms to a class. TopicError, and nothing
+        """Decide on terms (by text) and seeds (by URL); `kind` moves the terms to a class. TopicError, and nothing
         is decided, where one of them is not there."""
 
     def harvest(self) -> Sequence[Harvest]:

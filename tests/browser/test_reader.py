@@ -115,7 +115,7 @@ def test_a_site_narrows_the_results_and_the_address_says_so(visit: Visit) -> Non
     expect(page.locator("#sites a[aria-current]")).to_have_count(1)
     assert number(page.locator("#total")) == expected < everything
     assert set(page.locator("#hits .site").all_inner_texts()) == {name}
-    shared = visit()  # someone else, who was sent the address
+    shared = visit()  # someone else, who was sent the URL
     shared.goto(page.url)
     assert links(shared) == links(page) != []
     page.locator("#sites a[aria-current]").click()
@@ -335,7 +335,7 @@ def test_one_can_page_to_the_last_result(visit: Visit) -> None:
         pages += 1
     assert pages > 10 and len(seen) == len(set(seen)) > 100
     expect(page.locator("nav.pages [aria-current]")).to_have_text(f"第 {pages} 页")
-    page.reload()  # the address of a page beyond the tenth can be kept as well
+    page.reload()  # the URL of a page beyond the tenth can be kept as well
     assert links(page) == seen[-len(links(page)) :]
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from docstore.model import Term, TermClass, TermStatus
 from docstore.terms.history import ActKind, TermEdit
-from docstore.terms.queue import TermQuery
+from docstore.terms.review_queue import TermQuery
 from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, odd_addresses, sign_in, wait_for
 from tests.terms import decide, propose
 

@@ -41,7 +41,7 @@ class Asked:
 
 
 def asks_for(url: str, query: str) -> bool:
-    """Is this the address of a result page for just this query?"""
+    """Is this the URL of a result page for just this query?"""
     address = urlsplit(url)
     return address.path == "/search" and parse_qs(address.query)["q"] == [query]
 

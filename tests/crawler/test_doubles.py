@@ -1,4 +1,4 @@
-"""Pages that are there twice: by content, canonical address, what a site has taught; addresses spelled anew."""
+"""Pages that are there twice: by content, canonical URL, what a site has taught; URLs spelled anew."""
 
 from pathlib import Path
 

@@ -21,7 +21,7 @@ RSS2 = """<?xml version="1.0"?><rss version="2.0" xmlns:atom="http://www.w3.org/
 <item><title><![CDATA[<b>新</b>闻&nbsp;1]]></title><link> http://site.test/1?utm_source=rss </link>
 <pubDate>Thu, 09 May 2024 22:00:00 +0800</pubDate></item>
 <item><title>2</title><guid isPermaLink="true">http://site.test/2</guid></item>
-<item><title>no address</title><guid isPermaLink="false">http://site.test/3</guid></item></channel></rss>"""
+<item><title>no URL</title><guid isPermaLink="false">http://site.test/3</guid></item></channel></rss>"""
 RSS1 = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"
 xmlns:dc="http://purl.org/dc/elements/1.1/"><channel rdf:about="http://site.test/"><title>T</title></channel>
 <item rdf:about="http://site.test/1"><title>新</title><dc:date>2024-05-09T22:00+08:00</dc:date></item></rdf:RDF>"""

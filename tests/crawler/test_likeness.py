@@ -1,4 +1,4 @@
-"""Differences between addresses that mean nothing: forms, and what a site teaches."""
+"""Differences between URLs that mean nothing: forms, and what a site teaches."""
 
 from pathlib import Path
 

@@ -173,7 +173,7 @@ def test_what_is_remembered_is_bounded() -> None:
     assert len(watch.counts) == 10_000
 
 
-# A site in memory: address (path and query) -> (what it says, its links). The crawl below is as simple as one can be.
+# A site in memory: URL (path and query) -> (what it says, its links). The crawl below is as simple as one can be.
 Answer = tuple[str, list[str]]
 Serve = Callable[[str], Answer]
 
@@ -219,7 +219,7 @@ def real_page(number: int) -> Answer:
 
 
 def trap_links(row: dict[str, object], rng: random.Random) -> Iterator[str]:
-    """Addresses of the trap's pattern."""
+    """URLs of the trap's pattern."""
     text = str(row["text"])
     for _ in range(int(str(row["links_per_page"]))):
         yield (

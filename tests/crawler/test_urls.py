@@ -1,4 +1,4 @@
-"""Canonical addresses and refusals: tables, laws, and the hostile rows of ../shared."""
+"""Canonical URLs and refusals: tables, laws, and the hostile rows of ../shared."""
 
 import json
 import random

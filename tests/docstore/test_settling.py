@@ -322,7 +322,7 @@ def test_what_came_of_many_changes_is_what_the_last_pages_say(seed: int, tmp_pat
     world, now = World(chance, names), dict.fromkeys(names, NO_ARTICLE)
     with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "x") as store:
         web = Web(store)
-        web.crawl(*names)  # so that addresses have the same numbers in both stores
+        web.crawl(*names)  # so that URLs have the same numbers in both stores
         web.extract({url(name): NO_ARTICLE for name in names})
         for _ in range(40):
             some = chance.sample(names, chance.randint(1, 4))

@@ -9,7 +9,7 @@ from docstore.errors import ChangedMeanwhileError, LexiconError
 from docstore.model import Term, TermClass, TermStatus
 from docstore.store import Store
 from docstore.terms.history import ActKind, TermEdit
-from docstore.terms.queue import Order, TermQuery
+from docstore.terms.review_queue import Order, TermQuery
 from lexicon.review import next_version
 from tests.terms import add, propose, set_synonyms
 from text.scripts import LANGUAGES, language_of_term

@@ -130,7 +130,7 @@ def board(words: Words) -> str:
 
 
 def search_results(words: Words) -> str:
-    """Hits with a piece of their text and their address."""
+    """Hits with a piece of their text and their URL."""
     hits = "".join(
         f"<li><h3>{linked(words, n)}</h3><p>... {words.summary.format(n)} ...</p><cite>news.test/a/{n}.html</cite></li>"
         for n in range(1, 11)

@@ -1,4 +1,4 @@
-"""Author, source, section, keywords, picture and addresses of a page."""
+"""Author, source, section, keywords, picture and URLs of a page."""
 
 import json
 

@@ -164,7 +164,7 @@ def test_a_picture_without_a_web_address_is_not_drawn() -> None:
 
 
 def every_kind(text: str) -> list[Block]:
-    """A hostile text wherever a block has text or an address."""
+    """A hostile text wherever a block has text or a URL."""
     whole = ((0, len(text), f"http://x.test/{text}"),)
     wild = ((0, len(text), text),)
     made = [Block(kind, text, 1, False, "", links) for kind in BlockKind for links in (whole, wild)]

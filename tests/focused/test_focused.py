@@ -23,7 +23,7 @@ from tests.crawler_fakes import MemoryTable
 
 @dataclass
 class Scripted:
-    """A strategy that promises what it is told to: by address, None discards."""
+    """A strategy that promises what it is told to: by URL, None discards."""
 
     promises: Mapping[str, float | None] = field(default_factory=dict)
     keeps: Callable[[PageWords], bool] = lambda page: True

@@ -113,7 +113,7 @@ def test_relevance_of_words() -> None:
 
 
 def test_link_priority() -> None:
-    """ZK-F5 with the AHP weights; the address of the kept page speaks for its neighbour."""
+    """ZK-F5 with the AHP weights; the URL of the kept page speaks for its neighbour."""
     semantic, first = seen_semantic()
     relevance = 2 * 3 / 4 * math.log(2)
     of_page = 0.1

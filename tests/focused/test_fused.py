@@ -181,7 +181,7 @@ def test_words_of_links_are_taught_by_what_they_led_to() -> None:
 
 
 def test_a_page_counts_once_however_many_links_lead_to_it() -> None:
-    """Two links to x, anchors of one word each with its address: the mean of the two rows of unit length."""
+    """Two links to x, anchors of one word each with its URL: the mean of the two rows of unit length."""
     memory = remembered(("a", "x"), ("b", "x"), ("x", "y"))
     idf = np.ones(len(memory.words))
     row = rows_into(memory, all_texts(memory), np.array([2]), idf).toarray()[0]

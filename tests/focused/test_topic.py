@@ -155,7 +155,7 @@ def test_another_strategy_takes_over_the_frontier(demo: list[str], tmp_path: Pat
 
 
 def test_kill_9_leaves_state_and_store_agreeing(demo: list[str], tmp_path: Path) -> None:
-    """What the strategy is shown at the next start gives every waiting address the priority that it has."""
+    """What the strategy is shown at the next start gives every waiting URL the priority that it has."""
     (tmp_path / "v.toml").write_text(
         f"[crawl]\nseeds = {demo}\ninside_hosts = {[seed.split('/')[2] for seed in demo]}\ntopic = '{NAME}'\n"
         "delay = 0.05\ndelay_factor = 0.0\ndepth = 6\nsitemaps = false\n"

@@ -30,7 +30,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 
 def crawled(store: Store, host: str, *reasons: Reason, at: float = 1000.0) -> None:
-    """Addresses of a host, visited with these outcomes; one more waits."""
+    """URLs of a host, visited with these outcomes; one more waits."""
     urls = [f"http://{host}/{n}.html" for n in range(len(reasons) + 1)]
     store.frontier.add([NewUrl(url, host, 0, 0, Kind.UNKNOWN, 1.0) for url in urls])
     entries = store.frontier.entries(urls)

@@ -457,7 +457,7 @@ class TestWords:
         ("arguments", "parts"),
         [
             ("explain http://nowhere.test/", ["http://nowhere.test/ was never seen"]),
-            ("explain :::", ["':::' is not an address"]),
+            ("explain :::", ["':::' is not a URL"]),
             ("refresh http://nowhere.test/", ["was never seen", "crawl a page that links to it"]),
             ("lexicon accept 没有的词", ["no such term: 没有的词", "plumb lexicon add"]),
             ("lexicon add 石油,天然气", ["石油,天然气"]),

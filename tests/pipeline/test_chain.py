@@ -103,7 +103,7 @@ def test_a_changed_page_goes_through_all_stages(chain: Chain) -> None:
 def test_refresh_of_a_page_that_was_never_seen(chain: Chain) -> None:
     with pytest.raises(PlumblineError, match="was never seen"):
         refresh(chain.engine, "http://elsewhere.test/")
-    with pytest.raises(PlumblineError, match="is not an address"):
+    with pytest.raises(PlumblineError, match="is not a URL"):
         refresh(chain.engine, "http://[/")
 
 

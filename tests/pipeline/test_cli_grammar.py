@@ -126,7 +126,7 @@ def test_both_ways_say_the_same(vertical: Vertical, tmp_path: Path, typed: str) 
 
 def test_what_is_no_vertical_is_an_argument(vertical: Vertical, tmp_path: Path) -> None:
     said = plumb("-c", str(vertical.config), "explain", "my.toml", folder=tmp_path)
-    assert said.status == 1 and "'my.toml' is not an address" in said.complaint
+    assert said.status == 1 and "'my.toml' is not a URL" in said.complaint
     said = plumb("explain", str(vertical.config), "http://127.0.0.1/x.toml", folder=tmp_path)
     assert said.status == 1 and "http://127.0.0.1/x.toml was never seen" in said.complaint
     said = plumb("-c", str(vertical.config), "status", "other.toml", folder=tmp_path)

@@ -201,7 +201,7 @@ class TestFile:
         [
             (["--file", "nowhere.html"], "cannot read nowhere.html"),
             (["--file", "-"], "standard input: empty"),
-            (["mailto:x", "--file", "page.html"], "'mailto:x' is not an address"),
+            (["mailto:x", "--file", "page.html"], "'mailto:x' is not a URL"),
             (["--file", "page.html", "--page", "no/such/folder.html"], "cannot write no/such/folder.html"),
             (["http://a.test/", "--blocks"], "there is no vertical.toml here"),
         ],

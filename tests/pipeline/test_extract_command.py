@@ -102,7 +102,7 @@ class TestFile:
             (["--file", "-"], ["standard input: "]),
             (["--file", "nowhere.html"], ["cannot read nowhere.html: No such file"]),
             (["--file", "."], ["cannot read .: "]),
-            (["--file", "page.html", "--base-url", "mailto:x"], ["'mailto:x' is not an address"]),
+            (["--file", "page.html", "--base-url", "mailto:x"], ["'mailto:x' is not a URL"]),
             (["--file", "page.html", "--method", "magic"], ["extract.method = 'magic': there is blocks"]),
         ],
         ids=["list", "empty", "missing", "folder", "no address", "no method"],
@@ -164,7 +164,7 @@ class TestUrl:
         assert len(site.requests) == before
 
     def test_no_address(self) -> None:
-        assert "'news' is not an address" in failure(plumb("extract", "--url", "news"))
+        assert "'news' is not a URL" in failure(plumb("extract", "--url", "news"))
 
     def test_the_page_is_fetched_politely(self, site: Site) -> None:
         """robots.txt first, a pause before each request behind it, our name on each."""

@@ -19,7 +19,7 @@ from docstore.warc_reading import read_warc
 from pipeline.import_warc import decoded
 
 CAP = 1_000_000
-LITTLE = 200_000_000  # bytes of address space beyond what the program takes by itself
+LITTLE = 200_000_000  # bytes of URL space beyond what the program takes by itself
 GIGABYTE = 1 << 30
 PAGE = b"<!doctype html><title>t</title><p>text"
 

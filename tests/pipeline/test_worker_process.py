@@ -69,7 +69,7 @@ def test_an_exception_is_told_with_its_place_and_the_process_stays(worker: Worke
 
 
 def test_an_error_that_a_person_can_act_on_stays_as_it_is(worker: WorkerProcess) -> None:
-    with pytest.raises(PlumblineError, match="'mailto:x' is not an address"):
+    with pytest.raises(PlumblineError, match="'mailto:x' is not a URL"):
         worker.call(address_of, "mailto:x")
 
 

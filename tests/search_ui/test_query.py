@@ -1,4 +1,4 @@
-"""From an address to Solr parameters."""
+"""From a URL to Solr parameters."""
 
 import json
 import re

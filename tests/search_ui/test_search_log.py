@@ -129,7 +129,7 @@ def test_what_the_store_refuses_is_counted_and_the_log_goes_on(error: Exception)
 
 
 def log_of(*addresses: str, settings: SearchSettings | None = None) -> tuple[KeptLog, list[str]]:
-    """What is logged when these addresses are asked for, and the pages."""
+    """What is logged when these URLs are asked for, and the pages."""
     kept = KeptLog()
     log = SearchLog(kept.keep)
     documents = [document(n, f"页岩气 {n}", "页岩气压裂") for n in range(25)]
@@ -150,7 +150,7 @@ def test_a_search_is_logged_with_what_was_found_and_opened() -> None:
     assert 0 <= search.latency_ms < 60_000
     assert click == Click(search.search_id, "doc10", 11)
     links = BeautifulSoup(pages[0], "lxml").select("#hits h2 a")
-    assert all(str(link["href"]).startswith("https://news.example/") for link in links)  # the true address
+    assert all(str(link["href"]).startswith("https://news.example/") for link in links)  # the true URL
 
 
 def test_every_search_has_an_id_of_its_own_that_no_cookie_holds() -> None:
