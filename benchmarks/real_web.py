@@ -73,7 +73,7 @@ def _missing(tree: Path) -> Reply:
 
 
 class RealWeb:
-    """Serves `trees` (host -> document root); `secure` hosts over https. Use with `with`. Also the crawler's URL
+    """Serves `trees` (host -> document root); `secure` hosts over https. Use with `with`. Also the crawler's IP
     policy (`connect_to`): every name is here."""
 
     def __init__(self, trees: Mapping[str, Path], secure: frozenset[str] = frozenset()) -> None:

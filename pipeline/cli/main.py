@@ -105,7 +105,7 @@ def index_command(context: click.Context, full: bool, adopt: bool) -> None:
 
 @cli.command()
 @click.pass_context
-@click.option("--host", "search__host", help="URL to listen on.")
+@click.option("--host", "search__host", help="Address to listen on.")
 @click.option("--port", "search__port", type=int, help="Port to listen on.")
 def serve(context: click.Context, /, **flags: Any) -> None:
     """Serve the search and review pages until Ctrl-C."""

@@ -43,9 +43,9 @@ def test_every_trait_is_asked_about() -> None:
 def test_a_parameter_that_never_changes_the_page_is_dropped() -> None:
     site = SiteDustRules()
     for number in range(6):
-        assert site.idle == ()
+        assert site.redundant == ()
         site.observe(f"{H}/p?ref={number}", "same")
-    assert site.idle == ("?ref",)
+    assert site.redundant == ("?ref",)
     assert site.reduced(f"{H}/q?id=7&ref=9") == f"{H}/q?id=7"
 
 
@@ -62,8 +62,8 @@ def test_capitals_mean_nothing_on_some_sites() -> None:
     for number in range(5):
         for path in (f"/News{number}", f"/news{number}"):
             site.observe(H + path, f"page {number}")
-    assert site.idle == ("case",)
-    assert SiteDustRules(site.evidence).idle == ("case",)  # kept between runs
+    assert site.redundant == ("case",)
+    assert SiteDustRules(site.evidence).redundant == ("case",)  # kept between runs
 
 
 def test_what_is_remembered_is_bounded() -> None:
@@ -78,7 +78,7 @@ def test_of_two_traits_that_differ_at_once_nothing_is_learned() -> None:
     for number in range(10):
         site.observe(f"{H}/News{number}/", f"page {number}")
         site.observe(f"{H}/news{number}", f"page {number}")
-    assert site.idle == ()
+    assert site.redundant == ()
 
 
 def test_the_first_form_of_an_address_stands_for_the_others() -> None:
@@ -97,9 +97,9 @@ def test_what_sites_taught_outlives_a_run(tmp_path: Path) -> None:
     for number in range(6):
         sites.of("www.site.test").observe(f"{H}/p?ref={number}", "same")
     sites.save(file)
-    assert DustRules.load(file).of("site.test").idle == ("?ref",)
+    assert DustRules.load(file).of("site.test").redundant == ("?ref",)
     file.write_text("[1, 2")
-    assert DustRules.load(file).of("site.test").idle == ()
+    assert DustRules.load(file).of("site.test").redundant == ()
 
 
 def test_sites_in_memory_are_bounded() -> None:
@@ -109,7 +109,7 @@ def test_sites_in_memory_are_bounded() -> None:
     for number in range(300):
         sites.of(f"{number}.test")
     assert len(sites._sites) <= 100
-    assert sites.of("first.test").idle == ("?ref",)
+    assert sites.of("first.test").redundant == ("?ref",)
 
 
 def test_reduced_addresses_are_canonical() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from docstore.articles import extraction_writer as saving
 from docstore.articles.records import Op
 from docstore.articles.table import Extraction
-from docstore.articles.table import extraction_writer as saving
 from docstore.frontier.table import NewUrl, Visit
 from docstore.grouping import pagination as joining
 from docstore.grouping import resolve as settling

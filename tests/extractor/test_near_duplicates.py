@@ -119,7 +119,7 @@ def test_the_order_of_words_counts() -> None:
 
 def test_the_same_in_every_process() -> None:
     text = "".join(chinese(random.Random(5), 200))
-    code = f"from extractor.near_duplicates import signature; print(*signature({text!r}))"
+    code = f"from extractor.signature import signature; print(*signature({text!r}))"
     said = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

@@ -147,7 +147,7 @@ def test_a_server_that_ends_by_itself_is_an_error(engine: Engine) -> None:
 def test_nothing_outlives_a_killed_plumb(settings: Settings) -> None:
     code = (
         "import sys, pickle; from pipeline.engine import Engine; from pipeline.progress import Quiet\n"
-        "from pipeline.serve import SearchSite\n"
+        "from pipeline.search_site.serve import SearchSite\n"
         "with Engine(pickle.load(sys.stdin.buffer), Quiet()) as engine, SearchSite(engine) as site:\n"
         "    print(site.url, site._server.pid, flush=True); site.wait()"
     )

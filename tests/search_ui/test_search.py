@@ -11,8 +11,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from docstore.errors import SolrError, SolrUnavailableError
+from search_ui.query import solr_client as search_module
 from search_ui.query.solr_client import Answer, SearchClient
-from search_ui.query.solr_params import solr_client as search_module
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import site_app
 from tests.web_fixture import serving
