@@ -1,6 +1,9 @@
 """Is what was found an article? The reasons why not, as pure rules on the body and the page around it."""
 
+import re
+
 from docstore.model import Outcome, Reason, Teaser, line_hash
+from extractor.fields.persons import bare
 from extractor.list_page import TEASER, list_reason, teaser_reason
 from extractor.manual import is_index_file, no_text_reason
 from extractor.methods.contract import Body
@@ -10,6 +13,8 @@ from extractor.page.phrases import is_copyright
 from extractor.settings import ExtractSettings
 
 CHARACTERS = 7  # a text of so many has the size of a Chinese character at least: three of them are letters
+LONGEST_TRAIL = 200  # characters
+ARROW = re.compile("[>＞»›→]+")
 BEGINNING = 10_000  # characters of a body in which words are looked for
 
 
@@ -20,6 +25,8 @@ def refuse(document: Document, body: Body | None, teaser: Teaser | None, setting
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
     if is_index_file(document):
         return Outcome(Reason.LIST_PAGE, "an index of a manual")
+    if body is not None and is_trail_alone(body.text, document.title):
+        return Outcome(Reason.NO_BODY, f"a breadcrumb trail alone: {body.text[:40]}")
     if body is not None and body.lines and (why := no_text_reason(document, body.lines, body.title)):
         return Outcome(Reason.NO_BODY, why)
     if why := list_reason(document, body, size, settings) or teaser_reason(document, body, teaser):
@@ -39,6 +46,15 @@ def refuse(document: Document, body: Body | None, teaser: Teaser | None, setting
 def has_words(text: str) -> bool:
     """Letters, characters or digits stand in the beginning of a text."""
     return any(map(str.isalnum, text[:BEGINNING]))
+
+
+def is_trail_alone(text: str, title: str) -> bool:
+    """The whole text is a line that says where the page stands: its steps, joined by arrows, one of them the site's
+    or the page's name as <title> has it."""
+    if len(text) > LONGEST_TRAIL or "\n" in text.strip():
+        return False
+    steps = [bare(step) for step in ARROW.split(text)]
+    return len(steps) > 1 and any(len(step) > 1 and step in bare(title) for step in steps)
 
 
 def is_title_alone(body: Body) -> bool:

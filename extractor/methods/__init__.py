@@ -1,6 +1,6 @@
 """Methods: how the body of a page, its title and its date are found. Names are those of the setting `extract.method`.
 
-    blocks           ours, the default              weighed_lines.py
+    blocks           ours, the default              line_scoring.py
     two_pass         WD-A2, Wang Du 2019            two_pass.py
     tag_path_ratio   its baseline, the first pass   tag_path_ratio.py
 

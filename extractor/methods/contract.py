@@ -53,7 +53,7 @@ class Explanation:
 class Method(Protocol):
     """Reads a page. Where it `reads_whole`, nothing is left out of the layout (see layout.Layout).
 
-    Where it `reads_stated`, a page that shows no body may still tell one to machines (stated_body.py).
+    Where it `reads_stated`, a page that shows no body may still tell one to machines (structured_body.py).
     """
 
     reads_whole: ClassVar[bool]

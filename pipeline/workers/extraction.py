@@ -8,11 +8,10 @@ was, which goes to the worker beside the bytes.
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, as_completed, wait
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice
 
 from docstore.articles.table import Extraction, LostPageError, PendingPage
 from docstore.model import Outcome, Reading, Reason, SiteKnowledge
@@ -65,16 +64,15 @@ def extract_pages(
     jobs = read_jobs(pages, read, lru_cache(MAX_SITES)(ask_site))
     running: set[Future[Extraction]] = set()
     with closing(WorkerPool(workers, limits, PRELOAD)) as pool:
-        while True:
-            for job in islice(jobs, workers * IN_FLIGHT - len(running)):
-                if isinstance(job, Extraction):
-                    yield job
-                else:
-                    running.add(pool.submit(partial(extraction_of, job, settings)))
-            if not running:
-                return
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
+        for job in jobs:
+            if isinstance(job, Extraction):
+                yield job
+                continue
+            running.add(pool.submit(partial(extraction_of, job, settings)))
+            if len(running) == workers * IN_FLIGHT:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        yield from (future.result() for future in as_completed(running))
 
 
 def read_jobs(pages: Iterable[PendingPage], read: Read, ask_site: AskSite) -> Iterator[Job | Extraction]:

@@ -273,9 +273,9 @@ def test_a_bug_on_one_page_is_an_outcome_and_many_end_the_run(tmp_path: Path, mo
     paths = [f"/{n}" for n in range(30)]
     with Site({"/": page(*paths), **{path: page("/x") for path in paths}}) as site:
         table = MemoryTable()
-        real = crawler.workers.links_of
+        real = crawler.parallel.fetch_pool.links_of
         monkeypatch.setattr(
-            crawler.workers,
+            crawler.parallel.fetch_pool,
             "links_of",
             lambda found, agent: (broken if found.url.endswith("/7") else real)(found, agent),
         )
@@ -283,7 +283,7 @@ def test_a_bug_on_one_page_is_an_outcome_and_many_end_the_run(tmp_path: Path, mo
         assert report.counts[Reason.FAILED] == 1
         assert report.counts[Reason.FETCHED] == 30
         monkeypatch.setattr(
-            crawler.workers,
+            crawler.parallel.fetch_pool,
             "links_of",
             lambda found, agent: (real if found.url.endswith("/") else broken)(found, agent),
         )

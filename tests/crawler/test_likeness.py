@@ -54,7 +54,7 @@ def test_a_parameter_that_changes_some_pages_is_kept() -> None:
     for number in range(100):
         site.observe(f"{H}/p?id={number // 2}", f"page {number % 20}")
         site.observe(f"{H}/q?id={number}", "empty")
-    assert "?id" not in site.idle
+    assert "?id" not in site.redundant
 
 
 def test_capitals_mean_nothing_on_some_sites() -> None:

@@ -443,3 +443,19 @@ def test_a_shown_text_goes_before_a_stated_one() -> None:
     found = extract(stated('{"@type":"NewsArticle","articleBody":"Not this."}', "", shown), "http://news.test/oil")
     assert isinstance(found, Article)
     assert "Output rose by 1 percent" in found.body and "Not this" not in found.body
+
+
+@pytest.mark.parametrize(
+    ("title", "content", "is_article"),
+    [
+        ("油气论坛", "<ul><li>油气论坛 » 张三 的个人资料页面</li></ul>", False),
+        ("Oil board", "<p>• Oil board › Profile of a member called John Smith</p>", False),
+        ("Oil board", "<p>Press Menu › Settings › Network and switch the proxy off there.</p>", True),
+        ("如何关闭代理", "<p>依次进入 菜单 › 设置 › 网络，然后在那里把代理服务器关掉即可。</p>", True),
+    ],
+)
+def test_a_line_that_says_where_a_page_stands_is_no_body(title: str, content: str, is_article: bool) -> None:
+    html = f"<html><head><title>{title}</title></head><body><div>{content}</div></body></html>"
+    result = extract(html, "http://a.test/profile-7.html")
+    assert isinstance(result, Article) == is_article
+    assert isinstance(result, Article) or result.reason is Reason.NO_BODY

@@ -459,7 +459,7 @@ class TestWords:
             ("explain http://nowhere.test/", ["http://nowhere.test/ was never seen"]),
             ("explain :::", ["':::' is not a URL"]),
             ("refresh http://nowhere.test/", ["was never seen", "crawl a page that links to it"]),
-            ("lexicon accept 没有的词", ["no such term: 没有的词", "plumb lexicon add"]),
+            ("lexicon accept 未知词语", ["no such term: 未知词语", "plumb lexicon add"]),
             ("lexicon add 石油,天然气", ["石油,天然气"]),
             ("lexicon publish", ["nothing to publish"]),
         ],

@@ -33,6 +33,10 @@ def read(page: PendingPage) -> bytes:
     return HTML.encode()
 
 
+def read_nothing(page: PendingPage) -> bytes:
+    raise LostPageError("f at 0: gone")
+
+
 def read_endless(page: PendingPage) -> bytes:
     """Every third page is too much."""
     return (ENDLESS if page.url_id % 3 == 0 else HTML).encode()
@@ -45,6 +49,12 @@ def test_every_page_has_one_result(count: int) -> None:
     good = [r for r in results if isinstance(r.result, Article)]
     assert len(good) == count - (count > 7)
     assert all(r.learned.lines for r in good)
+
+
+def test_every_page_that_is_lost_is_said() -> None:
+    """Also where there are more of them in a row than workers take at once."""
+    results = list(extract_pages(pages(60), read_nothing, ExtractSettings(), workers=2))
+    assert [r.result.reason for r in results if isinstance(r.result, Outcome)] == [Reason.LOST_PAGE] * 60
 
 
 @pytest.mark.parametrize(
@@ -123,7 +133,7 @@ def test_the_unexpected_is_an_outcome_and_told_to_the_log(caplog: pytest.LogCapt
     assert found.result.reason is Reason.FAILED
     assert found.result.detail.startswith("TypeError: ")
     assert "http://a.test/0" in caplog.text
-    assert "weighed_lines.py" in caplog.text
+    assert "line_scoring.py" in caplog.text
 
 
 def test_an_end_before_the_last_page_ends_all_workers() -> None:

@@ -1,4 +1,4 @@
-"""Judging terms and publishing. Who may is in test_search_ui_accounts.py."""
+"""Judging terms and publishing. Who may is in test_accounts.py."""
 
 import json
 import re
