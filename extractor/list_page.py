@@ -9,8 +9,10 @@
       3  the text stands by a heading that is <title>  2  several <article>s begin with a headline
       3  one dateline, right above the text            3  "read more" stands below several texts
 
-A page is a list if it looks like one (links outweigh its text, or its text is teasers) and the points say so too. Where
-they are even it is an article: a list more in the store does less harm than an article that is missing.
+A page is a list if it looks like one and the points say so too: if links outweigh its text, its text is teasers,
+several texts end in "read more", or several <article>s begin (3 points, where nothing else says so: they may stand
+there whole). Where the points are even it is an article: a list more in the store does less harm than an article that
+is missing.
 """
 
 import re
@@ -46,6 +48,10 @@ DATELINE = re.compile(
 )
 DATELINE_ABOVE = 3  # lines above the body in which it may stand
 DAY = re.compile(r"(?<!\d)(?:(?:19|20)\d\d\s?[-/.年]\s?)?\d{1,2}\s?[-/.月]\s?\d{1,2}(?!\d)|20\d\d")
+AGO = re.compile(  # how long ago: a board says it of a topic and of its last answer
+    r"\b(?:\d+ (?:year|month|week|day|hour|min(?:ute)?|sec(?:ond)?)s? )+ago\b|\d+\s?(?:年|个月|周|天|小时|分钟|秒)前",
+    re.I,
+)
 DAY_LINE = 10.0  # size of a line that is a day and no more
 MORE = (
     "阅读全文", "閱讀全文", "查看全文", "阅读更多", "查看更多", "查看详情", "了解更多", "了解详情", "詳細內容",
@@ -219,15 +225,17 @@ def looks_of_body(document: Document, body: Body | None) -> list[tuple[int, str]
     """What looks like a list in the element that holds the text."""
     if body is None:
         return []
-    layout, found = document.layout, [(-3, "the text is teasers between headlines")]
+    layout, found = document.layout, list[tuple[int, str]]()
     span = layout.spans[body.span]
     shape = shape_of(layout.lines[span.start : span.end])
-    if not is_teaser_list(shape):
-        return []
+    if is_teaser_list(shape):
+        found.append((-3, "the text is teasers between headlines"))
     if shape.more >= MIN_MORE:
         found.append((-3, f"{shape.more} links to read more"))
     entries = count_entries(layout, body)
-    return [*found, (-2, f"{entries} articles begin")] if entries >= MIN_ENTRIES else found
+    if entries >= MIN_ENTRIES:  # they may stand there whole: then no text is a teaser's
+        found.append((-2 if found else -3, f"{entries} articles begin"))
+    return found
 
 
 def is_teaser_list(shape: Shape) -> bool:
@@ -250,7 +258,7 @@ def count_entries(layout: Layout, body: Body) -> int:
 
 def is_headline(line: Line) -> bool:
     """The line is a link to an article, with no more beside it than a day or a name."""
-    if line.link_size < HEADLINE or line.size - line.link_size > BESIDE:
+    if line.link_size < HEADLINE or line.size - line.link_size > BESIDE + sum(map(size_of, AGO.findall(line.text))):
         return False
     return not line.anchors or not all(stays_on_page(attributes) for _, _, attributes in line.anchors)
 

@@ -129,6 +129,23 @@ def board(words: Words) -> str:
     return page(words, f"<table><tbody>{rows}</tbody></table>")
 
 
+def aged_board(words: Words) -> str:
+    """A forum's board that says how long ago a thread began and was answered last, and by whom."""
+    ago, last = ("3 年前", "2 个月前") if words is ZH else ("3 years 40 weeks ago", "2 years 7 weeks ago")
+    rows = "".join(
+        f"<tr><td>{linked(words, n)}</td><td>{n * 7}</td><td>{ago} by user{n}</td><td>{last} by guest{n}</td></tr>"
+        for n in range(1, 29)
+    )
+    return page(words, f"<p>{words.summary.format(1)}</p><table><tbody>{rows}</tbody></table>")
+
+
+def whole_posts(words: Words) -> str:
+    """A page of a blog that shows its posts whole, one below the other, under the blog's own name."""
+    texts = "".join(f"<p>{words.paragraph.format(n)}</p>" for n in range(4))
+    posts = "".join(f"<article><h2>{linked(words, n)}</h2>{texts}</article>" for n in range(1, 9))
+    return page(words, f"<main>{posts}</main>", title=words.site)
+
+
 def search_results(words: Words) -> str:
     """Hits with a piece of their text and their URL."""
     hits = "".join(
@@ -219,6 +236,7 @@ LISTS = [
     (blog_index, "http://news.test/blog/"),
     (summaries, "http://news.test/category/energy"),
     (board, "http://bbs.test/forum-12-1.html"),
+    (aged_board, "http://bbs.test/forum/49779.html?order=Created&page=4"),
     (search_results, "http://news.test/search?q=oil"),
     (tag_page, "http://news.test/tag/oil/"),
     (documents, "http://news.test/documents/index.html"),
@@ -234,6 +252,13 @@ def test_a_list_is_no_article(kind: Kind, url: str, words: Words) -> None:
     found = extract(kind(words), url)
     assert isinstance(found, Outcome), found.body
     assert found.reason in (Reason.LIST_PAGE, Reason.COPYRIGHT_ONLY, Reason.NO_BODY)
+
+
+@LANGUAGES
+@pytest.mark.parametrize("url", ["http://blog.test/", "http://blog.test/page/78/", "http://blog.test/page9/"])
+def test_posts_that_are_shown_whole_are_a_list_where_the_address_is_no_article_s(url: str, words: Words) -> None:
+    found = extract(whole_posts(words), url)
+    assert isinstance(found, Outcome) and found.reason is Reason.LIST_PAGE
 
 
 @LANGUAGES
