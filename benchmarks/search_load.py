@@ -36,8 +36,8 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
-from search_ui.query.clauses import Params, QueryVariant
-from search_ui.query.filters import filter_params
+from search_ui.query.clauses import Params, QueryVariant, select_params
+from search_ui.query.filters import filter_clauses
 from search_ui.query.ranking import works_in, works_params
 from search_ui.query.request import SearchRequest
 from search_ui.query.solr_client import SearchClient
@@ -153,8 +153,9 @@ def bare_query(text: str, client: SearchClient, analysis: Analysis) -> Params:
     }
     if works := works_params(asked.query.text, asked.profile):
         words[QueryVariant.WORKS] = works_in(client.select(works), asked.profile)
-    filters = filter_params(asked, asked.query, words[QueryVariant.DOMAIN])
-    return [*ranked(asked, words), *filters, ("rows", "10"), ("fl", fields.ID), ("sort", f"score desc,{fields.ID} asc")]
+    return select_params(
+        ranked(asked, words), filter_clauses(asked, words), 10, [fields.ID], f"score desc,{fields.ID} asc"
+    )
 
 
 def measured(server: str, requests: Sequence[Request], clients: int) -> Measured:

@@ -21,9 +21,9 @@ from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex, configset_digest, configset_zip
 from indexer.solr_jars import LOCK, default_folder, read_lock, resolve_jars
 from indexer.solr_node import SolrNode
-from search_ui.query.clauses import QueryVariant
+from search_ui.query.clauses import QueryVariant, select_params
 from search_ui.query.content_words import content_words
-from search_ui.query.filters import filter_params
+from search_ui.query.filters import filter_clauses
 from search_ui.query.parse import as_plain
 from search_ui.query.ranking import works_in, works_params
 from search_ui.query.request import SearchRequest
@@ -93,11 +93,9 @@ class Ours:
         words[QueryVariant.CONTENT], words[QueryVariant.LEFT_OVER] = content_words(asked.query.text, cut)
         if works := works_params(asked.query.text, self._profile):
             words[QueryVariant.WORKS] = works_in(self._client.select(works), self._profile)
-        filters = filter_params(asked, asked.query, words[QueryVariant.CONTENT])
+        filters = filter_clauses(asked, words)
         order = f"score desc,{fields.ID} asc"
-        answer = self._client.select(
-            [*ranked(asked, words), *filters, ("rows", str(DEPTH)), ("fl", fields.ID), ("sort", order)]
-        )
+        answer = self._client.select(select_params(ranked(asked, words), filters, DEPTH, [fields.ID], order))
         return [self._ids[doc[fields.ID]] for doc in answer["response"]["docs"]]
 
     def drop(self) -> None:

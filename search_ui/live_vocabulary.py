@@ -12,7 +12,7 @@ from docstore import fields
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, TermStatus
 from search_ui.actions import ReviewActions
-from search_ui.query.clauses import FIXED, Params
+from search_ui.query.clauses import EVERYTHING, Params, select_params
 from search_ui.query.solr_client import Search
 from search_ui.query.thesaurus import Thesaurus, thesaurus_of
 from search_ui.site import Site, current_site
@@ -117,7 +117,7 @@ def words_params(name: str, most: int, rarest: int) -> Params:
     asked = {
         "fl": name, "limit": str(most), "mincount": str(rarest), "lower": "\u3400", "upper": "\ua000",
     }  # fmt: skip
-    return [("q", "*:*"), ("rows", "0"), ("terms", "true"), *((f"terms.{n}", v) for n, v in asked.items()), *FIXED]
+    return select_params(EVERYTHING, more=[("terms", "true"), *((f"terms.{n}", v) for n, v in asked.items())])
 
 
 def words_in(answer: Mapping[str, object]) -> dict[str, int]:

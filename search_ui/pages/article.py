@@ -1,17 +1,17 @@
 """One article as its page shows it: details, the kept text with marks, what is like it, why it was found. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from docstore import fields
-from search_ui.query.clauses import FIXED, Params, QueryVariant
+from search_ui.query.clauses import ALL, Clause, Parameter, Params, Words, select_params
 from search_ui.query.explanation import Explanation, explained
 from search_ui.query.request import SearchRequest
 from search_ui.query.results import plain, site_name
 from search_ui.query.solr_client import Answer
-from search_ui.query.solr_params import MARK_OFF, MARK_ON, mark_terms, ranked, without_query
+from search_ui.query.solr_params import MARK_OFF, MARK_ON, mark_terms, ranked
 from search_ui.query.texts import Segment, Segments, link_to, marked_segments, shown
 from search_ui.settings import SearchSettings
 
@@ -87,24 +87,24 @@ def is_id(text: str) -> bool:
     return bool(_ID.fullmatch(text))
 
 
-def article_params(doc_id: str, asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
+def article_params(doc_id: str, asked: SearchRequest, words: Words) -> Params:
     """What fetches one article, all of its text with the query's terms marked."""
     whole = [
         ("hl.fragsize", "0"), ("hl.snippets", "1"), ("hl.defaultSummary", "true"),
         ("hl.maxAnalyzedChars", str(LONGEST_TEXT)),
     ]  # fmt: skip
-    marked = [*without_query(asked, words), *mark_terms(), *whole]
-    return [*_one(doc_id), ("fl", ",".join(_SHOWN)), *(marked if asked.query.text else FIXED)]
+    marked = [*mark_terms(asked, words), *whole] if asked.query.text else []
+    return select_params(_one(doc_id), rows=1, fl=_SHOWN, more=marked)
 
 
-def _one(doc_id: str) -> Params:
-    return [("q", f"{{!term f={fields.ID} v=$doc}}"), ("doc", doc_id), ("rows", "1")]
+def _one(doc_id: str) -> Clause:
+    return Clause.one_value(fields.ID, "doc", doc_id)
 
 
-def explain_params(doc_id: str, asked: SearchRequest, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
+def explain_params(doc_id: str, asked: SearchRequest, words: Words) -> Params:
     """What asks Solr for the score of one article and all that it consists of."""
-    here = [("fq", f"{{!term f={fields.ID} v=$doc}}"), ("doc", doc_id), ("rows", "1"), ("fl", f"{fields.ID},score")]
-    return [*ranked(asked, words), *here, ("debug", "results"), ("debug.explain.structured", "true")]
+    why = [("debug", "results"), ("debug.explain.structured", "true")]
+    return select_params(ranked(asked, words), [_one(doc_id)], 1, (fields.ID, "score"), more=why)
 
 
 def similar_params(doc_id: str, cluster: str, series: str) -> Params:
@@ -112,56 +112,35 @@ def similar_params(doc_id: str, cluster: str, series: str) -> Params:
 
     Those that are in a fifth of all documents, and single characters, tell nothing.
     """
-    like = f"qf='{fields.BODY} {fields.TITLE}' mintf=1 mindf=2 maxdfpct=20 minwl=2 maxqt=25 boost=true"
-    return [
-        ("q", f"{{!mlt {like} v=$doc}}"),
-        ("doc", doc_id),
-        ("fq", "{!bool must=$everything must_not=$copies must_not=$members}"),
-        ("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand sort='score desc,{fields.ID} asc'}}"),
-        ("everything", "*:*"),
-        *_in_cluster(cluster),
-        *_in_series(series),
-        ("rows", str(MAX_SIMILAR)),
-        ("fl", ",".join(_NAMED)),
-        *FIXED,
-    ]
+    told = {"mintf": "1", "mindf": "2", "maxdfpct": "20", "minwl": "2", "maxqt": "25", "boost": "true"}
+    looked_in = f"'{fields.BODY} {fields.TITLE}'"
+    like = Clause("mlt", (("qf", looked_in), *told.items(), ("v", Parameter("doc", doc_id))))
+    others = Clause.boolean(must=[ALL], must_not=[_in_cluster(cluster), _in_series(series)])
+    each = Clause.one_of_each_cluster(f"score desc,{fields.ID} asc")
+    return select_params(like, [others, each], MAX_SIMILAR, _NAMED)
 
 
 def series_params(cluster: str, series: str) -> Params:
     """The versions of an article and the other issues of its series, each of them once, newest first."""
-    newest = f"{fields.PUBLISHED} desc,{fields.ID} asc"
-    return [
-        ("q", "{!bool must=$members must_not=$copies}"),
-        ("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand sort='{newest}'}}"),
-        *_in_series(series),
-        *_in_cluster(cluster),
-        ("sort", newest),
-        ("rows", str(MAX_SERIES)),
-        ("fl", ",".join(_NAMED)),
-        *FIXED,
-    ]
+    others = Clause.boolean(must=[_in_series(series)], must_not=[_in_cluster(cluster)])
+    return select_params(others, [Clause.one_of_each_cluster(_NEWEST)], MAX_SERIES, _NAMED, _NEWEST)
 
 
 def copies_params(doc_id: str, cluster: str) -> Params:
     """The copies of an article, newest first."""
-    return [
-        ("q", "{!bool must=$copies must_not=$itself}"),
-        *_in_cluster(cluster),
-        ("itself", f"{{!term f={fields.ID} v=$doc}}"),
-        ("doc", doc_id),
-        ("sort", f"{fields.PUBLISHED} desc,{fields.ID} asc"),
-        ("rows", str(MAX_COPIES)),
-        ("fl", ",".join(_NAMED)),
-        *FIXED,
-    ]
+    others = Clause.boolean(must=[_in_cluster(cluster)], must_not=[Parameter("itself", _one(doc_id))])
+    return select_params(others, rows=MAX_COPIES, fl=_NAMED, sort=_NEWEST)
 
 
-def _in_cluster(cluster: str) -> Params:
-    return [("copies", f"{{!term f={fields.CLUSTER} v=$cluster}}"), ("cluster", cluster)]
+_NEWEST = f"{fields.PUBLISHED} desc,{fields.ID} asc"
 
 
-def _in_series(series: str) -> Params:
-    return [("members", f"{{!term f={fields.SERIES} v=$series}}"), ("series", series)]
+def _in_cluster(cluster: str) -> Parameter:
+    return Parameter("copies", Clause.one_value(fields.CLUSTER, "cluster", cluster))
+
+
+def _in_series(series: str) -> Parameter:
+    return Parameter("members", Clause.one_value(fields.SERIES, "series", series))
 
 
 def details(answer: Answer, settings: SearchSettings) -> Details | None:

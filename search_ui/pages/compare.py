@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from docstore import fields
-from search_ui.query.clauses import QueryVariant
-from search_ui.query.ranking import rank_params
+from search_ui.query.clauses import QueryVariant, select_params
+from search_ui.query.ranking import rank_query
 from search_ui.query.solr_client import Search
 from search_ui.query.solr_params import words_of
 from search_ui.query.texts import Segments, link_to, mark_all, searchable, shortened, shown
@@ -85,8 +85,8 @@ def _side(search: Search, name: str, segmenter: Segmenter, term: str) -> Side:
         return Side(name, words, 0, whole_term_measures((), term), ())
     form = QueryVariant.DOMAIN if name == "domain" else QueryVariant.BASE
     shown_fields = (fields.URL, fields.TITLE, fields.BODY, fields.PUBLISHED_TEXT)
-    params = [*rank_params(term, {form: words}, name), ("rows", str(DEPTH)), ("fl", ",".join(shown_fields))]
-    found = search.select(params).get("response", {})
+    q = rank_query(term, {form: words}, name)
+    found = search.select(select_params(q, rows=DEPTH, fl=shown_fields)).get("response", {})
     docs = found.get("docs", ())
     measures = whole_term_measures([_full_text(doc) for doc in docs], term)
     hits = tuple(_compared(doc, term) for doc in docs[:SHOWN])

@@ -1,13 +1,12 @@
 """What the home page shows of the vertical: its terms, its sections, its newest articles. Pure."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from docstore import fields
-from search_ui.query.clauses import FIXED, Params
+from search_ui.query.clauses import EVERYTHING, Clause, Parameter, Params, select_params
 from search_ui.query.results import Facet, Hit, facets_of, hits_without_marks, own_of_a_site, values_in
 from search_ui.query.solr_client import Answer
 from search_ui.query.solr_params import MAX_SITES, OF_SITE
@@ -42,7 +41,7 @@ def front_params() -> Params:
         },
         "sections_of_sites": {"type": "terms", "field": fields.SITE, "limit": MAX_SITES},
     }  # fmt: skip
-    return [("q", "*:*"), ("rows", "0"), ("json.facet", json.dumps(facets)), *FIXED]
+    return select_params(EVERYTHING, facets=facets)
 
 
 def newest_params(terms: Sequence[str]) -> Params:
@@ -52,16 +51,13 @@ def newest_params(terms: Sequence[str]) -> Params:
     """
     order = f"{fields.PUBLISHED} desc,{fields.ID} asc"
     shown = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.PICTURE, fields.CLUSTER)
-    return [
-        ("q", f"{fields.PUBLISHED}:[* TO NOW+1DAY]"), ("fl", ",".join(shown)), ("rows", str(NEWEST)), ("sort", order),
-        ("fq", f"{{!collapse field={fields.CLUSTER} nullPolicy=expand sort='{order}'}}"), *FIXED,
-        *((f"term{n}", title_key(term)) for n, term in enumerate(terms)),
-        ("json.facet", json.dumps({f"term{n}": _beginning_with(n) for n in range(len(terms))})),
-    ]  # fmt: skip
-
-
-def _beginning_with(number: int) -> dict[str, object]:
-    return {"type": "query", "q": f"{{!prefix f={fields.TITLE_KEY} v=$term{number}}}", "domain": {"query": "*:*"}}
+    keys = [Parameter(f"term{n}", title_key(term)) for n, term in enumerate(terms)]
+    starts = {key.name: Clause("prefix", (("f", fields.TITLE_KEY), ("v", key))) for key in keys}
+    all_of = {"query": EVERYTHING.syntax()}
+    facets = {name: {"type": "query", "q": clause.syntax(), "domain": all_of} for name, clause in starts.items()}
+    more = [pair for key in keys for pair in key.params()]
+    published = Clause(rest=f"{fields.PUBLISHED}:[* TO NOW+1DAY]")
+    return select_params(published, [Clause.one_of_each_cluster(order)], NEWEST, shown, order, facets, more)
 
 
 def sections_of(answer: Answer) -> tuple[Facet, ...]:

@@ -7,7 +7,7 @@ from flask import Blueprint, Response, abort
 
 from docstore import fields
 from search_ui.pages.article import is_id
-from search_ui.query.clauses import FIXED
+from search_ui.query.clauses import Clause, select_params
 from search_ui.query.results import Hit
 from search_ui.site import current_site
 
@@ -22,8 +22,9 @@ def picture(doc_id: str) -> Response:
     site = current_site()
     if not (site.settings.pictures and is_id(doc_id)):
         abort(404)
-    asked = [("q", f"{{!term f={fields.ID} v=$doc}}"), ("doc", doc_id), ("fl", f"{fields.URL},{fields.PICTURE}")]
-    docs = site.search.select([*asked, ("rows", "1"), *FIXED]).get("response", {}).get("docs", ())
+    article = Clause.one_value(fields.ID, "doc", doc_id)
+    asked = select_params(article, rows=1, fl=(fields.URL, fields.PICTURE))
+    docs = site.search.select(asked).get("response", {}).get("docs", ())
     urls = [(str(doc.get(fields.URL, "")), str(doc.get(fields.PICTURE, ""))) for doc in docs]
     content = site.actions.picture(*urls[0]) if urls and urls[0][1] else None
     if content is None:

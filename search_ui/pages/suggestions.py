@@ -15,7 +15,7 @@ from flask import Blueprint, Response, jsonify, request
 from docstore import fields
 from docstore.errors import SolrError
 from search_ui.live_vocabulary import current_vocabulary
-from search_ui.query.clauses import FIXED, Params, as_phrase
+from search_ui.query.clauses import Clause, Params, select_params
 from search_ui.query.parse import as_plain
 from search_ui.query.solr_client import Answer, Search
 from search_ui.query.texts import searchable, shown
@@ -65,9 +65,8 @@ def _titles(search: Search, text: str) -> list[str]:
 
 def title_params(text: str) -> Params:
     """What asks Solr for titles that hold `text`, its last word only as far as it is typed."""
-    query = f"{{!simple qf='{fields.TITLE_TYPED}' q.operators=phrase v=$typed}}"
-    shape = [("rows", str(MOST)), ("fl", fields.TITLE), ("sort", f"score desc,{fields.PUBLISHED} desc")]
-    return [("q", query), ("typed", as_phrase(text)), *shape, *FIXED]
+    typed = Clause.phrases(fields.TITLE_TYPED, "typed", [text])
+    return select_params(typed, rows=MOST, fl=[fields.TITLE], sort=f"score desc,{fields.PUBLISHED} desc")
 
 
 def titles_of(answer: Answer) -> list[str]:

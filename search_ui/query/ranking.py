@@ -5,12 +5,22 @@ Scores of the fields are summed, terms are OR-ed (docs/ranking.md); a profile sa
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from docstore import fields
-from search_ui.query.clauses import FIXED, FieldClause, Params, QueryVariant, as_phrase, run_of_characters
+from search_ui.query.clauses import (
+    Clause,
+    FieldClause,
+    Parameter,
+    Params,
+    QueryVariant,
+    Texts,
+    Words,
+    as_phrases,
+    select_params,
+)
 from search_ui.query.min_should_match import all_of_it, whole_of
 from search_ui.query.thesaurus import synonyms_in
 from text.glued import pieces
@@ -71,61 +81,55 @@ PROFILES: Mapping[str, Profile] = {
 }
 
 
-def rank_params(text: str, words: Mapping[QueryVariant, Sequence[str]], profile: str) -> Params:
-    """The parameters that find and rank by `profile`: query, its parts, and the texts they point at."""
-    parts = _parts(PROFILES[profile], text, words)
-    called = " ".join(f"should=${name}" for name in parts)
-    titles = [(f"title{n}", clause.query()) for n, clause in enumerate(PROFILES[profile].titles)]
-    more = [*titles, *_fresh(profile, words), *(all_of_it(words) if "covered" in parts else ())]
-    texts = [*_texts(text, words), ("quoted", as_phrase(text))]
-    return [("q", f"{{!bool {called}}}"), *parts.items(), *more, *texts, *FIXED]
-
-
-def _fresh(profile: str, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
-    """What `fresh` names: documents that hold a fresh word; and those that are cut anew, which count by their words."""
-    weight = term_weight(PROFILES[profile])
-    if not (weight and words.get(QueryVariant.FRESH)):
-        return []
-    cut = FieldClause(QueryVariant.CUT_ANEW, ((fields.TITLE_DOMAIN, 1.0), (fields.BODY_DOMAIN, 1.0)))
-    return [
-        ("fresh_run", run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", QueryVariant.FRESH)),
-        ("cut_anew", cut.query()),
-        (QueryVariant.CUT_ANEW, joined(words[QueryVariant.FRESH])),
-    ]  # fmt: skip
-
-
 _PARTS_OF_WORKS = f"{fields.WORK}:[* TO *]"
 _FIRST = 100.0  # more than all else together
 MAX_PARTS = 12  # no document holds all words of a longer question
 
 
-def _parts(profile: Profile, text: str, words: Mapping[QueryVariant, Sequence[str]]) -> dict[str, str]:
-    """The summands of the score: name of the parameter -> query."""
+def rank_query(text: str, words: Words, profile: str) -> Clause:
+    """The query that finds and ranks by `profile`: the sum of its parts."""
+    return Clause.boolean(_summands(PROFILES[profile], text, words))
+
+
+def _summands(profile: Profile, text: str, words: Words) -> Iterator[Parameter]:
+    texts = texts_of(text, words)
     asked = [clause for clause in profile.clauses if clause.form is not QueryVariant.TERMS or _terms(words)]
-    parts = {f"part{n}": clause.query() for n, clause in enumerate(asked)}
+    yield from _numbered("part", asked, texts)
     if profile.titles:
-        called = " ".join(f"should=$title{n}" for n in range(len(profile.titles)))
-        parts["titles"] = f"{{!bool {called} must_not='{_PARTS_OF_WORKS}'}}"
+        titles = _numbered("title", profile.titles, texts)
+        yield Parameter("titles", Clause.boolean(titles, must_not=[f"'{_PARTS_OF_WORKS}'"]))
     if weight := profile.exact_title:
-        parts["exact"] = run_of_characters(f"{fields.TITLE_CHARS}^{weight:g}", "quoted")
+        yield Parameter("exact", Clause.phrases(f"{fields.TITLE_CHARS}^{weight:g}", "quoted", [text]))
     if profile.titled_first and title_keys(text):
         for form in (QueryVariant.TITLE_KEY, QueryVariant.TITLE_AS_IS):
-            parts[f"titled_{form}"] = FieldClause(form, ((fields.TITLE_KEY, _FIRST),)).query()
+            yield Parameter(f"titled_{form}", FieldClause(form, ((fields.TITLE_KEY, _FIRST),)).query(texts))
     if (weight := profile.all_parts) and 1 < len(whole_of(words)) <= MAX_PARTS:
-        parts["covered"] = f"{{!lucene v='_query_:\"{{!v=$whole}}\"^={weight:g}'}}"
+        covered = replace(all_of_it(words), within=f"'_query_:\"{{!v=$}}\"^={weight:g}'")
+        yield Parameter("covered", Clause("lucene", (("v", covered),)))
     if profile.numbers and numbers(text):
-        parts["numbered"] = FieldClause(QueryVariant.NUMBERS, ((fields.TITLE_NUMBERS, profile.numbers),)).query()
+        numbered = FieldClause(QueryVariant.NUMBERS, ((fields.TITLE_NUMBERS, profile.numbers),))
+        yield Parameter("numbered", numbered.query(texts))
     if profile.pieces and _telling_pieces(text):
-        parts["glued"] = FieldClause(
-            QueryVariant.PIECES, ((fields.TITLE, profile.pieces), (fields.BODY, profile.pieces))
-        ).query()
-    if term_weight(profile) and words.get(QueryVariant.FRESH):
-        parts["fresh"] = "{!bool should=$fresh_run must_not=$cut_anew}"
+        glued = FieldClause(QueryVariant.PIECES, ((fields.TITLE, profile.pieces), (fields.BODY, profile.pieces)))
+        yield Parameter("glued", glued.query(texts))
+    if (weight := term_weight(profile)) and words.get(QueryVariant.FRESH):
+        yield Parameter("fresh", _fresh(weight, texts))
     if (weight := profile.synonyms) and synonyms_in(words.get(QueryVariant.SYNONYMS, ())):
-        parts["also"] = run_of_characters(f"{fields.BODY_CHARS}^{weight:g}", QueryVariant.SYNONYMS)
+        yield Parameter("also", Clause.simple(f"{fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.SYNONYMS]))
     if profile.works and words.get(QueryVariant.WORKS):
-        parts["work"] = f"{{!lucene df={fields.WORK} q.op=OR v=${QueryVariant.WORKS}}}"
-    return parts
+        options = (("df", fields.WORK), ("q.op", "OR"), ("v", texts[QueryVariant.WORKS]))
+        yield Parameter("work", Clause("lucene", options))
+
+
+def _numbered(name: str, clauses: Sequence[FieldClause], texts: Texts) -> list[Parameter]:
+    return [Parameter(f"{name}{n}", clause.query(texts)) for n, clause in enumerate(clauses)]
+
+
+def _fresh(weight: float, texts: Texts) -> Clause:
+    """Documents that hold a fresh word, but for those that are cut anew, which count by their words."""
+    run = Clause.simple(f"{fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.FRESH])
+    cut = FieldClause(QueryVariant.CUT_ANEW, ((fields.TITLE_DOMAIN, 1.0), (fields.BODY_DOMAIN, 1.0)))
+    return Clause.boolean([Parameter("fresh_run", run)], must_not=[Parameter("cut_anew", cut.query(texts))])
 
 
 def term_weight(profile: Profile) -> float:
@@ -148,19 +152,13 @@ def works_params(text: str, profile: str) -> Params:
     """
     if not PROFILES[profile].works or not text:
         return []
-    return [
-        ("q", _PAIRS.query()),
-        (QueryVariant.TEXT, _plain(text)),
-        ("fq", _PARTS_OF_WORKS),
-        ("fl", f"{fields.WORK},score"),
-        ("rows", str(DEPTH)),
-        ("minExactCount", str(DEPTH)),
-        *FIXED,
-    ]
+    pairs = _PAIRS.query({_PAIRS.form: Parameter(_PAIRS.form, _plain(text))})
+    parts = Clause(rest=_PARTS_OF_WORKS)
+    return select_params(pairs, [parts], DEPTH, (fields.WORK, "score"), more=[("minExactCount", str(DEPTH))])
 
 
 def works_in(answer: Mapping[str, Any], profile: str) -> tuple[str, ...]:
-    """The works that answer a query best, as `rank_params` takes them (`WORKS`): id and weight, best first.
+    """The works that answer a query best, as `rank_query` takes them (`WORKS`): id and weight, best first.
 
     `answer` is Solr's to `works_params`. A work is worth the mean score of its ten best parts, those that it lacks
     counted as 0: one part that matches by chance lifts nothing.
@@ -173,30 +171,25 @@ def works_in(answer: Mapping[str, Any], profile: str) -> tuple[str, ...]:
     return tuple(f"{work}^={worth[work] * PROFILES[profile].works:.4f}" for work in best[:MAX_WORKS])
 
 
-def _texts(text: str, words: Mapping[QueryVariant, Sequence[str]]) -> Params:
+def texts_of(text: str, words: Words) -> Texts:
+    """The text of each form of a query."""
     domain, older = words.get(QueryVariant.DOMAIN, ()), words.get(QueryVariant.OLDER, ())
     cuts = {**words, QueryVariant.DOMAIN: [*domain, *(word for word in older if word not in domain)]}
-    cuts[QueryVariant.TERMS] = _terms(cuts)
-    forms = [
-        (form, joined(cuts[form]))
-        for form in (QueryVariant.DOMAIN, QueryVariant.BASE, QueryVariant.TERMS)
-        if form in cuts
-    ]
-    fresh = " ".join(map(as_phrase, words.get(QueryVariant.FRESH, ())))
-    synonyms = " ".join(map(as_phrase, synonyms_in(words.get(QueryVariant.SYNONYMS, ()))))
-    works = " ".join(words.get(QueryVariant.WORKS, ()))
-    of_text = [
-        (QueryVariant.TEXT, _plain(text)), (QueryVariant.PIECES, " ".join(_telling_pieces(text))),
-        (QueryVariant.NUMBERS, " ".join(numbers(text))),
-        *zip((QueryVariant.TITLE_KEY, QueryVariant.TITLE_AS_IS), title_keys(text), strict=False),
-    ]  # fmt: skip
-    return [
-        *of_text,
-        *forms,
-        (QueryVariant.FRESH, fresh),
-        (QueryVariant.SYNONYMS, synonyms),
-        (QueryVariant.WORKS, works),
-    ]
+    fresh = words.get(QueryVariant.FRESH, ())
+    texts = {
+        QueryVariant.TEXT: _plain(text),
+        QueryVariant.PIECES: " ".join(_telling_pieces(text)),
+        QueryVariant.NUMBERS: " ".join(numbers(text)),
+        **dict(zip((QueryVariant.TITLE_KEY, QueryVariant.TITLE_AS_IS), title_keys(text), strict=False)),
+        QueryVariant.DOMAIN: joined(cuts[QueryVariant.DOMAIN]),
+        QueryVariant.BASE: joined(words.get(QueryVariant.BASE, ())),
+        QueryVariant.TERMS: joined(_terms(cuts)),
+        QueryVariant.FRESH: as_phrases(fresh),
+        QueryVariant.CUT_ANEW: joined(fresh),
+        QueryVariant.SYNONYMS: as_phrases(synonyms_in(words.get(QueryVariant.SYNONYMS, ()))),
+        QueryVariant.WORKS: " ".join(words.get(QueryVariant.WORKS, ())),
+    }
+    return {form: Parameter(form, carried) for form, carried in texts.items()}
 
 
 def _telling_pieces(text: str) -> list[str]:
@@ -204,7 +197,7 @@ def _telling_pieces(text: str) -> list[str]:
     return [piece for piece in pieces(text) if len(piece) > 1]
 
 
-def _terms(words: Mapping[QueryVariant, Sequence[str]]) -> list[str]:
+def _terms(words: Words) -> list[str]:
     """What the lexicon keeps whole and the base dictionary cuts, or cuts otherwise."""
     common = frozenset(words.get(QueryVariant.BASE, ()))
     return [word for word in words.get(QueryVariant.DOMAIN, ()) if word not in common]

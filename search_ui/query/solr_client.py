@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import urllib3
 
 from docstore.errors import SolrError, SolrUnavailableError
+from docstore.solr_http import message_of
 from search_ui.query.clauses import Params
 
 Answer = Mapping[str, Any]
@@ -88,9 +89,9 @@ class SearchClient:
 
 def _checked(status: int, body: bytes) -> Answer:
     if status == HTTPStatus.BAD_REQUEST:
-        raise SolrError(f"Solr refused the query: {_message(body)}")
+        raise SolrError(f"Solr refused the query: {message_of(body, 300, 200)}")
     if status != HTTPStatus.OK:
-        raise SolrUnavailableError(f"Solr answered {status}: {_message(body)}")
+        raise SolrUnavailableError(f"Solr answered {status}: {message_of(body, 300, 200)}")
     try:
         answer = json.loads(body)
     except ValueError as error:
@@ -98,11 +99,3 @@ def _checked(status: int, body: bytes) -> Answer:
     if not isinstance(answer, dict):
         raise SolrUnavailableError("Solr's answer is not a JSON object; is this address a Solr?")
     return answer
-
-
-def _message(body: bytes) -> str:
-    """Solr's own words about an error, one line."""
-    try:
-        return str(json.loads(body)["error"]["msg"])[:300]
-    except (ValueError, KeyError, TypeError):
-        return " ".join(body[:200].decode("utf-8", "replace").split())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from docstore import fields
 from docstore.model import Lexicon
 from search_ui.pages.searcher import Searcher, Words, finder
-from search_ui.query.clauses import FIXED, Params, QueryVariant, as_phrase, run_of_characters
+from search_ui.query.clauses import Clause, Parameter, QueryVariant, select_params
 from search_ui.query.ranking import PROFILES, term_weight
 from search_ui.query.request import SearchRequest
 from search_ui.query.solr_client import Search
@@ -113,42 +113,26 @@ def fresh_words(now: Words, then: Words) -> list[str]:
 
 def _found(find: Searcher, asked: SearchRequest, words: Words, fresh: Sequence[str]) -> list[tuple[str, str]]:
     """Ids and titles of the results, best first."""
-    params = with_fresh(
-        hits_params(asked, words, DEPTH, shown=(fields.ID, fields.TITLE)), asked.profile, fresh, find.search
-    )
+    summands = fresh_summands(asked.profile, fresh, find.search)
+    params = hits_params(asked, words, DEPTH, shown=(fields.ID, fields.TITLE), summands=summands)
     docs = find.search.select(params).get("response", {}).get("docs", ())
     return [(str(doc[fields.ID]), shown(str(doc.get(fields.TITLE, "")))) for doc in docs]
 
 
-def with_fresh(params: Params, profile: str, fresh: Sequence[str], search: Search) -> Params:
-    """`params` with summands for words that no document is cut into yet."""
+def fresh_summands(profile: str, fresh: Sequence[str], search: Search) -> list[Parameter]:
+    """What is added to the score for words that no document is cut into yet; [] where the profile has no words."""
     weight = term_weight(PROFILES[profile])
-    if not fresh or not weight:
-        return params
-    named = {f"fresh{n}": word for n, word in enumerate(fresh)}
-    parts: Params = []
-    for name, word in named.items():
-        share = weight * idf_ratio(search, word)
-        run = run_of_characters(f"{fields.BODY_CHARS}^{share:.4f}", f"{name}_text")
-        parts += [(name, run), (f"{name}_text", as_phrase(word))]
-    called = " ".join(f"should=${name}" for name in named)
-    ranked = dict(params)["q"]
-    rest = [pair for pair in params if pair[0] != "q"]
-    return [("q", f"{{!bool should=$known {called}}}"), ("known", ranked), *parts, *rest]
+    weighted = [(word, f"{fields.BODY_CHARS}^{weight * idf_ratio(search, word):.4f}") for word in fresh if weight]
+    runs = (Clause.phrases(body, f"fresh{n}_text", [word]) for n, (word, body) in enumerate(weighted))
+    return [Parameter(f"fresh{n}", run) for n, run in enumerate(runs)]
 
 
 def idf_ratio(search: Search, word: str) -> float:
     """The idf of a word by the documents that hold it as a run, over the sum of that of its characters; at most 1."""
     characters = {f"char{n}": char for n, char in enumerate(word.lower()) if not char.isspace()}
-    asked = [f"{name}_df:docfreq({fields.BODY_CHARS},${name})" for name in characters]
-    params = [
-        ("q", run_of_characters(fields.BODY_CHARS, "quoted")),
-        ("quoted", as_phrase(word)),
-        ("fl", ",".join(["documents:numdocs()", *asked])),
-        ("rows", "1"),
-        *characters.items(),
-        *FIXED,
-    ]
+    fl = ["documents:numdocs()", *(f"{name}_df:docfreq({fields.BODY_CHARS},${name})" for name in characters)]
+    run = Clause.phrases(fields.BODY_CHARS, "quoted", [word])
+    params = select_params(run, rows=1, fl=fl, more=characters.items())
     found = search.select(params).get("response", {})
     docs: Sequence[Mapping[str, float]] = found.get("docs", ())
     if not docs:

@@ -10,7 +10,7 @@ from docstore.errors import SolrError
 from docstore.model import TermClass
 from search_ui.accounts import requires
 from search_ui.admin import moment
-from search_ui.query.clauses import FIXED, Params, as_phrase, run_of_characters
+from search_ui.query.clauses import Clause, Params, select_params
 from search_ui.review.parts import LONGEST_TERM, Kwic, kwic, row_of
 from search_ui.site import current_site, page
 
@@ -23,10 +23,9 @@ ACTS = 20
 
 def holding_params(text: str, rows: int) -> Params:
     """What finds the articles that hold `text` as a run of characters, the newest first."""
-    held = run_of_characters(f"{fields.TITLE_CHARS} {fields.BODY_CHARS}", "quoted")
-    listed = ",".join((fields.ID, fields.TITLE, fields.BODY))
-    order = f"{fields.PUBLISHED} desc,{fields.ID} asc"
-    return [("q", held), ("quoted", as_phrase(text)), ("fl", listed), ("sort", order), ("rows", str(rows)), *FIXED]
+    held = Clause.phrases(f"{fields.TITLE_CHARS} {fields.BODY_CHARS}", "quoted", [text])
+    listed = (fields.ID, fields.TITLE, fields.BODY)
+    return select_params(held, rows=rows, fl=listed, sort=f"{fields.PUBLISHED} desc,{fields.ID} asc")
 
 
 def contexts_in_articles(text: str) -> list[Kwic] | None:

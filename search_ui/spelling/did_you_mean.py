@@ -9,19 +9,17 @@ All that could be offered is counted in one question to Solr, by the very querie
 no more than there is already, is not offered.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from docstore import fields
-from search_ui.query.clauses import FIXED, Params, QueryVariant
-from search_ui.query.filters import Filter, filters_of
+from search_ui.query.clauses import EVERYTHING, Clause, Parameter, Params, QueryVariant, Words, select_params
+from search_ui.query.filters import Filter, filter_clauses, filters_of
 from search_ui.query.min_should_match import all_of_it, min_should_match, parts_of
 from search_ui.query.parse import Part, PartKind, Query, parse
 from search_ui.query.request import CHOSEN, SearchRequest, Sort
 from search_ui.query.solr_client import Answer, Search
-from search_ui.query.thesaurus import spellings_in
 from search_ui.spelling.spellings import (
     Meant,
     has_latin_word,
@@ -39,7 +37,6 @@ MAX_SPELLED = 4  # spellings that are counted
 MAX_OTHERS = 8  # phrases and filters
 MAX_ALONE = 8  # words of a query that are offered one by one
 
-Words = Mapping[QueryVariant, Sequence[str]]
 Counted = tuple[SearchRequest, Words]
 
 
@@ -95,7 +92,7 @@ def offers_for(
 def _spelled_by_solr(search: Search, query: Query) -> Mapping[str, str]:
     if not has_latin_word(query):
         return {}
-    return spelled_by_solr(search.select([("q", "*:*"), ("rows", "0"), *spelling_params(query), *FIXED]))
+    return spelled_by_solr(search.select(select_params(EVERYTHING, more=spelling_params(query))))
 
 
 def _sounding_in_titles(search: Search, pieces: Sequence[str], base: Segmenter) -> Mapping[str, Sequence[str]]:
@@ -125,18 +122,16 @@ def _spelled(asked: SearchRequest, queries: Sequence[Query]) -> list[DidYouMean]
 
 
 def _loosened(asked: SearchRequest, words: Callable[[SearchRequest], Words]) -> list[DidYouMean]:
-    phrases = [part for part in asked.query.conditions if _is_wanted_phrase(part)]
-    cuts = [words(_typing(asked, Query((part,))))[QueryVariant.DOMAIN] for part in phrases]
-    looser = [asked.query.loosened(part, cut) for part, cut in zip(phrases, cuts, strict=True)]
-    return [
-        DidYouMean(DidYouMeanKind.LOOSENED, _typing(asked, query), part.text)
-        for part, query in zip(phrases, looser, strict=True)
-    ]
+    offers = []
+    for part in filter(_is_wanted_phrase, asked.query.conditions):
+        cut = words(_typing(asked, Query((part,))))[QueryVariant.DOMAIN]
+        looser = _typing(asked, asked.query.loosened(part, cut))
+        offers.append(DidYouMean(DidYouMeanKind.LOOSENED, looser, part.text))
+    return offers
 
 
 def _without(asked: SearchRequest, words: Words) -> list[DidYouMean]:
-    found = filters_of(asked, asked.query, parts_of(words))
-    offers = [_less(asked, one) for one in found]
+    offers = [_less(asked, one) for one in filters_of(asked, parts_of(words))]
     return [offer for offer in offers if offer and offer.asked.query.parts]
 
 
@@ -176,27 +171,22 @@ def _typing(asked: SearchRequest, query: Query) -> SearchRequest:
 
 def count_params(requests: Sequence[Counted]) -> Params:
     """One question that counts the documents of several requests, near-duplicates once."""
-    params: Params = []
-    facets = {}
+    facets, params = {}, []
     for n, (asked, words) in enumerate(requests):
-        params += _request_params(f"o{n}_", asked, words)
-        once = "unique(id)" if asked.cluster else f"unique({fields.CLUSTER})"
-        whole = {"type": "query", "q": f"{{!v=$o{n}_whole}}"}
-        facets[f"o{n}"] = {"type": "query", "q": f"{{!v=$o{n}_all}}", "facet": {"total": once, "whole": whole}}
-    return [("q", "*:*"), ("rows", "0"), *params, ("json.facet", json.dumps(facets)), *FIXED]
+        wanted, whole = Parameter("all", _request_clause(asked, words)), all_of_it(words)
+        params += [*wanted.params(f"o{n}_"), *whole.params(f"o{n}_")]
+        counts = {
+            "total": "unique(id)" if asked.cluster else f"unique({fields.CLUSTER})",
+            "whole": {"type": "query", "q": whole.clause().syntax(f"o{n}_")},
+        }
+        facets[f"o{n}"] = {"type": "query", "q": wanted.clause().syntax(f"o{n}_"), "facet": counts}
+    return select_params(EVERYTHING, facets=facets, more=params)
 
 
-def _request_params(prefix: str, asked: SearchRequest, words: Words) -> Params:
-    """One request as the query `<prefix>all`: what holds enough of its text and passes all its filters."""
-    params = list(dict.fromkeys([*min_should_match(asked, words, prefix), *all_of_it(words, prefix)]))
-    must = [f"{prefix}enough"]
-    spellings = spellings_in(words.get(QueryVariant.SYNONYMS, ()))
-    for one in filters_of(asked, asked.query, parts_of(words), spellings, prefix):
-        for name, value in one.params:
-            if name == "fq":
-                must.append(name := f"{prefix}must{len(must)}")
-            params.append((name, value))
-    return [*params, (f"{prefix}all", "{!bool " + " ".join(f"must=${name}" for name in must) + "}")]
+def _request_clause(asked: SearchRequest, words: Words) -> Clause:
+    """One request as a query: what holds enough of its text and passes all its filters."""
+    named = (Parameter(f"must{n}", clause) for n, clause in enumerate(filter_clauses(asked, words), start=1))
+    return Clause.boolean(must=[min_should_match(asked, words), *named])
 
 
 def counts_of(answer: Answer, requests: int) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise, product
 
 from docstore import fields
-from search_ui.query.clauses import FIXED, Params, as_phrase
+from search_ui.query.clauses import Clause, Params, select_params
 from search_ui.query.solr_client import Answer
 from text.pinyin import blurred, has_han, sound, sounded, spelt_out, syllables
 from text.segment import Segmenter
@@ -42,8 +42,8 @@ def letters_of(piece: str) -> str:
 def sound_params(readings: Mapping[str, Sequence[SoundReading]]) -> Params:
     """What asks Solr for titles that sound like one of the pieces."""
     runs = dict.fromkeys(" ".join(reading) for of_piece in readings.values() for reading in of_piece)
-    query = f"{{!simple qf='{fields.TITLE_SOUND}' q.op=OR q.operators=phrase v=$sounds}}"
-    return [("q", query), ("sounds", " ".join(map(as_phrase, runs))), ("rows", str(ROWS)), ("fl", fields.TITLE), *FIXED]
+    alike = Clause.phrases(fields.TITLE_SOUND, "sounds", runs, "OR")
+    return select_params(alike, rows=ROWS, fl=[fields.TITLE])
 
 
 def runs_in(answer: Answer, readings: Mapping[str, Sequence[SoundReading]], base: Segmenter) -> dict[str, list[str]]:

@@ -21,7 +21,7 @@ from text.segment import RjiebaSegmenter
 
 def sent(*words: str, synonyms: tuple[str, ...] = ()) -> dict[str, str]:
     asked = SearchRequest(typed=" ".join(words), text=" ".join(words))
-    return dict(min_should_match(asked, {QueryVariant.DOMAIN: words, QueryVariant.SYNONYMS: synonyms}))
+    return dict(min_should_match(asked, {QueryVariant.DOMAIN: words, QueryVariant.SYNONYMS: synonyms}).params())
 
 
 def test_how_many_parts_are_enough() -> None:
@@ -30,7 +30,7 @@ def test_how_many_parts_are_enough() -> None:
 
 def test_a_word_is_one_part_whatever_its_length() -> None:
     named = sent("天然气", "价格")
-    assert named["min_should_match"] == "{!bool mm=2 should=$held0 should=$held1}"
+    assert named["enough"] == "{!bool mm=2 should=$held0 should=$held1}"
     assert (named["held0_text"], named["held1_text"]) == ('"天然气"', '"价格"')
 
 
@@ -57,7 +57,7 @@ def test_a_synonym_stands_for_its_word_and_for_each_word_of_its_term() -> None:
 
 def test_signs_alone_are_looked_for_one_by_one() -> None:
     asked = SearchRequest(typed="☃", text="☃")
-    named = dict(min_should_match(asked, {QueryVariant.DOMAIN: ()}, "o1_"))
+    named = dict(min_should_match(asked, {QueryVariant.DOMAIN: ()}).params("o1_"))
     assert named["o1_text"] == "☃" and "v=$o1_text" in named["o1_enough"]
 
 

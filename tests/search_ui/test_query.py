@@ -189,5 +189,6 @@ def test_a_query_length_that_solr_cannot_take_is_no_setting(longest: int) -> Non
 
 
 def test_words_are_looked_for_simplified() -> None:
-    named = dict(hits_params(ask(("q", "鑽頭")), {QueryVariant.DOMAIN: ("鑽頭",), QueryVariant.BASE: ("鑽頭",)}, 10))
-    assert (named["domain_words"], named["base_words"]) == ("钻头", "钻头")
+    words = {QueryVariant.DOMAIN: ("鑽頭",), QueryVariant.BASE: ("鑽頭",)}
+    for profile, form in (("domain", "domain_words"), ("base", "base_words")):
+        assert dict(hits_params(ask(("q", "鑽頭"), ("profile", profile)), words, 10))[form] == "钻头"

@@ -11,8 +11,8 @@ from docstore.model import Article, Lexicon, StoredArticle, document_id
 from indexer.mapping import Analysis, to_document
 from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
-from search_ui.query.clauses import QueryVariant
-from search_ui.query.ranking import BEST_PARTS, MAX_WORKS, PROFILES, rank_params, works_in, works_params
+from search_ui.query.clauses import Params, QueryVariant, Words, select_params
+from search_ui.query.ranking import BEST_PARTS, MAX_WORKS, PROFILES, rank_query, works_in, works_params
 from search_ui.query.request import SearchRequest
 from search_ui.query.solr_client import SearchClient
 from search_ui.query.solr_params import count_params, words_of
@@ -25,6 +25,10 @@ WORDS = {QueryVariant.DOMAIN: ["石油"], QueryVariant.BASE: ["石油"]}
 
 def answer(*parts: tuple[str, float]) -> Mapping[str, Any]:
     return {"response": {"docs": [{fields.WORK: work, "score": score} for work, score in parts]}}
+
+
+def rank_params(text: str, words: Words, profile: str, rows: int = 0) -> Params:
+    return select_params(rank_query(text, words, profile), rows=rows, fl=[fields.URL])
 
 
 def test_a_work_is_worth_the_mean_of_its_ten_best_parts() -> None:
@@ -96,7 +100,7 @@ def found(index: SolrIndex, text: str, with_works: bool = True, rows: int = 20) 
     )
     if with_works:
         words[QueryVariant.WORKS] = works_in(client.select(works_params(text, "plumbline")), "plumbline")
-    params = [*rank_params(text, words, "plumbline"), ("fl", fields.URL), ("rows", str(rows))]
+    params = rank_params(text, words, "plumbline", rows)
     return [doc[fields.URL].removeprefix("http://a.test/") for doc in client.select(params)["response"]["docs"]]
 
 
@@ -121,7 +125,7 @@ def test_a_term_just_published_is_found_whole_before_documents_are_cut_anew(inde
     client = SearchClient(index.base_url, index.collection, 120.0)
     assert len(older) > 1
     assert client.select(count_params(asked, words))["response"]["numFound"] == 2
-    best = client.select([*rank_params(text, words, "domain"), ("fl", fields.URL), ("rows", "2")])["response"]["docs"]
+    best = client.select(rank_params(text, words, "domain", 2))["response"]["docs"]
     assert {doc[fields.URL].removeprefix("http://a.test/") for doc in best} == {"title", "body"}
 
 
@@ -230,4 +234,4 @@ def test_a_long_query_is_not_too_many_clauses(index: SolrIndex, text: str) -> No
     works = tuple(f"{n:016x}^=1.0000" for n in range(MAX_WORKS))
     cut = list(text.replace(" ", ""))
     words = {QueryVariant.DOMAIN: [*cut[:20], "".join(cut[:20])], QueryVariant.BASE: cut, QueryVariant.WORKS: works}
-    assert "response" in client.select([*rank_params(text, words, "plumbline"), ("rows", "1")])
+    assert "response" in client.select(rank_params(text, words, "plumbline", 1))
