@@ -11,8 +11,6 @@ from urllib.parse import parse_qsl
 from lxml import etree
 
 from crawler.http.content_type import content_type_of
-from crawler.pages.declared_encoding import bom_encoding, declared_encoding
-from crawler.pages.encoding_labels import codec_of
 from crawler.pages.links import links_of
 from crawler.pages.meta_refresh import refresh_of
 from crawler.robots.cache import LONGEST_DELAY, product_token, rules_of
@@ -22,8 +20,10 @@ from crawler.urls.canonical import address_of, canonical, resolved
 from crawler.urls.dust import loose_form
 from crawler.urls.registered_domains import registrable_domain
 from docstore.frontier.table import StoredRobots
-from docstore.model import Page, Reason
-from extractor.page.charset import decode
+from docstore.model import Origin, Page, Reason
+from text.declared_encoding import bom_encoding, declared_encoding
+from text.encoding import decode
+from text.encoding_labels import codec_of
 
 Row = Mapping[str, Any]
 
@@ -93,7 +93,7 @@ def judge(got: object, want: object, row: Row, rule: str = "") -> Verdict:
 
 def robots(row: Row, agent: str) -> Iterator[Verdict]:
     """`allowed`, or `crawl_delay`."""
-    rules = rules_of(StoredRobots("", 200, read(row["robots"]), 0.0), agent)
+    rules = rules_of(StoredRobots(Origin(""), 200, read(row["robots"]), 0.0), agent)
     if "allowed" not in row:
         yield judge(rules.delay, min(row["crawl_delay"] or 0.0, LONGEST_DELAY), row)
         return
@@ -116,7 +116,7 @@ def robots_protego(row: Row) -> Iterator[Verdict]:
 
 def robots_real(row: Row) -> Iterator[Verdict]:
     """Every probe of a real file."""
-    stored = StoredRobots("", 200, read(row["robots"]), 0.0)
+    stored = StoredRobots(Origin(""), 200, read(row["robots"]), 0.0)
     by_agent = {agent: rules_of(stored, agent) for agent in {probe["agent"] for probe in row["probes"]}}
     for probe in row["probes"]:
         allowed = by_agent[probe["agent"]].refuse(probe["url"]) is None

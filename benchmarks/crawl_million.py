@@ -13,7 +13,7 @@ from crawler.schedule.queues import by_hflp
 from crawler.settings import DEFAULT_QUEUES
 from docstore.batches import batched
 from docstore.frontier.table import NewUrl
-from docstore.model import Kind
+from docstore.model import Host, Kind
 from docstore.store import sqlite_store
 
 KNOWN = 1_000_000
@@ -28,7 +28,7 @@ def million_figures(site: BenchSite, folder: Path, known: int = KNOWN) -> Iterat
     with sqlite_store(folder) as store:
         for numbers in batched(range(known), _BATCH):
             rows = ((f"http://h{n % 5000}.test/news/2024/{n}.html", f"h{n % 5000}.test") for n in numbers)
-            store.frontier.add([NewUrl(url, host, queue_of(url), 2, Kind.UNKNOWN, -9.0) for url, host in rows])
+            store.frontier.add([NewUrl(url, Host(host), queue_of(url), 2, Kind.UNKNOWN, -9.0) for url, host in rows])
     seeds = folder / "seeds"
     seeds.write_text("\n".join(site.seeds))
     command = [sys.executable, "-m", "benchmarks.crawl_ours", "--seeds", str(seeds), "--folder", str(folder)]

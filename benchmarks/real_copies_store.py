@@ -14,7 +14,7 @@ from docstore.articles.table import Extraction
 from docstore.batches import batched
 from docstore.frontier.table import NewUrl, Visit
 from docstore.grouping.near_duplicates import Grouping
-from docstore.model import Article, Kind, Outcome, Page, Reason
+from docstore.model import Article, Host, Kind, Outcome, Page, Reason
 from docstore.store import Store
 from extractor.settings import ExtractSettings
 from extractor.signature import signature
@@ -75,7 +75,7 @@ def fill(store: Store, texts: Sequence[Told]) -> None:
     grouping = Grouping(ExtractSettings().near_duplicate, Text)
     for batch in batched(list(enumerate(texts)), SAVE_EVERY):
         found = {f"http://{HOST}/{number}": text for number, text in batch}
-        store.frontier.add([NewUrl(url, HOST, 0, 0, Kind.UNKNOWN, 0.0) for url in found])
+        store.frontier.add([NewUrl(url, Host(HOST), 0, 0, Kind.UNKNOWN, 0.0) for url in found])
         entries = store.frontier.entries(list(found))
         pages = {url: page_of(url) for url in found}
         visits = [Visit(entries[url], Outcome(Reason.FETCHED), 1.0, None, 1.0, page=pages[url]) for url in found]

@@ -66,9 +66,10 @@ def behind_lists(kept: Sequence[Kept], site_of: Callable[[str], Site | None]) ->
 def sampled_fates(vertical: Vertical) -> dict[str, str]:
     """The same articles each time, of those that were fetched: URL -> `fate_of`."""
     fates: dict[str, str] = {}
+    explain = vertical.engine.store.status.explain
     certain = (spelled for site in vertical.sites for spelled in certain_articles(vertical, site))
     for spelled in sorted(certain, key=lambda urls: hashlib.sha256(urls[0].encode()).digest()):
-        fetched = next((url for url in spelled if vertical.engine.store.status.explain(url).get("pages")), "")
+        fetched = next((url for url in spelled if (told := explain(url)) and told.page), "")
         if fetched:
             fates[fetched] = fate_of(vertical, fetched)
         if len(fates) == SAMPLE:
@@ -105,12 +106,12 @@ def title_of(text: str) -> str:
 
 def fate_of(vertical: Vertical, url: str) -> str:
     """ "" for an article in its own right; else why it is none, and of what it is taken for a copy."""
-    rows = vertical.engine.store.status.explain(url)
-    if rows["articles"]:
-        head = str(rows["articles"][0]["duplicate_of"])
+    told = vertical.engine.store.status.explain(url)
+    if told and told.article:
+        head = told.article.duplicate_of
         return f"near_duplicate {url_of(vertical, head)}" if head else ""
-    said = next((row for row in rows["outcomes"] if row["stage"] == Stage.EXTRACT), None)
-    return f"{said['reason']} {said['detail']}".strip() if said else "not_extracted"
+    said = told.outcome(Stage.EXTRACT) if told else None
+    return f"{said.reason} {said.detail}".strip() if said else "not_extracted"
 
 
 def url_of(vertical: Vertical, doc_id: str) -> str:

@@ -19,7 +19,7 @@ from docstore.articles.extraction_writer import Extraction
 from docstore.batches import batched
 from docstore.errors import PlumblineError
 from docstore.frontier.table import NewUrl, Visit
-from docstore.model import Article, Kind, Lexicon, Outcome, Page, Reason
+from docstore.model import Article, Host, Kind, Lexicon, Outcome, Page, Reason
 from docstore.store import Store, sqlite_store
 from indexer.mapping import Analysis
 from indexer.settings import IndexSettings
@@ -98,7 +98,7 @@ def fill(store: Store, documents: Sequence[Document]) -> None:
     """Put the documents into the store as if they had been crawled and extracted."""
     for batch in batched(documents, AT_ONCE):
         found = {f"http://{HOST}/{document.id}": document for document in batch}
-        store.frontier.add([NewUrl(url, HOST, 0, 0, Kind.UNKNOWN, 0.0) for url in found])
+        store.frontier.add([NewUrl(url, Host(HOST), 0, 0, Kind.UNKNOWN, 0.0) for url in found])
         entries = store.frontier.entries(list(found))
         store.frontier.record(
             [

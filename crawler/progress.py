@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from crawler.schedule.throttle import HostThrottle
 from docstore.errors import PlumblineError
-from docstore.model import Outcome, Reason, Stage, StageReport
+from docstore.model import Host, Outcome, Reason, Stage, StageReport
 
 GOOD = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
 _SEED_GOOD = GOOD | {Reason.DUPLICATE}
@@ -102,7 +102,7 @@ class Tally:
     pages_of: Counter[str] = field(default_factory=Counter)
     errors_of: Counter[str] = field(default_factory=Counter)
 
-    def visited(self, host: str, reason: Reason) -> None:
+    def visited(self, host: Host, reason: Reason) -> None:
         """A visit is over."""
         self.counts[reason] += 1
         (self.pages_of if reason in GOOD else self.errors_of)[host] += 1

@@ -14,6 +14,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NewType
+
+Host = NewType("Host", str)  # `host[:port]` of a URL; the port only where it is not the scheme's own
+Origin = NewType("Origin", str)  # `scheme://host[:port]` of a URL
 
 
 class Stage(StrEnum):
@@ -108,7 +112,7 @@ class FrontierEntry:
 
     url_id: int
     url: str
-    host: str
+    host: Host
     queue: int
     depth: int
     kind: Kind

@@ -1,16 +1,16 @@
 """Questions about the whole store: counts for `plumb status`, one document's path for `plumb explain`."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Connection, Select, Table, case, func, select
+from sqlalchemy import Connection, case, func, select
 
 from docstore.database import Database
 from docstore.frontier.order import HostBacklog, backlog
 from docstore.model import Reason, Stage
-from docstore.tables import articles, changes, indexed, outcomes, pages, parts, ties, urls
+from docstore.tables import articles, changes, indexed, outcomes, pages, urls
+from docstore.url_report import UrlReport, url_report
 
 MAX_SITES = 200
 
@@ -112,20 +112,10 @@ class StatusTable:
         with self._database.read() as connection:
             return [(row.url, row.detail) for row in connection.execute(query)]
 
-    def explain(self, url: str) -> dict[str, list[dict[str, Any]]]:
-        """Everything the store knows of a canonical URL: table name -> rows. Empty if it was never seen."""
+    def explain(self, url: str) -> UrlReport | None:
+        """Everything the store knows of a canonical URL; None if it was never seen."""
         with self._database.read() as connection:
-            url_id = connection.scalar(select(urls.c.url_id).where(urls.c.url == url))
-            if url_id is None:
-                return {}
-            tables: Sequence[Table] = (urls, pages, outcomes, articles, ties, changes, indexed)
-            found = {table.name: rows_of(connection, select(table).where(table.c.url_id == url_id)) for table in tables}
-            return found | {
-                "found_on": rows_of(connection, found_on(url_id)),
-                "parts": rows_of(connection, PARTS.where(parts.c.whole_id == url_id, parts.c.url_id != url_id)),
-                "near_duplicates": rows_of(connection, near_duplicates_of(url_id)),
-                "similar": rows_of(connection, similar_to(url_id)),
-            }
+            return url_report(connection, url)
 
 
 def crawl_outcomes(connection: Connection) -> dict[str, dict[Reason, int]]:
@@ -140,54 +130,3 @@ def crawl_outcomes(connection: Connection) -> dict[str, dict[Reason, int]]:
     for host, reason, count in connection.execute(query):
         found.setdefault(host, {})[Reason(reason)] = count
     return found
-
-
-SHOWN = 20  # parts and copies of one article
-SIMILAR = 5
-PARTS = (
-    select(urls.c.url, outcomes.c.reason)
-    .join(parts, parts.c.url_id == urls.c.url_id)
-    .outerjoin(outcomes, (outcomes.c.url_id == urls.c.url_id) & (outcomes.c.stage == Stage.EXTRACT))
-    .where(func.coalesce(outcomes.c.reason, "") != Reason.LIST_PAGE)  # a list shows the article, and is no part of it
-    .order_by(urls.c.url_id)
-    .limit(SHOWN)
-)
-
-
-def found_on(url_id: int) -> Select[Any]:
-    """The page whose link was the first that led to this URL."""
-    child = urls.alias("child")
-    return select(urls.c.url).join(child, child.c.parent_id == urls.c.url_id).where(child.c.url_id == url_id)
-
-
-def near_duplicates_of(url_id: int) -> Select[Any]:
-    """The article that this one stands behind, and those behind this one."""
-    mine = articles.alias("mine")
-    near = (articles.c.doc_id == mine.c.duplicate_of) | (articles.c.duplicate_of == mine.c.doc_id)
-    return (
-        select(urls.c.url_id, urls.c.url, (articles.c.duplicate_of == "").label("stands_for_the_group"))
-        .join(articles, articles.c.url_id == urls.c.url_id)
-        .join(mine, near)
-        .where(mine.c.url_id == url_id)
-        .order_by(urls.c.url_id)
-        .limit(SHOWN)
-    )
-
-
-def similar_to(url_id: int) -> Select[Any]:
-    """Articles of the same series that stand for themselves, those that were found next to it first."""
-    mine = articles.alias("mine")
-    return (
-        select(urls.c.url_id, urls.c.url)
-        .join(articles, articles.c.url_id == urls.c.url_id)
-        .join(mine, (articles.c.series == mine.c.series) & (mine.c.series > ""))
-        .where(mine.c.url_id == url_id, articles.c.url_id != url_id)
-        .where(articles.c.duplicate_of == "", articles.c.doc_id != mine.c.duplicate_of)
-        .order_by(func.abs(urls.c.url_id - url_id), urls.c.url_id)
-        .limit(SIMILAR)
-    )
-
-
-def rows_of(connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
-    """Rows with their columns' names."""
-    return [dict(row._mapping) for row in connection.execute(query)]

@@ -7,7 +7,7 @@ store.lexicon    candidate terms, decisions, published versions       (docstore/
 store.acts       what reviewers did with terms; undo                  (docstore/terms/history.py)
 store.queue      terms in the order of review                         (docstore/terms/review_queue.py)
 store.changes    the change log that drives the index                 (docstore/changes.py)
-store.status     counts, one URL's path, runs                         (docstore/status.py)
+store.status     counts, one URL's path                               (docstore/status.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
 store.searches   the search log, without personal data                (docstore/searches.py)
 """

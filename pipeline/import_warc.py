@@ -64,8 +64,9 @@ def keep(engine: Engine, page: Page) -> Reason:
     queue = QUEUE_POLICIES[crawl.queue_policy](crawl.queues)(page.url)
     frontier.add([NewUrl(page.url, host, queue, crawl.depth, Kind.UNKNOWN, 0.0)])
     entry = frontier.entries([page.url])[page.url]
-    rows = engine.store.status.explain(page.url)["pages"]
-    if rows and (rows[0]["digest"] == page.digest or rows[0]["fetched_at"] > page.fetched_at):
+    told = engine.store.status.explain(page.url)
+    kept = told.page if told else None
+    if kept and (kept.digest == page.digest or kept.fetched_at > page.fetched_at):
         return Reason.UNCHANGED
     outcome = Outcome(Reason.FETCHED, "imported")
     frontier.record([Visit(entry, outcome, page.fetched_at, None, 0.0, page=page)])

@@ -18,7 +18,7 @@ from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonical, host_of, origin_of
 from docstore.articles.table import PendingPage
 from docstore.errors import PlumblineError
-from docstore.model import FrontierEntry, Kind, Outcome, Page, Reason, SiteKnowledge, WarcPointer
+from docstore.model import FrontierEntry, Kind, Origin, Outcome, Page, Reason, SiteKnowledge, WarcPointer
 from pipeline.workers.worker_process import WorkerError, WorkerProcess
 
 if TYPE_CHECKING:  # a worker process reads pages without a store, an index and a site
@@ -75,19 +75,13 @@ def page_in_file(path: Path, url: str) -> SourcePage:
 def page_in_store(engine: "Engine", url: str) -> SourcePage:
     """The kept version of a page. PlumblineError for a URL that was never fetched, or whose bytes are lost."""
     address = address_of(url)
-    rows = engine.store.status.explain(address).get("pages", [])
-    if not rows:
+    told = engine.store.status.explain(address)
+    kept = told.page if told else None
+    if kept is None:
         raise PlumblineError(f"no page is kept of {address}: `plumb explain {address}` says why")
-    row, articles, host = rows[0], engine.store.articles, host_of(address)
-    page = PendingPage(
-        url_id=row["url_id"],
-        url=address,
-        host=host,
-        content_type=row["content_type"],
-        digest=row["digest"],
-        pointer=WarcPointer(row["warc_file"], row["warc_offset"], row["warc_length"]),
-        fetched_at=row["fetched_at"],
-    )
+    articles, host = engine.store.articles, host_of(address)
+    pointer = WarcPointer(kept.warc_file, kept.warc_offset, kept.warc_length)
+    page = PendingPage(kept.url_id, address, kept.content_type, kept.digest, pointer, kept.fetched_at, host)
     html = articles.read_page(page)
     return SourcePage(address, html, address, page.content_type, page.fetched_at, articles.site(host))
 
@@ -129,7 +123,7 @@ class Visit:
             raise no_page(address, result.outcome)
         return result.page or result.redirect
 
-    def rules_for(self, origin: str) -> RobotsRules:
+    def rules_for(self, origin: Origin) -> RobotsRules:
         """What the origin's robots.txt says, asked once."""
         if origin not in self.rules:
             answer = fetch_robots(self.fetcher, origin, time.time, lambda: self.pause(self.settings.delay))

@@ -11,7 +11,7 @@ from crawler.urls.canonical import canonical
 from docstore import fields
 from docstore.errors import PlumblineError
 from docstore.frontier.table import FrontierTable, NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry, Kind, Reason, StageReport, document_id
+from docstore.model import FrontierEntry, Kind, Origin, Reason, StageReport, document_id
 from pipeline import stages
 from pipeline.engine import Engine
 
@@ -69,7 +69,7 @@ class OnePage:
         """As the real frontier."""
         return self._table.count()
 
-    def robots(self, origin: str) -> StoredRobots | None:
+    def robots(self, origin: Origin) -> StoredRobots | None:
         """As the real frontier."""
         return self._table.robots(origin)
 
@@ -123,13 +123,14 @@ def known_entry(engine: Engine, url: str) -> FrontierEntry:
 
 def visited_at(engine: Engine, url: str) -> float:
     """When the crawler last had an answer for `url`."""
-    return float(engine.store.status.explain(url)["urls"][0]["visited_at"] or time.time())
+    told = engine.store.status.explain(url)
+    return (told and told.row.visited_at) or time.time()
 
 
 def wait_until_searchable(engine: Engine, url: str) -> None:
     """Until a search finds the present version of the article at `url` (or, if there is none, finds nothing)."""
-    rows = engine.store.status.explain(url)["articles"]
-    wanted = rows[0]["digest"] if rows else None
+    told = engine.store.status.explain(url)
+    wanted = told.article.digest if told and told.article else None
     deadline = time.monotonic() + SEARCHABLE_SECONDS
     query = {"q": "{!term f=id v=$wanted_id}", "wanted_id": document_id(url), "fl": fields.ARTICLE_DIGEST, "rows": 1}
     while True:

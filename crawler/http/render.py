@@ -24,7 +24,7 @@ from crawler.robots.cache import RobotsRules, fetch_robots, product_token, rules
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import Scope, canonical, host_of, origin_of, scope_of
 from docstore.errors import SettingsError
-from docstore.model import Page, Reason
+from docstore.model import Origin, Page, Reason
 
 logger = logging.getLogger(__name__)
 
@@ -230,7 +230,7 @@ class _Loader:
         if owed:
             self._sleep(owed)
 
-    def _rules_of(self, origin: str) -> RobotsRules:
+    def _rules_of(self, origin: Origin) -> RobotsRules:
         if origin not in self._rules:
             self._sleep(self._delay)
             said = fetch_robots(self._fetcher, origin, self._now, lambda: self._sleep(self._delay))

@@ -9,17 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bs4 import BeautifulSoup, SoupStrainer
-from charset_normalizer import from_bytes
 from lxml import etree
 
-from crawler.http.content_type import content_type_of
 from crawler.pages.content import NO_CONTENT, Content, content_of
-from crawler.pages.declared_encoding import bom_encoding, declared_encoding
-from crawler.pages.encoding_labels import codec_of
 from crawler.pages.meta_refresh import refresh_of
 from crawler.robots.directives import NOTHING_ASKED, Directives, header_directives, meta_directives
 from crawler.urls.canonical import address_of, canonical
 from docstore.model import Link, Page, Reason
+from text.encoding import decode
 from text.parser_limits import without_excess_attributes, without_excess_depth
 
 MAX_LINKS = 10_000  # a manual's index, a blog's archive on one page
@@ -27,13 +24,11 @@ LONGEST_ANCHOR = 200
 LONGEST_CONTEXT = 300
 MAX_NAMED = 20  # feeds, sitemaps and pages of a series that one page may name
 _READ = 5_000_000  # bytes of a page that are read for links: indexes of manuals are that long
-_SAMPLE = 32_768  # bytes that the charset is guessed from
 _SOURCES = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 _TAGS = (*_SOURCES, "base", "meta", "link")
 _SERIES = frozenset(
     ("next", "prev", "previous", "first", "last", "start", "contents", "toc", "chapter", "section", "up")
 )
-_SINGLE_BYTE = frozenset(("", "cp1252"))  # labels that servers add unasked
 _FEED_TYPES = frozenset(
     ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json", "text/xml")
 )
@@ -88,28 +83,9 @@ def links_of(page: Page, agent: str = "") -> PageLinks:
 
 
 def encoding_of(body: bytes, content_type: str) -> str:
-    """A Python codec that reads the page well enough for links: UTF-8 if it is that, else what its labels say, else
-    a guess. URLs are mostly ASCII; the extractor decides about the text with more care."""
-    marked, _ = bom_encoding(body)
-    if marked:
-        return codec_of(marked) or marked
-    if _reads(body, "utf-8"):
-        return "utf-8"
-    labels = (codec_of(content_type_of(content_type).encoding), codec_of(declared_encoding(body)))
-    for name in labels:
-        if name not in _SINGLE_BYTE and _reads(body, name):
-            return name
-    best = from_bytes(body[:_SAMPLE]).best()
-    return best.encoding if best else "gb18030"
-
-
-def _reads(body: bytes, encoding: str) -> bool:
-    """Does the body decode without error, but for a character cut off at its end?"""
-    try:
-        body.decode(encoding)
-    except UnicodeDecodeError as error:
-        return error.start >= len(body) - 4 and len(body) == _READ
-    return True
+    """The Python codec that reads a page, as the extractor reads it; UTF-8 where the bytes are no text."""
+    decoded = decode(body, content_type)
+    return decoded.encoding if decoded else "utf-8"
 
 
 def _tree(body: bytes, encoding: str) -> etree._Element | None:

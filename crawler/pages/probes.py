@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 from urllib.parse import quote, unquote
 
+from docstore.model import Host
+
 PROBES = 3
 _MIN_LETTERS = 6
 _MORE_DIGITS = 3
@@ -23,7 +25,7 @@ class Probing:
     """A family of a host that is being asked about: `others` to ask for yet, and of those that came the parts of their
     pages that were new."""
 
-    host: str
+    host: Host
     family: str
     others: list[str]
     shares: list[float] = field(default_factory=list)

@@ -21,7 +21,7 @@ from crawler.robots.cache import RobotsAnswer, fetch_robots
 from crawler.sitemaps.feeds import read_feed
 from crawler.sitemaps.sitemaps import Sitemap, SitemapEntry, read_sitemap
 from crawler.urls.canonical import UrlRules, host_of, refuse
-from docstore.model import FrontierEntry, Link, Outcome, Reason
+from docstore.model import FrontierEntry, Link, Origin, Outcome, Reason
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +119,7 @@ class Reader:
             if job.kind is JobKind.ROBOTS:
                 # Between the hops of a redirected robots.txt, the only case of two requests in one job, lies the delay.
                 pause = lambda: time.sleep(self._delay)  # noqa: E731
-                return RobotsDone(job, fetch_robots(self._fetcher, job.url, self._now, pause))
+                return RobotsDone(job, fetch_robots(self._fetcher, Origin(job.url), self._now, pause))
             if job.kind in (JobKind.PAGE, JobKind.PROBE):
                 done = self._page(job)
                 return self._with_words(done) if job.kind is JobKind.PAGE else done

@@ -13,7 +13,7 @@ from crawler.http.fetch import Answer, Fetcher, FetchError
 from crawler.robots.rules import RobotsTxt, parse
 from crawler.settings import CrawlSettings
 from docstore.frontier.table import StoredRobots
-from docstore.model import Outcome, Reason
+from docstore.model import Origin, Outcome, Reason
 
 LARGEST = 500 * 1024  # RFC 9309, 2.5
 KEPT = 24 * 3600.0  # RFC 9309, 2.4
@@ -27,7 +27,7 @@ _ABSENT = 404
 class RobotsTable(Protocol):
     """Where robots.txt files are kept between runs."""
 
-    def robots(self, origin: str) -> StoredRobots | None:
+    def robots(self, origin: Origin) -> StoredRobots | None:
         """As last fetched."""
 
     def save_robots(self, fetched: StoredRobots) -> None:
@@ -100,7 +100,7 @@ class Robots:
         self._now = now
         self._rules: dict[str, tuple[float, RobotsRules]] = {}
 
-    def rules(self, origin: str) -> RobotsRules | None:
+    def rules(self, origin: Origin) -> RobotsRules | None:
         """The rules in force; None if robots.txt has to be fetched first (see `fetch_robots`, `learn`)."""
         if origin not in self._rules:
             stored = self._table.robots(origin)
@@ -129,7 +129,7 @@ class Robots:
 
 
 def fetch_robots(
-    fetcher: Fetcher, origin: str, now: Callable[[], float], pause: Callable[[], None] = lambda: None
+    fetcher: Fetcher, origin: Origin, now: Callable[[], float], pause: Callable[[], None] = lambda: None
 ) -> RobotsAnswer:
     """Ask an origin for its robots.txt, over at most five redirects, with a `pause` before each.
 

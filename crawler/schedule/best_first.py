@@ -11,7 +11,7 @@ from crawler.crawl_plan import CrawlPlan
 from crawler.schedule.frontier import WIDEST, WINDOW, CrawlTable, Frontier
 from crawler.schedule.throttle import NEVER, HostThrottle
 from docstore.frontier.table import Visit
-from docstore.model import FrontierEntry
+from docstore.model import FrontierEntry, Host
 
 _MIN_WINDOW = 4
 
@@ -28,7 +28,7 @@ class BestFirst(Frontier):
         mine: Callable[[int], bool] = lambda queue: True,
     ) -> None:
         self._stale: set[int] = set()  # queues of which the table may have something better than the window
-        self._hosts: dict[int, set[str]] = {}  # queue -> hosts in the window; mostly one
+        self._hosts: dict[int, set[Host]] = {}  # queue -> hosts in the window; mostly one
         self._queue_of = queue_of
         super().__init__(table, throttle, before, mine)
 
@@ -61,7 +61,7 @@ class BestFirst(Frontier):
         if best is not None:
             self._drop(best)
             return best
-        self._ready = [(soonest, 0, "")] if soonest < NEVER else []
+        self._ready = [(soonest, 0, Host(""))] if soonest < NEVER else []
         return None
 
     def _first_of_each(self) -> Iterable[FrontierEntry]:
@@ -101,7 +101,7 @@ class BestFirst(Frontier):
         self._hosts.setdefault(entry.queue, set()).add(entry.host)
         return super()._window(entry)
 
-    def _queue_host(self, host: str, at: float) -> None:
+    def _queue_host(self, host: Host, at: float) -> None:
         """Hosts do not take turns."""
 
 

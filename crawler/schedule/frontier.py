@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from crawler.schedule.throttle import NEVER, HostThrottle
 from docstore.frontier.table import NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry, Kind
+from docstore.model import FrontierEntry, Host, Kind, Origin
 
 WINDOW = 64  # URLs taken from a queue at once
 WIDEST = 20_000  # URLs in memory in all
@@ -46,7 +46,7 @@ class CrawlTable(Protocol):
     def count(self) -> int:
         """How many URLs there are."""
 
-    def robots(self, origin: str, /) -> StoredRobots | None:
+    def robots(self, origin: Origin, /) -> StoredRobots | None:
         """robots.txt as last fetched."""
 
     def save_robots(self, fetched: StoredRobots, /) -> None:
@@ -77,11 +77,11 @@ class Frontier:
         self._more: set[int] = set()  # queues that may have more in the table
         self._turns: deque[int] = deque()
         self.look_again()
-        self._waiting: dict[str, dict[int, deque[FrontierEntry]]] = {}  # host -> queue -> entries, best first
+        self._waiting: dict[Host, dict[int, deque[FrontierEntry]]] = {}  # host -> queue -> entries, best first
         self._held: dict[int, set[int]] = {}  # queue -> url_ids in the window, under way or not yet recorded
         self._size = 0
         self._busy: set[int] = set()
-        self._ready: list[tuple[float, int, str]] = []  # heap: when a host may be ready, turn, host
+        self._ready: list[tuple[float, int, Host]] = []  # heap: when a host may be ready, turn, host
         self._queued: set[str] = set()  # hosts in the heap
         self._order = itertools.count()
         self._blocked: dict[int, set[str]] = {}  # queue -> hosts that are ready and wait for it alone
@@ -127,7 +127,7 @@ class Frontier:
     def _let_pass(self, links: Iterable[NewUrl]) -> None:
         """New URLs do not wait for what was fetched before: where nothing else of their host waits in memory, they are
         read at once."""
-        queues: dict[str, set[int]] = {}
+        queues: dict[Host, set[int]] = {}
         for link in links:
             queues.setdefault(link.host, set()).add(link.queue)
         for host, found in queues.items():
@@ -138,7 +138,7 @@ class Frontier:
                         self._forget(host, queue)
                     self._read(queue)
 
-    def _forget(self, host: str, queue: int) -> None:
+    def _forget(self, host: Host, queue: int) -> None:
         entries = self._waiting[host].pop(queue)
         self._held[queue].difference_update(entry.url_id for entry in entries)
         self._size -= len(entries)
@@ -156,7 +156,7 @@ class Frontier:
         """Others may have added to the table."""
         self.expect(sorted(queue for queue in self._table.due_queues(self._before) if self._mine(queue)))
 
-    def reread(self, host: str) -> None:
+    def reread(self, host: Host) -> None:
         """What is due at a host has changed in the table: what waits in memory is read anew."""
         for queue in tuple(self._waiting.get(host, ())):
             self._forget(host, queue)
@@ -184,7 +184,7 @@ class Frontier:
                 self._blocked.setdefault(queue, set()).add(host)
         return None
 
-    def _from_free_queue(self, host: str) -> FrontierEntry | None:
+    def _from_free_queue(self, host: Host) -> FrontierEntry | None:
         queues = self._waiting.get(host, {})
         free = min(
             (queue for queue in queues if queue not in self._busy), key=lambda one: _place(queues[one][0]), default=None
@@ -227,7 +227,7 @@ class Frontier:
             self._queue_host(entry.host, 0.0)
         return self._waiting.setdefault(entry.host, {}).setdefault(entry.queue, deque())
 
-    def _queue_host(self, host: str, at: float) -> None:
+    def _queue_host(self, host: Host, at: float) -> None:
         heapq.heappush(self._ready, (at, next(self._order), host))
         self._queued.add(host)
 

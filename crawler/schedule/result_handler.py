@@ -16,7 +16,7 @@ from crawler.urls.canonical import host_of, refuse
 from crawler.urls.run_deduplicator import RunDeduplicator
 from crawler.urls.traps import TrapWatch, shape_trap
 from docstore.frontier.table import NewUrl, Visit
-from docstore.model import FrontierEntry, Kind, Outcome, Reason
+from docstore.model import FrontierEntry, Host, Kind, Outcome, Reason
 
 _MAX_HELD = 20_000  # URLs of patterns that may be traps
 _MAX_CHAINS = 10_000
@@ -120,7 +120,7 @@ class ResultHandler:
         self._count_new(found)
         return found
 
-    def doubts(self, host: str) -> list[str]:
+    def doubts(self, host: Host) -> list[str]:
         """Pages that cannot exist, by which the host is to tell which of its families of URLs end (see `probed`)."""
         found: list[str] = []
         for family, urls in self._watch(host).doubts().items():
@@ -198,7 +198,7 @@ class ResultHandler:
             watch.article(parent.entry.url)
         watch.known_links(parent.entry.url, known)
 
-    def _is_free(self, made: NewUrl, host: str, parent: FrontierEntry) -> bool:
+    def _is_free(self, made: NewUrl, host: Host, parent: FrontierEntry) -> bool:
         trap = shape_trap(made.url, self._year) or self._watch(host).link(made.url, parent.url, known=False)
         if trap is None:
             return True
@@ -207,7 +207,7 @@ class ResultHandler:
             self._held[made.url] = made
         return False
 
-    def _watch(self, host: str) -> TrapWatch:
+    def _watch(self, host: Host) -> TrapWatch:
         return self._watches.setdefault(host, TrapWatch())
 
     def _redirected(self, entry: FrontierEntry, target: str, for_good: bool, chain: tuple[str, ...]) -> Visit:

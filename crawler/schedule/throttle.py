@@ -15,6 +15,8 @@ Pure bookkeeping: every method is told the time (monotonic seconds), none waits.
 from collections import Counter
 from dataclasses import dataclass
 
+from docstore.model import Host
+
 NEVER = float("inf")
 LONGEST_RETRY_AFTER = 3600.0
 LONGEST_BACK_OFF = 300.0
@@ -75,7 +77,7 @@ class HostThrottle:
         self._hosts: dict[str, _Host] = {}
         self._at_ip: Counter[str] = Counter()
 
-    def next_start(self, host: str, now: float) -> float:
+    def next_start(self, host: Host, now: float) -> float:
         """The earliest time the next request may start (`now` or later); NEVER while the host is at its limit."""
         state = self._state(host)
         if state.under_way >= self._per_host:
@@ -84,7 +86,7 @@ class HostThrottle:
             return max(now + _LOOK_AGAIN, state.next_start)
         return max(now, state.next_start)
 
-    def started(self, host: str, now: float) -> None:
+    def started(self, host: Host, now: float) -> None:
         """A request to the host starts now."""
         state = self._state(host)
         state.under_way += 1
@@ -93,7 +95,7 @@ class HostThrottle:
         state.started_at = now
         state.next_start = max(state.next_start, now + self._gap(state))
 
-    def withdrawn(self, host: str) -> None:
+    def withdrawn(self, host: Host) -> None:
         """The request just started was not sent after all."""
         state = self._state(host)
         self._ended(state)
@@ -101,7 +103,7 @@ class HostThrottle:
 
     def finished(
         self,
-        host: str,
+        host: Host,
         now: float,
         answered_at: float | None = None,
         failed: bool = False,
@@ -129,19 +131,19 @@ class HostThrottle:
             waits.append(now + min(max(gap, 1.0) * 2.0**state.failures, LONGEST_BACK_OFF))
         state.next_start = max(state.next_start, *waits)
 
-    def slow_down(self, host: str, delay: float) -> None:
+    def slow_down(self, host: Host, delay: float) -> None:
         """The host asks for at least `delay` seconds between requests (Crawl-delay)."""
         state = self._state(host)
         state.delay = max(state.delay, delay)
 
-    def is_large(self, host: str, waiting: int, seconds: float) -> None:
+    def is_large(self, host: Host, waiting: int, seconds: float) -> None:
         """So many URLs of the host wait, and the run goes on for so many seconds: is that too many for it?"""
         state = self._state(host)
         state.is_large = waiting * (self._delay + state.seconds) > seconds
         if not state.is_large:
             state.pace = 1.0
 
-    def lives_at(self, host: str, ip: str) -> None:
+    def lives_at(self, host: Host, ip: str) -> None:
         """The host answers at this address; "" if that is not known."""
         state = self._state(host)
         if ip != state.ip:
@@ -149,11 +151,11 @@ class HostThrottle:
             self._at_ip[ip] += state.under_way
             state.ip = ip
 
-    def is_resting(self, host: str) -> bool:
+    def is_resting(self, host: Host) -> bool:
         """Has the host failed so often in a row that it is left alone for the rest of the run?"""
         return self._state(host).failures >= FAILURES_TO_REST
 
-    def has_answered(self, host: str) -> bool:
+    def has_answered(self, host: Host) -> bool:
         """Did it ever answer in this run?"""
         return self._state(host).answered
 
@@ -198,5 +200,5 @@ class HostThrottle:
     def _granted(self, retry_after: float | None) -> float:
         return min(retry_after or 0.0, LONGEST_RETRY_AFTER)
 
-    def _state(self, host: str) -> _Host:
+    def _state(self, host: Host) -> _Host:
         return self._hosts.setdefault(host, _Host())

@@ -17,6 +17,7 @@ from zlib import crc32
 from crawler.sitemaps.sitemaps import SitemapEntry, Trust, lastmod_trust
 from crawler.state_files import read_state, write_state
 from docstore.frontier.table import LastVisit
+from docstore.model import Host, Origin
 
 BELIEVED_FOR = 7 * 86400.0  # seconds for which a page that stands still is left alone
 _DAY = 86400.0
@@ -34,7 +35,7 @@ class DeclaredTable(Protocol):
     def last_visits(self, wanted: Sequence[str], /) -> dict[str, LastVisit]:
         """When each of the known ones was visited and is due."""
 
-    def kept_at(self, origin: str, now: float, /) -> list[str]:
+    def kept_at(self, origin: Origin, now: float, /) -> list[str]:
         """URLs of an origin whose page is kept, that are not due, and were last seen a while ago."""
 
     def reschedule(self, due: Mapping[str, float], /) -> None:
@@ -60,11 +61,11 @@ class LastmodTrust:
         """Keep it, whole or not at all."""
         write_state(path, {host: [[int(a), int(b)] for a, b in pairs] for host, pairs in self.visits.items()})
 
-    def trust(self, host: str) -> Trust:
+    def trust(self, host: Host) -> Trust:
         """What the host's word is worth."""
         return lastmod_trust(self.visits.get(host, ()))
 
-    def visited(self, host: str, url: str, changed: bool) -> None:
+    def visited(self, host: Host, url: str, changed: bool) -> None:
         """A page was asked for: was the claim about it right?"""
         claim = self.claims.pop(url, None)
         if claim is not None:
@@ -73,7 +74,7 @@ class LastmodTrust:
             del visits[:-_MAX_VISITS]
 
     def plan(
-        self, host: str, entries: Iterable[SitemapEntry], known: Mapping[str, LastVisit], before: float
+        self, host: Host, entries: Iterable[SitemapEntry], known: Mapping[str, LastVisit], before: float
     ) -> dict[str, float]:
         """Known URLs that are due at another time than the table has it; `before` is what this run asks."""
         believed = self.trust(host) is not Trust.WRONG

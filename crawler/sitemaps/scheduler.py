@@ -24,7 +24,7 @@ from crawler.sitemaps.walk import SitemapWalk, named_sitemaps, usual_places
 from crawler.urls.canonical import host_of, origin_of, refuse
 from crawler.urls.registered_domains import registrable_domain
 from docstore.frontier.table import NewUrl
-from docstore.model import Reason
+from docstore.model import Origin, Reason
 
 _DECLARED_PRIORITY = -1.0
 _MAX_DECLARED = 200_000  # URLs of one origin that are compared with those kept
@@ -35,7 +35,7 @@ class OriginSitemaps:
     """The sitemaps and feeds of one origin, asked before its pages."""
 
     def __init__(
-        self, rules: RobotsRules, origin: str, folders: Iterable[str], refuse_url: Callable[[str], Reason | None]
+        self, rules: RobotsRules, origin: Origin, folders: Iterable[str], refuse_url: Callable[[str], Reason | None]
     ) -> None:
         self.walk = SitemapWalk(named_sitemaps(rules.said, origin), refuse_url, usual_places(origin, folders))
         self.feeds: deque[str] = deque()
@@ -83,12 +83,12 @@ class SitemapScheduler:
         self._judge = judge
         self._lastmods = lastmods
         self._before = before
-        self._errands: dict[str, OriginSitemaps] = {}
+        self._errands: dict[Origin, OriginSitemaps] = {}
         self._turns = turns
-        self._owners: dict[int, str] = {}  # number of a turn -> the origin that its file is about
+        self._owners: dict[int, Origin] = {}  # number of a turn -> the origin that its file is about
         self._asked: set[str] = set()  # by whatever origin
 
-    def next(self, origin: str, rules: RobotsRules, frontier: Frontier) -> tuple[JobKind, str] | None:
+    def next(self, origin: Origin, rules: RobotsRules, frontier: Frontier) -> tuple[JobKind, str] | None:
         """The file of its own to ask for before the next page of an origin; those elsewhere have turns of their own."""
         if self._table is None:
             return None
@@ -106,7 +106,7 @@ class SitemapScheduler:
         """The file may not be asked for, or asking failed in a way that nobody expected."""
         self._errands[self._owners[job.entry.url_id]].elsewhere -= 1
 
-    def add_named(self, origin: str, feeds: Iterable[str], sitemaps: Iterable[str]) -> None:
+    def add_named(self, origin: Origin, feeds: Iterable[str], sitemaps: Iterable[str]) -> None:
         """Feeds and sitemaps that a page of the origin names; it may have been the last one."""
         errands = self._errands.get(origin)
         if errands is not None:
@@ -138,14 +138,14 @@ class SitemapScheduler:
             self._drain(origin, errands)
         return new
 
-    def _begin(self, origin: str, rules: RobotsRules) -> OriginSitemaps:
+    def _begin(self, origin: Origin, rules: RobotsRules) -> OriginSitemaps:
         allowed = self._plan.rules
         folders = {url[len(origin) : url.rindex("/") + 1] for url in self._plan.seeds if origin_of(url) == origin}
         errands = OriginSitemaps(rules, origin, sorted(folders - {"/"}), lambda url: refuse(url, allowed, 1))
         self._errands[origin] = errands
         return errands
 
-    def _drain(self, origin: str, errands: OriginSitemaps) -> None:
+    def _drain(self, origin: Origin, errands: OriginSitemaps) -> None:
         """Nobody may ask for the next file of the origin any more: each has a turn of its own."""
         while (file := self._next_of(errands)) is not None:
             self._send_elsewhere(origin, *file)
@@ -158,13 +158,13 @@ class SitemapScheduler:
                 return file
         return None
 
-    def _send_elsewhere(self, origin: str, kind: JobKind, url: str) -> None:
+    def _send_elsewhere(self, origin: Origin, kind: JobKind, url: str) -> None:
         """Its host may be in another process' hands, which knows how long it is to be left alone."""
         if self._is_mine(self._plan.queue_of(url)):
             self._errands[origin].elsewhere += 1
             self._owners[self._turns.add(kind, url)] = origin
 
-    def _ask_for_dropped(self, table: DeclaredTable, origin: str, frontier: Frontier) -> None:
+    def _ask_for_dropped(self, table: DeclaredTable, origin: Origin, frontier: Frontier) -> None:
         """Once a site's sitemaps are read: what has left them may have left the site."""
         errands = self._errands[origin]
         declared, errands.declared = errands.declared, set()
@@ -177,7 +177,7 @@ class SitemapScheduler:
         frontier.expect({self._plan.queue_of(url) for url, at in due.items() if at <= self._before})
 
 
-def of_origin(entries: Sequence[SitemapEntry], origin: str) -> list[SitemapEntry]:
+def of_origin(entries: Sequence[SitemapEntry], origin: Origin) -> list[SitemapEntry]:
     """The entries of a site that is asked by https: many a sitemap still names its pages by http, from which each
     would be redirected."""
     plain = f"http://{host_of(origin + '/')}/"

@@ -9,7 +9,7 @@ from crawler.robots.rules import RobotsTxt
 from crawler.sitemaps.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.canonical import canonical, host_of
 from crawler.urls.registered_domains import registrable_domain
-from docstore.model import Reason
+from docstore.model import Origin, Reason
 
 # Where sites keep one that robots.txt does not name: by the protocol, by WordPress and its plugins, by site generators.
 USUAL_PLACES = ("sitemap.xml", "sitemap_index.xml", "sitemap-index.xml", "wp-sitemap.xml", "sitemap.txt")
@@ -19,13 +19,13 @@ MAX_FILES = 1000
 MAX_URLS = 1_000_000
 
 
-def named_sitemaps(said: RobotsTxt, origin: str) -> tuple[str, ...]:
+def named_sitemaps(said: RobotsTxt, origin: Origin) -> tuple[str, ...]:
     """Canonical URLs of the sitemaps that robots.txt names."""
     named = (canonical(text, origin + "/") for text in said.sitemaps)
     return tuple(dict.fromkeys(url for url in named if not isinstance(url, Reason)))
 
 
-def usual_places(origin: str, folders: Iterable[str] = ()) -> tuple[str, ...]:
+def usual_places(origin: Origin, folders: Iterable[str] = ()) -> tuple[str, ...]:
     """Where a sitemap may be that nobody names: at the root, and in `folders`, as a manual in a folder has its own."""
     first = (f"{origin}{folder}{USUAL_PLACES[0]}" for folder in islice(folders, MAX_FOLDERS))
     return tuple(dict.fromkeys((*(f"{origin}/{name}" for name in USUAL_PLACES), *first)))

@@ -4,7 +4,6 @@ Made for files of strangers: nothing is fetched, no entity is declared or expand
 it goes, and memory is bounded however long the file is, for what was read is let go.
 """
 
-import codecs
 import io
 import re
 from collections.abc import Collection, Iterator
@@ -14,8 +13,8 @@ from itertools import islice
 from lxml import etree
 
 from crawler.http.content_type import content_type_of
-from crawler.pages.declared_encoding import bom_encoding
-from crawler.pages.encoding_labels import codec_of
+from text.declared_encoding import bom_encoding
+from text.encoding_labels import any_codec, codec_of
 
 _MAX_ELEMENTS = 1_000_000
 _MAX_FIELDS = 200  # of one record
@@ -77,7 +76,7 @@ def xml_text(body: bytes, content_type: str = "") -> str:
         pass
     declared = _DECLARED.search(body[:1000])
     label = declared[1].decode("ascii") if declared else content_type_of(content_type).encoding
-    return body.decode(_codec(label), "replace")
+    return body.decode(any_codec(label) or "utf-8", "replace")
 
 
 def _by_zeros(start: bytes) -> str:
@@ -87,18 +86,6 @@ def _by_zeros(start: bytes) -> str:
     if zeros[1:] == [True, True, True]:
         return "utf-32-le"
     return "utf-16-be" if zeros[0] else "utf-16-le"
-
-
-def _codec(label: str) -> str:
-    """Python's name of an encoding that reads text; UTF-8 where nobody knows the label."""
-    known = codec_of(label)
-    if known:
-        return known
-    try:
-        "".encode(label)  # refuses codecs like "hex" that are no charsets
-        return codecs.lookup(label).name
-    except (LookupError, ValueError):
-        return "utf-8"
 
 
 def records(text: str, names: Collection[str]) -> Iterator[Record]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import ada_url
 
 from crawler.urls.parameters import without_idle, without_sessions
-from docstore.model import Reason
+from docstore.model import Host, Origin, Reason
 
 _LONGEST_INPUT = 20_000  # a sane upper bound before any work; `refuse` has the real limit
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -89,9 +89,9 @@ def resolved(text: str, base: str = "", encoding: str = "utf-8") -> str:
     return href
 
 
-def host_of(url: str) -> str:
+def host_of(url: str) -> Host:
     """`host[:port]` of a canonical URL; the port only where it is not the scheme's own."""
-    return url.split("/", 3)[2]
+    return Host(url.split("/", 3)[2])
 
 
 def host_and_port(host: str) -> tuple[str, str]:
@@ -100,9 +100,9 @@ def host_and_port(host: str) -> tuple[str, str]:
     return (name.strip("[]"), port) if colon and port.isdigit() and not host.endswith("]") else (host.strip("[]"), "")
 
 
-def origin_of(url: str) -> str:
+def origin_of(url: str) -> Origin:
     """`scheme://host[:port]` of a canonical URL."""
-    return "/".join(url.split("/", 3)[:3])
+    return Origin("/".join(url.split("/", 3)[:3]))
 
 
 def spelled(text: str) -> str:
@@ -162,7 +162,7 @@ def scope_of(text: str) -> Scope | None:
         return None
     host = host_of(url)
     if re.match(r"https://", text.strip(), flags=re.IGNORECASE):
-        host = host.removesuffix(":443")
+        host = Host(host.removesuffix(":443"))
     return Scope(host, url[len(origin_of(url)) :], below)
 
 

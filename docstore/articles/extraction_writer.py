@@ -1,7 +1,7 @@
-"""Keeping what extraction made of pages, in one transaction: own articles, places, near-duplicates, outcomes.
+"""Keeping what extraction made of pages, in one transaction: own articles, page roles, near-duplicates, outcomes.
 
 Extraction -> ties, what the site can learn              docstore/grouping/page_graph.py, site_templates.py
-           -> Place of each page, and of those around     docstore/grouping/resolve.py
+           -> PageRole of each page, and of those around it  docstore/grouping/resolve.py
            -> articles, parts, bands, outcomes, changes   here and docstore/grouping/near_duplicates.py
 """
 
@@ -15,7 +15,7 @@ from docstore.articles.records import TEXT_VERSION, Op, OutcomeRow, number, writ
 from docstore.articles.rows import article_json, article_row
 from docstore.database import Database
 from docstore.grouping.near_duplicates import Grouping, regroup
-from docstore.grouping.page_graph import Own, renew_ties
+from docstore.grouping.page_graph import OwnArticle, renew_ties
 from docstore.grouping.resolve import PageRole, resolve
 from docstore.grouping.site_templates import learn
 from docstore.grouping.url_patterns import Evidence, Sibling, sibling_of
@@ -83,7 +83,7 @@ class Batch:
         return [ends[url_id].reason for url_id in order]
 
     def forget(self, url_ids: Sequence[int]) -> list[Reason]:
-        """These pages are gone: what hung on them finds another place. Returns what became of the others."""
+        """These pages are gone: resolve anew the pages that depended on them. Returns what became of those."""
         settled = self.keep(dict.fromkeys(url_ids), {})
         self.write(settled, inputs_of(self.connection, list(settled)))
         return [outcome.reason for outcome in settled.values()]
@@ -98,42 +98,40 @@ class Batch:
         ]
         write_outcomes(self.database, self.connection, rows)
 
-    def keep(self, fresh: Mapping[int, Own | None], siblings: Mapping[int, Sibling]) -> dict[int, Outcome]:
+    def keep(self, fresh: Mapping[int, OwnArticle | None], siblings: Mapping[int, Sibling]) -> dict[int, Outcome]:
         """Keep the articles of these pages (None: it has none) and of those they change; returns the outcomes of the
         pages that have an article or are parts of one, of the others only where it is a new one.
 
         `siblings` are those of the pages that are articles or lists.
         """
         old_next = renew_ties(self.database, self.connection, fresh)
-        places = resolve(self.database, self.connection, fresh, old_next, siblings)
-        before = rows_of(self.connection, [*places, *fresh])
-        gone = [url_id for url_id in before if url_id not in places or places[url_id].article is None]
-        self.keep_parts(places, fresh)
+        roles = resolve(self.database, self.connection, fresh, old_next, siblings)
+        before = rows_of(self.connection, [*roles, *fresh])
+        gone = [url_id for url_id in before if url_id not in roles or roles[url_id].article is None]
+        self.keep_parts(roles, fresh)
         connection = self.connection
         connection.execute(delete(articles).where(articles.c.url_id.in_(gone)))
         write_changes(connection, Op.DELETE, gone, self.now)
-        self.keep_articles(places, before, [before[url_id].doc_id for url_id in gone])
-        known = outcomes_of(connection, [url_id for url_id in places if url_id not in fresh])
-        ends = {url_id: end_of(place, before.get(url_id)) for url_id, place in places.items()}
+        self.keep_articles(roles, before, [before[url_id].doc_id for url_id in gone])
+        known = outcomes_of(connection, [url_id for url_id in roles if url_id not in fresh])
+        ends = {url_id: end_of(role, before.get(url_id)) for url_id, role in roles.items()}
         return {url_id: end for url_id, end in ends.items() if url_id in fresh or is_news(end, known.get(url_id))}
 
-    def keep_parts(self, places: Mapping[int, PageRole], fresh: Mapping[int, Own | None]) -> None:
+    def keep_parts(self, roles: Mapping[int, PageRole], fresh: Mapping[int, OwnArticle | None]) -> None:
         """Keep a page's own article beside the store's, where that is another."""
         rows = [
-            {"url_id": url_id, "whole_id": place.whole_id, "article": article_json(place.own.article)}
-            for url_id, place in places.items()
-            if place.article is None or place.pages > 1
+            {"url_id": url_id, "whole_id": role.whole_id, "article": article_json(role.own.article)}
+            for url_id, role in roles.items()
+            if role.article is None or role.pages > 1
         ]
-        rest = {*places, *fresh} - {row["url_id"] for row in rows}
+        rest = {*roles, *fresh} - {row["url_id"] for row in rows}
         self.connection.execute(delete(parts).where(parts.c.url_id.in_(rest)))
         self.database.upsert(self.connection, parts, rows, update=("whole_id", "article"))
 
-    def keep_articles(
-        self, places: Mapping[int, PageRole], before: Mapping[int, Row[Any]], gone: Sequence[str]
-    ) -> None:
+    def keep_articles(self, roles: Mapping[int, PageRole], before: Mapping[int, Row[Any]], gone: Sequence[str]) -> None:
         """Write the articles, log those that a reader sees changed, and find whose copies they are."""
-        wholes = {url_id: place for url_id, place in places.items() if place.article is not None}
-        rows = [row_of(place, before.get(url_id), self.now) for url_id, place in wholes.items()]
+        wholes = {url_id: role for url_id, role in roles.items() if role.article is not None}
+        rows = [row_of(role, before.get(url_id), self.now) for url_id, role in wholes.items()]
         self.database.upsert(self.connection, articles, rows, update=RENEWED)
         texts = [row["url_id"] for row in rows if differs(row, before.get(row["url_id"]), "digest")]
         if texts:
@@ -149,12 +147,12 @@ def is_lost(extraction: Extraction) -> bool:
     return isinstance(extraction.result, Outcome) and extraction.result.reason is Reason.LOST_PAGE
 
 
-def own_of(extraction: Extraction) -> Own | None:
+def own_of(extraction: Extraction) -> OwnArticle | None:
     """The page's own article."""
     page, result = extraction.page, extraction.result
     if not isinstance(result, Article):
         return None
-    return Own(page.url_id, page.url, page.host, result, extraction.teaser)
+    return OwnArticle(page.url_id, page.url, page.host, result, extraction.teaser)
 
 
 def seen_in(extraction: Extraction) -> Evidence | None:
@@ -164,10 +162,10 @@ def seen_in(extraction: Extraction) -> Evidence | None:
     return Evidence.VOUCHED if extraction.vouched else Evidence.UNVOUCHED
 
 
-def row_of(place: PageRole, before: Row[Any] | None, now: float) -> dict[str, Any]:
+def row_of(role: PageRole, before: Row[Any] | None, now: float) -> dict[str, Any]:
     """The `articles` row of a page; one that a reader sees unchanged keeps its time."""
-    assert place.article is not None
-    row = article_row(place.own.url_id, place.own.url, place.article, now)
+    assert role.article is not None
+    row = article_row(role.own.url_id, role.own.url, role.article, now)
     if before is not None and before.digest == row["digest"]:
         row["extracted_at"] = before.extracted_at
     return row
@@ -178,14 +176,14 @@ def differs(row: Mapping[str, Any], before: Row[Any] | None, *names: str) -> boo
     return before is None or any(getattr(before, name) != row[name] for name in names)
 
 
-def end_of(place: PageRole, before: Row[Any] | None) -> Outcome:
-    """The outcome of a page with a place."""
-    if place.article is None:
-        return place.outcome or Outcome(Reason.FAILED)
-    if before is not None and before.digest == place.article.digest:
+def end_of(role: PageRole, before: Row[Any] | None) -> Outcome:
+    """The outcome of a page by its role; `before` is the article that was kept of it, None for a new one."""
+    if role.article is None:
+        return role.outcome or Outcome(Reason.FAILED)
+    if before is not None and before.digest == role.article.digest:
         return Outcome(Reason.SAME_ARTICLE)
-    joined = f", joined of {place.pages} pages" if place.pages > 1 else ""
-    return Outcome(Reason.EXTRACTED, place.article.method + joined)
+    joined = f", joined of {role.pages} pages" if role.pages > 1 else ""
+    return Outcome(Reason.EXTRACTED, role.article.method + joined)
 
 
 def is_news(end: Outcome, known: Row[Any] | None) -> bool:

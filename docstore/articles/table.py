@@ -26,7 +26,7 @@ from docstore.articles.records import (
 from docstore.articles.rows import blocks_of, stored_of
 from docstore.batches import batched
 from docstore.database import Database
-from docstore.grouping.near_duplicates import Grouping, abandoned, regroup
+from docstore.grouping.near_duplicates import Grouping, lost_leaders, regroup
 from docstore.grouping.site_templates import MIN_PAGES, SAMPLE_PAGES, knowledge_of, learn
 from docstore.model import Block, Reason, SiteKnowledge, Stage, StoredArticle, WarcPointer
 from docstore.tables import articles, outcomes, page_kinds, pages, parts, site_pages, sites, ties, urls
@@ -97,9 +97,9 @@ class ArticleTable:
             return Batch(self._database, connection, self._clock(), grouping).save(extractions)
 
     def forget_gone(self, grouping: Grouping = SAME_TEXTS) -> list[Reason]:
-        """Find another place for what hung on pages that the crawl found gone; returns what became of it."""
+        """Resolve anew the pages that depended on pages that the crawl found gone; returns what became of them."""
         with self._database.read() as connection:
-            pages_gone, leaders_gone = list(connection.scalars(GONE)), abandoned(connection)
+            pages_gone, leaders_gone = list(connection.scalars(GONE)), lost_leaders(connection)
         reasons = []
         for batch in batched(pages_gone, FORGET):
             with self._database.write() as connection:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, case, func, select
 
-from docstore.model import Kind
+from docstore.model import Host, Kind
 from docstore.tables import urls
 
 _SEEDS_AND_LISTS = f"kind IN ('{Kind.SEED.value}', '{Kind.HUB.value}')"
@@ -26,13 +26,13 @@ def due_order(before: float) -> str:
     )
 
 
-def due_at_hosts(connection: Connection, before: float) -> dict[tuple[str, int], int]:
+def due_at_hosts(connection: Connection, before: float) -> dict[tuple[Host, int], int]:
     """(host, queue) -> how many of its URLs are due."""
     query = select(urls.c.host, urls.c.queue, func.count()).where(urls.c.due_at <= before)
     return {(row[0], row[1]): row[2] for row in connection.execute(query.group_by(urls.c.host, urls.c.queue))}
 
 
-def change_rates(connection: Connection) -> dict[str, tuple[float, int]]:
+def change_rates(connection: Connection) -> dict[Host, tuple[float, int]]:
     """Host -> the sum of the rates of change of its articles (one by the interval, a second), and of how many."""
     kept = (urls.c.gap > 0) & (urls.c.digest != "") & urls.c.kind.not_in((Kind.SEED, Kind.HUB))
     query = select(urls.c.host, func.sum(1.0 / urls.c.gap), func.count()).where(kept).group_by(urls.c.host)
@@ -45,7 +45,7 @@ class HostBacklog:
     """What a host has for the next run: URLs known, never fetched, seeds and lists that are due, others that are due
     again."""
 
-    host: str
+    host: Host
     known: int
     new: int
     lists: int

@@ -24,7 +24,7 @@ from docstore.frontier.order import change_rates, due_at_hosts, due_order
 from docstore.frontier.requeueing import requeue
 from docstore.frontier.service import FrontierService
 from docstore.grouping.spurious_changes import discount_noise
-from docstore.model import FrontierEntry, Kind, Outcome, Page, Stage, WarcPointer
+from docstore.model import FrontierEntry, Host, Kind, Origin, Outcome, Page, Stage, WarcPointer
 from docstore.tables import articles, outcomes, pages, robots, urls
 
 # SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
@@ -36,7 +36,7 @@ class NewUrl:
     """A discovered URL that passed the rules. `url` is canonical, `host` is host[:port]."""
 
     url: str
-    host: str
+    host: Host
     queue: int
     depth: int
     kind: Kind
@@ -86,7 +86,7 @@ class LastVisit:
 class StoredRobots:
     """robots.txt of one origin as fetched: HTTP status (0: no answer), body, and when."""
 
-    origin: str
+    origin: Origin
     status: int
     body: bytes
     fetched_at: float
@@ -132,12 +132,12 @@ class FrontierTable:
         with self._database.read() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
-    def due_at_hosts(self, before: float) -> dict[tuple[str, int], int]:
+    def due_at_hosts(self, before: float) -> dict[tuple[Host, int], int]:
         """(host, queue) -> how many of its URLs are due."""
         with self._database.read() as connection:
             return due_at_hosts(connection, before)
 
-    def change_rates(self) -> dict[str, tuple[float, int]]:
+    def change_rates(self) -> dict[Host, tuple[float, int]]:
         """Host -> the sum of its articles' rates of change (changes a second), and how many articles have one."""
         with self._database.read() as connection:
             return change_rates(connection)
@@ -180,7 +180,7 @@ class FrontierTable:
                     found[row.url] = LastVisit(row.visited_at, row.due_at, row.attempts, quiet)
         return found
 
-    def kept_at(self, origin: str, now: float) -> list[str]:
+    def kept_at(self, origin: Origin, now: float) -> list[str]:
         """URLs of an origin whose page is kept, that are not due yet, and that were last seen a while ago: longer
         than an eighth of their interval (of a new article, that is less than a day)."""
         mine = (urls.c.url >= f"{origin}/") & (urls.c.url < f"{origin}0")  # "0" is what follows "/": by the index
@@ -258,7 +258,7 @@ class FrontierTable:
         """Write the pages kept of a part (see `FrontierService`) into one new WARC file; how many."""
         return self._archive.copy_out(self.desk.kept(part), target)
 
-    def robots(self, origin: str) -> StoredRobots | None:
+    def robots(self, origin: Origin) -> StoredRobots | None:
         """robots.txt of `origin` as last fetched, if ever."""
         with self._database.read() as connection:
             row = connection.execute(select(robots).where(robots.c.origin == origin)).first()

@@ -10,21 +10,21 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, select
 
 from docstore.articles.records import storable
 from docstore.database import Database
-from docstore.grouping.pagination import address, bare
+from docstore.grouping.pagination import comparable, without_scheme
 from docstore.model import Article, Teaser
 from docstore.tables import parts, teasers
 
-LEAD = 40  # characters of a line that are compared: the lead on a list may be cut anywhere
+LEAD_CHARACTERS = 40  # characters of a line that are compared: the lead on a list may be cut anywhere
 MIN_SHARE = 0.5  # of the lines that a page shows below a headline stand in the text that the headline leads to
 
 
 def renew_teasers(database: Database, connection: Connection, fresh: Mapping[int, Teaser | None]) -> None:
-    """Keep what the pages of a batch show now."""
+    """Keep what the pages of a batch (url_id -> teaser, None for none) show now."""
     connection.execute(delete(teasers).where(teasers.c.url_id.in_(list(fresh))))
     rows = [
         {
             "url_id": url_id,
-            "target": address(teaser.url),
+            "target": without_scheme(teaser.url),
             "lines": json.dumps([storable(line) for line in teaser.lines], ensure_ascii=False),
         }
         for url_id, teaser in fresh.items()
@@ -35,8 +35,8 @@ def renew_teasers(database: Database, connection: Connection, fresh: Mapping[int
 
 def is_shown(lines: Sequence[str], article: Article) -> bool:
     """Are the lines that a page shows the text of `article`?"""
-    text = bare(article.body)
-    leads = [bare(line)[:LEAD] for line in lines if line.strip()]
+    text = comparable(article.body)
+    leads = [comparable(line)[:LEAD_CHARACTERS] for line in lines if line.strip()]
     return bool(leads) and sum(lead in text for lead in leads) >= MIN_SHARE * len(leads)
 
 

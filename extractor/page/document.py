@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from lxml.etree import _Element as Element
 
 from docstore.model import SiteKnowledge
-from extractor.page import charset, dom
+from extractor.page import dom
 from extractor.page.layout import Layout
 from extractor.page.lines import read_lines
+from text.encoding import decode, is_ascii_based
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,11 @@ def source_of(html: bytes | str, content_type: str = "") -> Source | None:
     if isinstance(html, str):
         cut = dom.cut_scripts(html.encode("utf-8", "surrogatepass"))
         return read_source(cut, cut.data.decode("utf-8", "surrogatepass"), "utf-8")
-    if not charset.is_ascii_based(html):  # nothing can be cut before it is decoded
-        decoded = charset.decode(html, content_type)
+    if not is_ascii_based(html):  # nothing can be cut before it is decoded
+        decoded = decode(html, content_type)
         return source_of(decoded.text) if decoded is not None else None
     cut = dom.cut_scripts(html)
-    decoded = charset.decode(cut.data, content_type)
+    decoded = decode(cut.data, content_type)
     return read_source(cut, decoded.text, decoded.encoding) if decoded is not None else None
 
 

@@ -22,6 +22,7 @@ from pipeline.cli.shared import (
     terminal_name,
 )
 from pipeline.engine import Engine
+from pipeline.explain.url_explanation import local_time
 from pipeline.search_site.review_service import StoreReview
 from pipeline.search_site.serve import search_app
 from search_ui.review.actions import Surroundings, VersionChange, VersionProposal
@@ -212,7 +213,7 @@ def act_lines(acts: Sequence[Act]) -> Iterator[str]:
         texts = ", ".join(f"{change.text}{now_said(change.after)}" for change in act.changes[:5])
         more = f" and {len(act.changes) - 5} more" if len(act.changes) > 5 else ""
         undone = " (undone)" if act.undone else ""
-        when = report.local_time(act.at)[:19]
+        when = local_time(act.at)[:19]
         yield f"{act.act_id:>6} {when} {act.by or 'the miner'} {act.kind}: {texts}{more}{undone}"
 
 

@@ -24,7 +24,8 @@ from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import (
     opened,
     out,
-    say_or_json,
+    say,
+    say_json,
     say_reports,
     settings_of,
     settings_or_defaults,
@@ -167,7 +168,11 @@ def explain(
         raise click.UsageError("name a URL, or give --file")
     if file is None and not (blocks or drawing or open_it):
         with opened(settings_of(context)) as engine:
-            say_or_json(report.explain(engine, url or ""), sentences, json_wanted)
+            told = report.explain(engine, url or "")
+        if json_wanted:
+            say_json(told.as_json())
+        else:
+            say(sentences(told))
         return
     explained = explained_page(context, url, file)
     if drawing or open_it:

@@ -14,7 +14,8 @@ from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Reason, StageReport, Term
 from docstore.runs import RunState
 from pipeline.engine import Engine
-from pipeline.explain.copy_verdicts import with_verdicts
+from pipeline.explain.copy_verdicts import copy_verdicts
+from pipeline.explain.url_explanation import TopicRows, UrlExplanation, local_time
 from pipeline.refresh import Trace
 from pipeline.run_states import nights
 from search_ui.actions import RunSummary
@@ -141,56 +142,30 @@ def run_line(run: Mapping[str, Any]) -> str:
     return f"{run['state']}{where} after {seconds:.1f} s{why}" if run["finished"] else f"{run['state']}{where}"
 
 
-def explain(engine: Engine, url: str) -> dict[str, Any]:
+def explain(engine: Engine, url: str) -> UrlExplanation:
     """Everything known of a URL: what the store holds, and Solr's document where there is one.
 
     Raises PlumblineError for a URL that cannot be one, or was never seen.
     """
-    address = canonical(url)
-    if isinstance(address, Reason):
-        raise PlumblineError(f"{url!r} is not a URL: {address}")
-    rows = engine.store.status.explain(address)
-    thought = topic_rows(engine, address)
-    if not rows and not thought:
-        raise PlumblineError(f"{address} was never seen: it was not linked from a crawled page, or is out of scope")
-    rows = {**rows, **with_verdicts(engine.store.articles, rows)} if rows else rows
-    answer: dict[str, Any] = {name: [shown_row(row) for row in part] for name, part in rows.items()}
-    answer |= {name: [shown_row(row) for row in part] for name, part in thought.items()}
-    if rows.get("indexed"):
-        document = engine.index.get(rows["articles"][0]["doc_id"]) if rows["articles"] else None
-        answer["solr"] = [shown_row(document)] if document else []
-    return answer
+    known_by = canonical(url)
+    if isinstance(known_by, Reason):
+        raise PlumblineError(f"{url!r} is not a URL: {known_by}")
+    told, topic = engine.store.status.explain(known_by), topic_rows(engine, known_by)
+    if told is None and not topic:
+        raise PlumblineError(f"{known_by} was never seen: it was not linked from a crawled page, or is out of scope")
+    if told is None:
+        return UrlExplanation(None, topic)
+    document = engine.index.get(told.article.doc_id) if told.indexed and told.article else None
+    return UrlExplanation(told, topic, document, copy_verdicts(engine.store.articles, told))
 
 
-def topic_rows(engine: Engine, address: str) -> dict[str, list[Mapping[str, Any]]]:
+def topic_rows(engine: Engine, url: str) -> TopicRows:
     """What a crawl that looks for a topic thinks of a URL; nothing where none ever did."""
     if not engine.settings.crawl.topic and not engine.store.judgements.count():
         return {}
     from pipeline.topic.explain import explain_topic  # loads scikit-learn
 
-    return explain_topic(engine, address)
-
-
-def shown_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with its times readable and its long texts cut."""
-    return {key: shown_value(key, value) for key, value in row.items()}
-
-
-def shown_value(key: str, value: Any) -> Any:
-    """A value as a person reads it."""
-    if value and (key.endswith("_at") or key == "at") and isinstance(value, int | float):
-        return local_time(value)
-    if isinstance(value, bytes):
-        return f"{len(value)} bytes"
-    if isinstance(value, str):
-        flat = " ".join(value.replace("\u200b", "|").split())
-        return flat if len(flat) <= 160 else f"{flat[:160]}... ({len(value)} characters)"
-    return value
-
-
-def local_time(seconds: float) -> str:
-    """Epoch seconds in local time, to the millisecond."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}"
+    return explain_topic(engine, url)
 
 
 def trace_lines(trace: Trace) -> Iterator[str]:

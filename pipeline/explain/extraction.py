@@ -17,11 +17,11 @@ from extractor import ArticleExtractor, ExtractSettings
 from extractor.fields.date_text import date_in_text
 from extractor.methods.contract import Explanation, LineVerdict
 from extractor.methods.explanation import with_tag_blocks
-from extractor.page import charset
 from extractor.page.document import Document
 from extractor.page.layout import Layout, Line
 from extractor.page.markup_hints import TagInfo
 from pipeline.page_source import SourcePage, no_page
+from text.encoding import decode
 
 LONGEST_CELL = 60  # characters of a line in a table
 LONGEST_ELEMENT = 60
@@ -52,7 +52,7 @@ class Explained:
 
 def explain_page(page: SourcePage, settings: ExtractSettings) -> Explained:
     """How the extractor reads a page. PlumblineError with the reason where there is nothing to read."""
-    decoded = charset.decode(page.html, page.content_type)
+    decoded = decode(page.html, page.content_type)
     extractor = ArticleExtractor(settings)
     document = extractor.document(page.html, page.url, page.content_type, page.site)
     if isinstance(document, Outcome):

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from crawler.robots.cache import product_token, rules_of
+from crawler.urls.canonical import origin_of
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.searches import SearchReport
 from docstore.status import SiteTotals
@@ -87,7 +87,7 @@ class StoreActions:
     def _delay(self, health: SiteTotals) -> float:
         """Seconds between requests to a site: as set, or more where its robots.txt asks for more."""
         settings = self._engine.settings.crawl
-        stored = self._engine.store.frontier.robots(f"{urlsplit(health.example).scheme}://{health.host}")
+        stored = self._engine.store.frontier.robots(origin_of(health.example))
         stated = rules_of(stored, product_token(settings.user_agent)).delay if stored else 0.0
         return max(settings.delay, stated)
 

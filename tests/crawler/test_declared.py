@@ -5,10 +5,10 @@ import codecs
 import pytest
 
 from crawler.http.content_type import ContentType, content_type_of
-from crawler.pages.declared_encoding import bom_encoding, declared_encoding
-from crawler.pages.encoding_labels import _CODECS, codec_of, encoding_named
 from crawler.pages.meta_refresh import Refresh, refresh_of
 from crawler.robots.directives import Directives, directives_of, header_directives, meta_directives
+from text.declared_encoding import bom_encoding, declared_encoding
+from text.encoding_labels import _CODECS, codec_of, encoding_named
 
 
 @pytest.mark.parametrize(

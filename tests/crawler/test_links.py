@@ -83,6 +83,8 @@ def test_addresses_without_canonical_form_are_counted() -> None:
         ("gbk", "utf-8", "text/html; charset=utf-8"),
         ("big5", "big5", "text/html"),
         ("utf-16", "", "text/html"),
+        ("utf-16-le", "", "text/html"),
+        ("hz", "", "text/html"),
     ],
 )
 def test_words_are_read_whatever_the_labels_say(codec: str, label: str, content_type: str) -> None:

@@ -13,7 +13,7 @@ from docstore.model import Article, Outcome, Reason, document_id
 from docstore.store import Store
 from extractor.settings import ExtractSettings
 from extractor.signature import signature
-from pipeline.explain.copy_verdicts import with_verdicts
+from pipeline.explain.copy_verdicts import copy_verdicts
 from pipeline.explain.sentences import related
 from tests.docstore.test_settling import Web as AnyWeb
 from tests.text.test_copies import NOTICES, OTHER_NOTICES, SERIES, framed, language_of, prices_zh
@@ -101,8 +101,9 @@ def test_explain_says_which_difference_decides(store: Store) -> None:
     web.add(article("http://b.test/1", framed(first, *NOTICES["zh"])))
 
     def said(url: str) -> list[str]:
-        rows = store.status.explain(url)
-        return list(related(with_verdicts(store.articles, rows)))
+        told = store.status.explain(url)
+        assert told is not None
+        return list(related(told, copy_verdicts(store.articles, told)))
 
     copy, similar = said("http://a.test/1")
     assert copy.startswith("The same text, published again, is http://b.test/1 (the same text; frame")

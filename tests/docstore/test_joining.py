@@ -6,14 +6,14 @@ import pytest
 
 from docstore.articles.rows import article_json, article_of_json, block_of, signature_bytes, signature_of
 from docstore.grouping.pagination import (
-    LONGEST_CHAIN,
-    chain_of,
-    head_of,
-    is_alike,
+    MAX_CHAIN_PAGES,
+    first_page_of,
     is_same_site,
-    is_tie,
-    join,
-    likeness,
+    is_version_of,
+    jaccard_estimate,
+    join_pages,
+    may_be_tied,
+    pagination_chain,
 )
 from docstore.model import Article, Block, BlockKind, line_hash
 
@@ -30,31 +30,31 @@ FIRST = page("导语一句。\n第一页。", Block(H, "大庆油田", 1), PICTU
 
 class TestJoin:
     def test_one_page_is_itself(self) -> None:
-        assert join([FIRST]) is FIRST
+        assert join_pages([FIRST]) is FIRST
 
     def test_title_and_lead_stand_once(self) -> None:
         later = page("大庆油田\n导语 一句。\n第二页。", Block(H, "大庆油田", 1), PICTURE, Block(P, "第二页。"))
-        joined = join([FIRST, later])
+        joined = join_pages([FIRST, later])
         assert joined.body == "导语一句。\n第一页。\n第二页。"
         assert joined.blocks == (*FIRST.blocks, Block(P, "第二页。"))
 
     def test_what_stands_again_further_down_stays(self) -> None:
-        assert join([FIRST, page("第二页。\n导语一句。")]).body.endswith("第二页。\n导语一句。")
+        assert join_pages([FIRST, page("第二页。\n导语一句。")]).body.endswith("第二页。\n导语一句。")
 
     def test_a_page_that_only_repeats_adds_nothing(self) -> None:
-        assert join([FIRST, page("大庆油田\n导语一句。", PICTURE)]) == FIRST
+        assert join_pages([FIRST, page("大庆油田\n导语一句。", PICTURE)]) == FIRST
 
     def test_what_the_first_page_says_of_the_article_counts(self) -> None:
         first = replace(FIRST, author="张三", published="2024-05-01", modified="2024-05-01", next_url="http://a.test/2")
         later = page("二。", author="李四", modified="2024-05-03", picture="http://a.test/2.jpg", next_url="")
-        joined = join([first, later])
+        joined = join_pages([first, later])
         assert (joined.author, joined.published, joined.modified) == ("张三", "2024-05-01", "2024-05-03")
         assert (joined.picture, joined.next_url, joined.url) == ("http://a.test/2.jpg", "", first.url)
 
     def test_the_signature_is_that_of_both(self) -> None:
         signatures = [(5, 1, 9), (), (3, 2, 9)]
-        assert join([page(str(s), signature=s) for s in signatures]).signature == (3, 1, 9)
-        assert join([page("a"), page("b")]).signature == ()
+        assert join_pages([page(str(s), signature=s) for s in signatures]).signature == (3, 1, 9)
+        assert join_pages([page("a"), page("b")]).signature == ()
 
 
 @pytest.mark.parametrize(
@@ -66,15 +66,15 @@ class TestJoin:
         pytest.param({4: 2, 2: 3, 3: 2}, 3, 2, [2, 3], id="a tail into a ring"),
         pytest.param({1: 3, 2: 3}, 3, 1, [1, 3], id="two before one"),
         pytest.param({1: 3, 2: 3}, 2, 2, [2], id="the other of two"),
-        pytest.param({n: n + 1 for n in range(1, 99)}, LONGEST_CHAIN, 1, list(range(1, LONGEST_CHAIN + 1)), id="long"),
-        pytest.param({n: n + 1 for n in range(1, 99)}, LONGEST_CHAIN + 1, None, [], id="too long"),
+        pytest.param({n: n + 1 for n in range(1, 99)}, MAX_CHAIN_PAGES, 1, [*range(1, MAX_CHAIN_PAGES + 1)], id="long"),
+        pytest.param({n: n + 1 for n in range(1, 99)}, MAX_CHAIN_PAGES + 1, None, [], id="too long"),
     ],
 )
 def test_chains(following: dict[int, int], page: int, head: int | None, chain: list[int]) -> None:
     before = {after: first for first, after in sorted(following.items(), reverse=True)}
-    assert head_of(page, before.get) == head
+    assert first_page_of(page, before.get) == head
     if head is not None:
-        assert chain_of(head, following.get, before.get) == chain
+        assert pagination_chain(head, following.get, before.get) == chain
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_is_one_site(one: str, other: str, same: bool) -> None:
     ],
 )
 def test_what_a_page_may_name(target: str, may: bool) -> None:
-    assert is_tie("http://a.test/1", target) is may
+    assert may_be_tied("http://a.test/1", target) is may
 
 
 @pytest.mark.parametrize(
@@ -128,16 +128,16 @@ def test_what_a_page_may_name(target: str, may: bool) -> None:
 )
 def test_is_a_page_what_its_original_says(changes: dict[str, object], alike: bool) -> None:
     original = page("正文。", signature=(1, 2, 3, 4))
-    assert is_alike(replace(original, **changes), original) is alike  # type: ignore[arg-type]
+    assert is_version_of(replace(original, **changes), original) is alike  # type: ignore[arg-type]
 
 
 def test_two_pages_without_title_are_not_alike_for_that() -> None:
-    assert not is_alike(page("甲。", title=""), page("乙。", title=""))
+    assert not is_version_of(page("甲。", title=""), page("乙。", title=""))
 
 
 def test_likeness() -> None:
-    assert likeness((1, 2, 3, 4), (1, 2, 3, 5)) == 0.75
-    assert likeness((), ()) == likeness((1,), (1, 2)) == 0.0
+    assert jaccard_estimate((1, 2, 3, 4), (1, 2, 3, 5)) == 0.75
+    assert jaccard_estimate((), ()) == jaccard_estimate((1,), (1, 2)) == 0.0
 
 
 FULL = Article(

@@ -18,6 +18,7 @@ from docstore.grouping.url_patterns import pattern_of
 from docstore.model import Article, Kind, Outcome, Page, Reason, Stage, Teaser
 from docstore.store import Store
 from pipeline.explain.sentences import sentences
+from pipeline.explain.url_explanation import UrlExplanation
 
 HOST = "a.test"
 LIST = Outcome(Reason.LIST_PAGE, "links")
@@ -86,8 +87,10 @@ class Web:
         return {stored.article.url.removeprefix(url("")) for stored in self.store.articles.all()}
 
     def outcome(self, name: str) -> tuple[str, str]:
-        rows = self.store.status.explain(url(name))["outcomes"]
-        return next((row["reason"], row["detail"]) for row in rows if row["stage"] == Stage.EXTRACT)
+        told = self.store.status.explain(url(name))
+        outcome = told and told.outcome(Stage.EXTRACT)
+        assert outcome
+        return outcome.reason, outcome.detail
 
     def log(self) -> list[tuple[Op, str]]:
         """The change log since it was last asked for."""
@@ -175,7 +178,7 @@ class TestTextOfAnotherPage:
 
     def test_what_very_many_pages_show(self, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
         """One article on top of all lists: what is too much for one transaction waits."""
-        monkeypatch.setattr(settling, "RIVALS", 5)
+        monkeypatch.setattr(settling, "MAX_REFERRERS", 5)
         lists = {f"page/{n}": showing(f"page/{n}", "oil", f"{TEXT}\n{n * '长'}") for n in range(12)}
         web.add(lists)
         assert len(web.articles()) == 12
@@ -187,9 +190,10 @@ class TestTextOfAnotherPage:
 
     def test_explain_tells_it(self, web: Web) -> None:
         web.add(SHOWN | TAG)
-        told = "\n".join(sentences(web.store.status.explain(url("t/"))))
+        told = "\n".join(sentences(UrlExplanation(web.store.status.explain(url("t/")))))
         assert "list_page (its text is that of http://a.test/2024/05/oil.html)" in told
-        assert web.store.status.explain(url("2024/05/oil.html"))["parts"] == []
+        article = web.store.status.explain(url("2024/05/oil.html"))
+        assert article is not None and not article.parts
 
 
 LISTS = {f"tags/{n}/": Made(LIST) for n in range(url_patterns.MIN_LISTS)}
@@ -241,7 +245,7 @@ class TestSiblings:
         assert web.articles() == set(shown)
 
     def test_very_many_siblings_turn_batch_by_batch(self, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(settling, "MOST", 5)
+        monkeypatch.setattr(settling, "MAX_DEPENDENTS", 5)
         some = {f"tags/x{n}/": unvouched(f"tags/x{n}/") for n in range(12)}
         lists = {f"tags/y{n}/": Made(LIST) for n in range(60)}
         web.add(some)

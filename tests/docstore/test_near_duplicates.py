@@ -11,7 +11,7 @@ from sqlalchemy import event, func, select
 from docstore.articles.records import Op
 from docstore.articles.table import Extraction
 from docstore.grouping.near_duplicates import MAX_COMPARED, MAX_LEADERS, Grouping, bands_of
-from docstore.grouping.pagination import likeness
+from docstore.grouping.pagination import jaccard_estimate
 from docstore.model import Article, Outcome, Reason, document_id
 from docstore.store import Store
 from docstore.tables import bands
@@ -94,7 +94,7 @@ def test_a_copy_stands_behind_the_first(web: Web) -> None:
 @pytest.mark.parametrize(("threshold", "behind"), [(0.5, "1"), (0.8, "")])
 def test_the_threshold_is_a_setting(store: Store, threshold: float, behind: str) -> None:
     web = Web(store)
-    web.grouping = replace(GROUPING, least=threshold)
+    web.grouping = replace(GROUPING, min_jaccard=threshold)
     web.add(article("1", signature("a")), article("2", signature("a", 0.75)))
     assert groups(web)["2"] == behind
 
@@ -148,7 +148,7 @@ def test_bands_find_what_is_alike_and_little_else() -> None:
     for share in found:
         for n in range(1000):
             one, other = signature(n), signature(n, share)
-            assert likeness(one, other) == pytest.approx(share, abs=0.01)
+            assert jaccard_estimate(one, other) == pytest.approx(share, abs=0.01)
             found[share] += bool(set(bands_of(one)) & set(bands_of(other)))
     assert found[0.9] == 1000
     assert found[0.8] >= 990

@@ -16,6 +16,7 @@ from docstore.grouping import pagination as joining
 from docstore.grouping import resolve as settling
 from docstore.model import Article, Block, BlockKind, Kind, Outcome, Page, Reason, Stage, StoredArticle
 from docstore.store import Store
+from docstore.url_report import ArticlePart, TieRow, UrlReport
 
 HOST = "a.test"
 SEEDS = 8
@@ -76,8 +77,10 @@ class Web:
         return {address.removeprefix(url("")): a.article.body for address, a in self.articles().items()}
 
     def outcome(self, name: str) -> tuple[str, str]:
-        rows = self.store.status.explain(url(name))["outcomes"]
-        return next((row["reason"], row["detail"]) for row in rows if row["stage"] == Stage.EXTRACT)
+        told = self.store.status.explain(url(name))
+        outcome = told and told.outcome(Stage.EXTRACT)
+        assert outcome
+        return outcome.reason, outcome.detail
 
     def log(self) -> list[tuple[Op, str]]:
         """The change log since it was last asked for."""
@@ -189,8 +192,8 @@ class TestChains:
         assert web.articles()[url("1")].article.body == "一。"
 
     def test_an_article_ends_somewhere(self, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(joining, "LONGEST_CHAIN", 3)
-        monkeypatch.setattr(settling, "LONGEST_CHAIN", 3)
+        monkeypatch.setattr(joining, "MAX_CHAIN_PAGES", 3)
+        monkeypatch.setattr(settling, "MAX_CHAIN_PAGES", 3)
         pages = [article(str(n), f"{n}。", str(n + 1), title=f"题{'甲' * n}") for n in range(1, 8)]
         for page in reversed(pages):
             web.add(page)
@@ -267,7 +270,7 @@ class TestDoubles:
         assert len(web.articles()) == 2
 
     def test_very_many_doubles_are_moved_batch_by_batch(self, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(settling, "MOST", 5)
+        monkeypatch.setattr(settling, "MAX_DEPENDENTS", 5)
         web.add(article("1", TEXT), *(article(f"print/{n}", TEXT) for n in range(20)))
         web.lose("1")
         assert web.store.articles.pending_count() == 15
@@ -366,13 +369,18 @@ def test_explain_tells_where_a_page_went(web: Web) -> None:
     web.add(*CHAIN, article("9", "九。", title="另一题"), article("print/9", "九。", title="另一题"))
     twin = replace(article("http://b.test/7", "七。"), signature=same)
     web.add(replace(article("7", "七。"), signature=same), twin, replace(article("8", "八。"), signature=same))
-    explain = web.store.status.explain
-    assert explain(url("1"))["parts"] == [{"url": url(n), "reason": "continuation"} for n in ("2", "3")]
-    assert explain(url("9"))["parts"] == [{"url": url("print/9"), "reason": "double"}]
-    assert explain(url("2"))["ties"] == [{"url_id": 2, "kind": "next", "target": "a.test/3"}]
-    assert explain(url("2"))["articles"] == []
-    assert [bool(row["stands_for_the_group"]) for row in explain(twin.url)["near_duplicates"]] == [True]
-    assert [row["url"] for row in explain(url("7"))["near_duplicates"]] == [twin.url]
-    assert [row["url"] for row in explain(url("7"))["similar"]] == [url("8")]
-    assert [row["url"] for row in explain(url("8"))["similar"]] == [url("7")]
-    assert explain(url("9"))["near_duplicates"] == []
+
+    def explain(name: str) -> UrlReport:
+        told = web.store.status.explain(url(name))
+        assert told is not None
+        return told
+
+    assert explain("1").parts == tuple(ArticlePart(url(n), "continuation") for n in ("2", "3"))
+    assert explain("9").parts == (ArticlePart(url("print/9"), "double"),)
+    assert explain("2").ties == (TieRow(2, "next", "a.test/3"),)
+    assert explain("2").article is None
+    assert [one.stands_for_the_group for one in explain(twin.url).near_duplicates] == [True]
+    assert [one.url for one in explain("7").near_duplicates] == [twin.url]
+    assert [one.url for one in explain("7").similar] == [url("8")]
+    assert [one.url for one in explain("8").similar] == [url("7")]
+    assert explain("9").near_duplicates == ()

@@ -168,8 +168,8 @@ class TestFrontier:
         entry = one_entry(store)
         link = new_url("http://a.test/2", anchor="a\x00b\ud800", context="\udfff")
         store.frontier.record([fetched(entry, outcome=Outcome(Reason.FETCHED, "x\x00"), links=(link,))])
-        row = store.status.explain("http://a.test/2")["urls"][0]
-        assert row["anchor"] == "a\ufffdb\ufffd"
+        told = store.status.explain("http://a.test/2")
+        assert told is not None and told.row.anchor == "a\ufffdb\ufffd"
 
 
 class TestArticles:
@@ -255,7 +255,8 @@ class TestChanges:
         store.changes.done(batch, [done])
         assert [c.op for c in store.changes.pending(10)] == [Op.UPSERT]
         assert store.changes.indexed_count() == 1
-        assert store.status.explain(entry.url)["indexed"][0]["lexicon_version"] == 2
+        told = store.status.explain(entry.url)
+        assert told is not None and told.indexed is not None and told.indexed.lexicon_version == 2
 
     def test_a_deletion_is_no_longer_counted(self, store: Store) -> None:
         entry = keep_page(store)
@@ -427,7 +428,7 @@ def test_a_store_keeps_its_id_and_no_other_has_it(store_url: str, tmp_path: Path
 
 
 def test_explain_of_an_unknown_address_is_empty(store: Store) -> None:
-    assert store.status.explain("http://never.test/") == {}
+    assert store.status.explain("http://never.test/") is None
 
 
 def test_urls_with_a_reason(store: Store) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from docstore.grouping.pagination import likeness
+from docstore.grouping.pagination import jaccard_estimate
 from extractor.signature import LEAST, PLACES, SHINGLE, signature
 
 HAN = "".join(map(chr, range(0x4E00, 0x4E00 + 1500)))
@@ -53,7 +53,7 @@ def test_the_estimate_is_near_the_truth(made: Make, joint: str) -> None:
     for _ in range(300):
         text = made(chance, chance.randint(100, 600))
         copy = edited(chance, text, chance.randint(0, 40))
-        estimate = likeness(signature(joint.join(text)), signature(joint.join(copy)))
+        estimate = jaccard_estimate(signature(joint.join(text)), signature(joint.join(copy)))
         errors.append(estimate - jaccard(text, copy))
     assert abs(sum(errors) / len(errors)) < 0.01
     assert max(map(abs, errors)) < 0.16  # 4 standard deviations
@@ -71,10 +71,10 @@ def test_precision_and_recall_of_copies_among_thousands(made: Make, joint: str) 
         light_copy, heavy_copy = edited(chance, text, 3), edited(chance, text, 60)
         if jaccard(text, light_copy) > 0.9:
             light += 1
-            found += likeness(mine, signature(joint.join(light_copy))) >= 0.8
+            found += jaccard_estimate(mine, signature(joint.join(light_copy))) >= 0.8
         if jaccard(text, heavy_copy) < 0.65:
-            wrong += likeness(mine, signature(joint.join(heavy_copy))) >= 0.8
-        wrong += likeness(mine, previous) >= 0.2
+            wrong += jaccard_estimate(mine, signature(joint.join(heavy_copy))) >= 0.8
+        wrong += jaccard_estimate(mine, previous) >= 0.2
         previous = mine
     assert light > 1000
     assert found / light > 0.995
@@ -114,7 +114,7 @@ def test_odd_texts(text: str) -> None:
 
 def test_the_order_of_words_counts() -> None:
     words = chinese(random.Random(2), 300)
-    assert likeness(signature("".join(words)), signature("".join(reversed(words)))) < 0.1
+    assert jaccard_estimate(signature("".join(words)), signature("".join(reversed(words)))) < 0.1
 
 
 def test_the_same_in_every_process() -> None:

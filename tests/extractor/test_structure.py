@@ -9,12 +9,12 @@ import pytest
 from docstore.model import Block, BlockKind
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
-from extractor.page.charset import decode
 from extractor.page.document import Document, read_document
 from extractor.page.layout import render
 from extractor.page.rendering import to_text
 from extractor.page.structure import absolute, blocks_of
 from extractor.settings import ExtractSettings
+from text.encoding import decode
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 URL = "http://news.test/oil/a.html"

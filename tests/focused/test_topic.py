@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from crawler.crawl_plan import plan_of
 from crawler.settings import FOCUSED, CrawlSettings
 from docstore.errors import PlumblineError, SettingsError, TopicError
-from docstore.model import Reason, StageReport
+from docstore.model import Reason, Stage, StageReport
 from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.fused.link_features import FEATURES
 from focused.strategies import FOCUSES
@@ -101,11 +101,11 @@ def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], tmp_path: Pat
         assert {strategy for _, strategy in harvest} == {"breadth_first", "fused"}  # the archive was shown to it first
         [waiting, *_] = [row for row in engine.store.frontier.desk.rows("*") if not row.reason]
         told = report.explain(engine, waiting.url)
-        assert {row["part"] for row in told["priority_parts"]} == set(FEATURES)
-        assert float(told["priority"][0]["now"]) == pytest.approx(waiting.priority, abs=1e-3)
-        assert told["led_to_by"][0]["anchor"]
+        assert {row["part"] for row in told.topic["priority_parts"]} == set(FEATURES)
+        assert float(told.topic["priority"][0]["now"]) == pytest.approx(waiting.priority, abs=1e-3)
+        assert told.topic["led_to_by"][0]["anchor"]
         off = next(row.url for row in engine.store.frontier.desk.rows("*") if row.reason == Reason.OFF_TOPIC)
-        assert report.explain(engine, off)["judgement"][0]["was"] == "not kept"
+        assert report.explain(engine, off).topic["judgement"][0]["was"] == "not kept"
         good = [row for row in engine.store.frontier.desk.rows("*") if row.reason in (Reason.FETCHED, Reason.UNCHANGED)]
         assert stages.extract(engine).total == len(good)  # what is off topic goes no further
 
@@ -145,7 +145,7 @@ def test_another_strategy_takes_over_the_frontier(demo: list[str], tmp_path: Pat
     parts = {"semantic": "Rel(anchor)", "semantic_tree": "Sim of the child (ZJ-F9)", "topic_library": "sim (WY-F9)"}
     for strategy, part in parts.items():
         with Engine(settings_of(tmp_path, demo, topic=NAME, strategy=strategy), Quiet()) as engine:
-            told = report.explain(engine, min(after))
+            told = report.explain(engine, min(after)).topic
         assert part in told["led_to_by"][0], strategy
         promises = [source["promise"] for source in told["led_to_by"]]
         assert ("priority" in told) == any(not promise.startswith("discarded") for promise in promises) or any(
@@ -295,4 +295,5 @@ def test_records_that_are_only_a_notice_or_template_text_are_cleaned_out(tmp_pat
 
 def extraction_of(engine: Engine, site: Site, name: str) -> str:
     told = engine.store.status.explain(site.url(f"/n/{name}.html"))
-    return str(next(row["reason"] for row in told["outcomes"] if row["stage"] == "extract"))
+    outcome = told and told.outcome(Stage.EXTRACT)
+    return outcome.reason if outcome else ""

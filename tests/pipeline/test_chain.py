@@ -147,7 +147,7 @@ def test_status_and_explain_account_for_pages(chain: Chain) -> None:
     assert any("robots_forbidden" in line for line in report.status_lines(answer))
     url = next(chain.engine.store.articles.all()).article.url
     told = report.explain(chain.engine, url)
-    assert told["solr"][0]["url"] == url
+    assert told.solr is not None and told.solr["url"] == url
     said = list(sentences(told))
     assert said[0] == url
     assert any(line.startswith("Found ") and " by the link “" in line for line in said)

@@ -1,34 +1,18 @@
-"""Bytes to text, decided once per page.
+"""Bytes to text: the one decision by which crawler and extractor read a page.
 
 What the page says of itself (header, meta) is a hint. Byte order marks, the pattern of NUL bytes and valid UTF-8 are
 proof; between the legacy encodings the text itself decides, by the share of very common characters it would have.
 """
 
-import codecs
 import re
 from dataclasses import dataclass
 from itertools import islice
 
 import charset_normalizer
 
-BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-# What a label means in practice: pages that say gb2312 use GBK or GB18030, pages that say latin-1 use windows-1252.
-MEANT = {
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "big5": "big5hkscs",
-    "cp950": "big5hkscs",
-    "euc_kr": "cp949",
-    "shift_jis": "cp932",
-    "iso8859-1": "cp1252",
-    "ascii": "cp1252",
-}
+from text.declared_encoding import bom_encoding, declared_encoding, loosely_declared
+from text.encoding_labels import any_codec, codec_of
+
 LEGACY = ("gb18030", "big5hkscs", "cp949", "cp932", "euc_jp")
 # The commonest characters of each script; running text has two to five of them in ten characters.
 COMMON_SIMPLIFIED = (
@@ -64,9 +48,6 @@ MIN_COMMON = 0.15  # below this share of common characters a decoding is not bel
 WELL_COMMON = 0.35  # a labelled encoding that reads this well needs no rival
 LABEL_BONUS = 1.3  # a labelled encoding wins unless another reads clearly better
 DAMAGE = 0.1  # a text may lose this share of its characters and still be read
-META = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{2,30})", re.I)
-META_NAME = b"charset"
-BEFORE_NAME = 310  # bytes in which a meta element begins before its charset
 HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{2,30})", re.I)
 CONTROL = bytes((*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
 # U+E000 to U+F8FF in UTF-8: what begins so, or goes on so
@@ -100,41 +81,18 @@ def is_ascii_based(raw: bytes) -> bool:
 
 
 def declared_encodings(raw: bytes, content_type: str) -> tuple[str, ...]:
-    """What header and meta say, header first, as Python names; labels nobody knows are left out."""
-    named = HEADER.findall(content_type)[:1]
-    # Browsers look at the first 1,024 bytes only; pages put their meta later all the same.
-    named += [label.decode("ascii", "ignore") for label in declared_in_metas(raw[:SAMPLE])[:2]]
-    known = (known_encoding(label) for label in named)
-    return tuple(dict.fromkeys(name for name in known if name))
-
-
-def declared_in_metas(raw: bytes) -> list[bytes]:
-    """Charset labels of meta elements; looks only where the word stands, which is much faster than looking all over."""
-    found: list[bytes] = []
-    lower, at = raw.lower(), -1
-    while (at := lower.find(META_NAME, at + 1)) >= 0:
-        found += META.findall(raw[max(0, at - BEFORE_NAME) : at + 60])[-1:]
-    return found
-
-
-def known_encoding(label: str) -> str:
-    """Python's name of a charset label, read as browsers read it, or ""."""
-    try:
-        name = codecs.lookup(label.strip()).name
-        "".encode(name)  # refuses codecs like "hex" that are no charsets
-    except (LookupError, ValueError):
-        return ""
-    return MEANT.get(name, name)
+    """What header and page say, header first, as Python's codecs; labels nobody knows are left out."""
+    labels = [*HEADER.findall(content_type)[:1], declared_encoding(raw), *loosely_declared(raw[:SAMPLE])[:2]]
+    return tuple(dict.fromkeys(codec for label in labels if (codec := any_codec(label))))
 
 
 def by_bom(raw: bytes) -> Decoded | None:
     """The encoding named by a byte order mark, if the rest keeps to it."""
-    for mark, name in BOMS:
-        if raw.startswith(mark):
-            found = lenient(raw[len(mark) :], name)
-            if damage(found.text) <= DAMAGE:
-                return found
-    return None
+    marked, length = bom_encoding(raw)
+    if not marked:
+        return None
+    found = lenient(raw[length:], codec_of(marked) or marked)
+    return found if damage(found.text) <= DAMAGE else None
 
 
 def by_nul_pattern(raw: bytes) -> Decoded | None:

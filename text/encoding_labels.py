@@ -3,6 +3,8 @@
 What browsers refuse to read (HZ, ISO-2022-KR) is read here: no script of such a page is ever run.
 """
 
+import codecs
+
 # One encoding a paragraph: its name, Python's name for it, and its other labels. Where browsers read more than the
 # name says (GBK, Big5, Shift_JIS, EUC-KR), so does the codec.
 _TABLE = """
@@ -79,3 +81,16 @@ def codec_of(label: str) -> str:
     """Python's name of the codec that reads what is labelled so; "" for a label that nobody knows."""
     name = encoding_named(label)
     return _CODECS[name] if name else ""
+
+
+def any_codec(label: str) -> str:
+    """Python's name of the codec for any label that browsers or Python know; "" for one that neither knows."""
+    known = codec_of(label)
+    if known:
+        return known
+    try:
+        name = codecs.lookup(label.strip()).name
+        "".encode(name)  # refuses codecs like "hex" that are no charsets
+    except (LookupError, ValueError):
+        return ""
+    return "big5hkscs" if name == "cp950" else codec_of(name.replace("_", "-")) or name
