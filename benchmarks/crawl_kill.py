@@ -13,8 +13,7 @@ from pathlib import Path
 
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
-from crawler.crawl_loop import BATCH
-from crawler.parallel.recorder import MAX_WAITING
+from crawler.parallel.recorder import BATCH, MAX_WAITING
 from crawler.settings import CrawlSettings
 from docstore.archive import Archive
 from docstore.model import WarcPointer

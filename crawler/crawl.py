@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from crawler.crawl_context import CrawlContext
+from crawler.crawl_context import CrawlContext, add_seeds
 from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import check_contact, plan_of
 from crawler.host_suggestions import with_added
@@ -15,7 +15,6 @@ from crawler.parallel.coordination import SingleProcess
 from crawler.parallel.shards import OpenedElsewhere, crawl_in_processes
 from crawler.progress import Progress, Tell
 from crawler.schedule.frontier import CrawlTable
-from crawler.schedule.revisit import policy_of
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.state_files import state_file
@@ -52,27 +51,25 @@ def crawl(
     the table fails. After Ctrl-C everything fetched is recorded before the exception goes on.
     """
     started = time.monotonic()
-    settings = with_added(settings, seen_path.parent)
-    plan = plan_of(settings)
-    check_contact(plan, settings)
+    plan = plan_of(with_added(settings, seen_path.parent))
+    check_contact(plan)
     table.requeue(plan.queues, plan.queue_of)
     if isinstance(table, NoisyTable):
-        table.discount_noise(policy_of(settings).longer)
-    if settings.processes > 1 and isinstance(table, OpenedElsewhere):
-        tally = crawl_in_processes(table, fetcher, settings, plan, seen_path, progress)
-        UrlSeenTest.load(seen_path, table, settings.seen_filter).save(seen_path)
+        table.discount_noise(plan.revisit.longer)
+    if plan.processes > 1 and isinstance(table, OpenedElsewhere):
+        tally = crawl_in_processes(table, fetcher, plan, seen_path, progress)
+        UrlSeenTest.load(seen_path, table, plan.seen_filter).save(seen_path)
         return tally.report(time.monotonic() - started)
-    seen = UrlSeenTest.load(seen_path, table, settings.seen_filter)
-    alone = SingleProcess(settings.max_pages)
-    state = state_file(seen_path)
-    run = CrawlLoop(CrawlContext(table, fetcher, settings, plan, seen, alone, state, progress, now, guide=guide))
+    seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+    alone, state = SingleProcess(plan.max_pages), state_file(seen_path)
+    context = CrawlContext(table, fetcher, plan, seen, alone, state, progress, now, guide=guide)
     try:
-        run.add_seeds()
-        run.work()
+        add_seeds(context)
+        CrawlLoop.of(context).work()
     except StoreError:
         raise
     except BaseException:
         seen.save(seen_path)
         raise
     seen.save(seen_path)
-    return run.tally.report(time.monotonic() - started)
+    return context.tally.report(time.monotonic() - started)

@@ -107,7 +107,7 @@ class Visit:
 
     def __init__(self, fetcher: Fetcher, settings: CrawlSettings, pause: Callable[[float], None]) -> None:
         self.fetcher = fetcher
-        self.settings = settings
+        self.agent, self.delay = product_token(settings.user_agent), settings.delay
         self.pause = pause
         self.rules: dict[str, RobotsRules] = {}
 
@@ -117,7 +117,7 @@ class Visit:
         refusal = rules.refuse(address)
         if refusal is not None:
             raise no_page(address, refusal)
-        self.pause(max(self.settings.delay, rules.delay))
+        self.pause(max(self.delay, rules.delay))
         result = self.fetcher.fetch(FrontierEntry(0, address, host_of(address), 0, 0, Kind.UNKNOWN, 0.0))
         if result.page is None and not result.redirect:
             raise no_page(address, result.outcome)
@@ -126,10 +126,10 @@ class Visit:
     def rules_for(self, origin: Origin) -> RobotsRules:
         """What the origin's robots.txt says, asked once."""
         if origin not in self.rules:
-            answer = fetch_robots(self.fetcher, origin, time.time, lambda: self.pause(self.settings.delay))
+            answer = fetch_robots(self.fetcher, origin, time.time, lambda: self.pause(self.delay))
             if answer.failure is not None:
                 raise no_page(origin, answer.failure)
-            self.rules[origin] = rules_of(answer.stored, product_token(self.settings.user_agent))
+            self.rules[origin] = rules_of(answer.stored, self.agent)
         return self.rules[origin]
 
 

@@ -12,13 +12,11 @@ import tomllib
 import types
 import typing
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
-from crawler.schedule.queues import QUEUE_POLICIES
-from crawler.settings import AUTO, FOCUSED, CrawlSettings
-from crawler.strategies import STRATEGIES
+from crawler.settings import CrawlSettings, broken_bound
 from docstore.errors import SettingsError
 from extractor.methods import METHODS
 from extractor.settings import ExtractSettings
@@ -95,25 +93,15 @@ SECTIONS: dict[str, type[Any]] = {
 }
 # Settings whose value is a name in a table: full path -> the names there are.
 NAMES: dict[str, Collection[str]] = {
-    "crawl.queue_policy": QUEUE_POLICIES,
-    "crawl.strategy": (AUTO, *STRATEGIES, *FOCUSED),
-    "crawl.incremental": ("new_only", "revisit"),
+    **{f"crawl.{one.name}": one.metadata["names"] for one in fields(CrawlSettings) if one.metadata["names"]},
     "extract.method": METHODS,
     "lexicon.scorer": SCORERS,
     "search.profile": PROFILES,
 }
 HIGHEST_PORT = 65535
-# Settings that may be 0 or less; every other number has to be positive.
+# Settings of the other stages that may be 0; every other number has to be positive.
 MAY_BE_ZERO = frozenset(
     {
-        "crawl.delay",
-        "crawl.delay_factor",
-        "crawl.depth",
-        "crawl.hub_gap",
-        "crawl.max_pages",
-        "crawl.max_redirects",
-        "crawl.per_ip",
-        "crawl.revisit_shortest",
         "index.solr_port",
         "search.log_days",
         "search.port",
@@ -241,9 +229,10 @@ def check_value(full: str, value: Any) -> None:
     if full.endswith("port") and value > HIGHEST_PORT:
         raise SettingsError(f"{full} = {value}: ports go up to {HIGHEST_PORT}")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        least_is_zero = full in MAY_BE_ZERO
-        if value < 0 or (value == 0 and not least_is_zero):
-            raise SettingsError(f"{full} = {value}: it must be {'0 or more' if least_is_zero else 'more than 0'}")
+        section, _, key = full.partition(".")
+        metadata = {"least": 0} if full in MAY_BE_ZERO else SECTIONS[section].__dataclass_fields__[key].metadata
+        if bound := broken_bound(value, metadata):
+            raise SettingsError(f"{full} = {value}: it must be {bound}")
 
 
 def check_together(settings: Settings) -> None:

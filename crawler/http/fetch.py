@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http.client import HTTPException, RemoteDisconnected
 
 import urllib3.exceptions as u3
@@ -105,11 +106,17 @@ class FetchResult:
 
 
 class Fetcher:
-    """Fetches pages; safe to use from many threads, which share its connections."""
+    """Fetches pages; safe to use from many threads, which share its connections.
+
+    `opener` opens one like it, by the system's clock, and can be pickled for another process. `agent` is the User-Agent
+    header, `total_timeout` the seconds that one request may take in all, `max_bytes` the size of a page at most.
+    Raises SettingsError for headers, cookies or proxies that cannot be sent.
+    """
 
     def __init__(self, settings: CrawlSettings, addresses: IpPolicy, now: Callable[[], float] = time.time) -> None:
-        self.addresses = addresses
-        self._settings = settings
+        self.opener = partial(Fetcher, settings, addresses)
+        self.total_timeout = settings.total_timeout
+        self.max_bytes = settings.max_bytes
         self._now = now
         self._connections = Connections(addresses, settings.per_host)
         self._sites = site_requests(settings)
@@ -147,8 +154,8 @@ class Fetcher:
         Raises FetchError.
         """
         wire = self._connections.wire()
-        wire.deadline = wire.clock() + self._settings.total_timeout
-        cap = self._settings.max_bytes if cap is None else cap
+        wire.deadline = wire.clock() + self.total_timeout
+        cap = self.max_bytes if cap is None else cap
         try:
             response = self._send(url, {**self._headers, **self._sites.headers_for(host_of(url)), **headers})
             try:

@@ -19,10 +19,10 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
+from crawler.crawl_plan import CrawlPlan
 from crawler.http.fetch import Answer, Fetcher, FetchError
-from crawler.robots.cache import RobotsRules, fetch_robots, product_token, rules_of
-from crawler.settings import CrawlSettings
-from crawler.urls.canonical import Scope, canonical, host_of, origin_of, scope_of
+from crawler.robots.cache import RobotsRules, fetch_robots, rules_of
+from crawler.urls.canonical import canonical, host_of, origin_of
 from docstore.errors import SettingsError
 from docstore.model import Origin, Page, Reason
 
@@ -48,15 +48,15 @@ class Renderer:
     def __init__(
         self,
         fetcher: Fetcher,
-        settings: CrawlSettings,
+        plan: CrawlPlan,
         now: Callable[[], float],
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._loader = _Loader(fetcher, settings, now, sleep)
-        self._scopes = scopes_of(settings)
+        self._loader = _Loader(fetcher, plan, now, sleep)
+        self._scopes = plan.rendered
         self._agent = fetcher.agent
-        self._patience = 1000 * settings.total_timeout
-        self._most = settings.max_bytes
+        self._patience = 1000 * fetcher.total_timeout
+        self._most = fetcher.max_bytes
         self._thread = ThreadPoolExecutor(1, "crawl-render")  # playwright's objects live in one thread
         self._playwright: Any = None
         self._browser: Any = None
@@ -141,15 +141,6 @@ class Renderer:
         self._browser = self._playwright = None
 
 
-def scopes_of(settings: CrawlSettings) -> tuple[Scope, ...]:
-    """The sites whose pages are rendered. Raises SettingsError for what is no site."""
-    found = [scope_of(text) for text in settings.rendered]
-    for text, scope in zip(settings.rendered, found, strict=True):
-        if scope is None or scope.prefix != "/":
-            raise SettingsError(f"crawl.rendered: {text[:200]!r} is not a host, nor *.host")
-    return tuple(scope for scope in found if scope is not None)
-
-
 class _Answers:
     """What the browser gets for its requests while it shows one page."""
 
@@ -184,12 +175,12 @@ class _Loader:
     """Fetches what pages ask for, where that is allowed."""
 
     def __init__(
-        self, fetcher: Fetcher, settings: CrawlSettings, now: Callable[[], float], sleep: Callable[[float], None]
+        self, fetcher: Fetcher, plan: CrawlPlan, now: Callable[[], float], sleep: Callable[[float], None]
     ) -> None:
         self._fetcher = fetcher
-        self._scopes = scopes_of(settings)
-        self._agent = product_token(settings.user_agent)
-        self._delay = settings.delay
+        self._scopes = plan.rendered
+        self._agent = plan.agent
+        self._delay = plan.delay
         self._now = now
         self._sleep = sleep
         self._owed = 0.0

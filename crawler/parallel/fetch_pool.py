@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
+from crawler.crawl_plan import CrawlPlan
 from crawler.host_suggestions import MAX_ABROAD
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
@@ -20,7 +21,7 @@ from crawler.pages.soft_404 import is_soft_404
 from crawler.robots.cache import RobotsAnswer, fetch_robots
 from crawler.sitemaps.feeds import read_feed
 from crawler.sitemaps.sitemaps import Sitemap, SitemapEntry, read_sitemap
-from crawler.urls.canonical import UrlRules, host_of, refuse
+from crawler.urls.canonical import host_of, refuse
 from docstore.model import FrontierEntry, Link, Origin, Outcome, Reason
 
 logger = logging.getLogger(__name__)
@@ -92,25 +93,16 @@ Done = PageDone | RobotsDone | SitemapDone
 
 
 class Reader:
-    """Does jobs; used by all threads."""
+    """Does jobs; used by all threads. SettingsError where pages shall be rendered and nothing can do it."""
 
-    def __init__(
-        self,
-        fetcher: Fetcher,
-        rules: UrlRules,
-        agent: str,
-        now: Callable[[], float],
-        delay: float = 0.0,
-        guide: Guide | None = None,
-        renderer: Renderer | None = None,
-    ) -> None:
+    def __init__(self, fetcher: Fetcher, plan: CrawlPlan, now: Callable[[], float], guide: Guide | None = None) -> None:
         self._guide = guide
-        self._renderer = renderer
+        self._renderer = Renderer(fetcher, plan, now) if plan.rendered else None
         self._fetcher = fetcher
-        self._rules = rules
-        self._agent = agent
+        self._rules = rules = plan.rules
+        self._agent = plan.agent
         self._now = now
-        self._delay = delay
+        self._delay = plan.delay
         self._refuse = lru_cache(maxsize=50_000)(lambda url: refuse(url, rules))  # most links stand on every page
 
     def work(self, job: Job) -> Done:
@@ -127,6 +119,11 @@ class Reader:
         except Exception as error:
             logger.exception("unexpected failure at %s", job.url or job.entry.url)
             return PageDone(job, FetchResult(Outcome(Reason.FAILED, f"{type(error).__name__}: {error}"[:300])))
+
+    def close(self) -> None:
+        """End the browser, if there is one, once its page under way is done."""
+        if self._renderer is not None:
+            self._renderer.close()
 
     def _page(self, job: Job) -> PageDone:
         result = self._rendered(job.entry, self._fetcher.fetch(job.entry, job.url))
@@ -203,12 +200,12 @@ class Reader:
 
 
 class FetchPool:
-    """`count` threads that do jobs. `submit` only while `idle`; results come from `next`, in any order."""
+    """`count` threads for the jobs of `reader`. `submit` only while `idle`; results come from `next`, in any order."""
 
-    def __init__(self, count: int, do: Callable[[Job], Done]) -> None:
+    def __init__(self, count: int, reader: Reader) -> None:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Done] = queue.SimpleQueue()
-        self._do = do
+        self._reader = reader
         self._count = count
         self.under_way = 0
         self._threads = [
@@ -240,10 +237,12 @@ class FetchPool:
         return done
 
     def close(self) -> None:
-        """Let every thread end after the job it is at. Does not wait: a fetch may take a minute."""
+        """Let every thread end after the job it is at, without waiting for it (a fetch may take a minute), and the
+        browser."""
         for _ in self._threads:
             self._jobs.put(None)
+        self._reader.close()
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
-            self._results.put(self._do(job))
+            self._results.put(self._reader.work(job))

@@ -8,17 +8,21 @@ thread and for no count.
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 from docstore.frontier.table import Visit
 
+BATCH = 64  # visits recorded at once
+BATCH_AGE = 0.25  # seconds a visit waits to be recorded at most
 MAX_WAITING = 2  # batches; beside them one may be being recorded and one more be waiting to be handed in
 
 Batch = Sequence[Visit]
 
 
 class Recorder:
-    """Records batches with `record`. Used by one thread; an error of `record` is raised by the next call."""
+    """Records visits in batches with `record`. Used by one thread; an error of `record` is raised by the next call.
+    `under_way` batches are handed in and not yet taken from `recorded`."""
 
     def __init__(self, record: Callable[[Batch], None]) -> None:
         self._record = record
@@ -26,8 +30,29 @@ class Recorder:
         self._recorded: queue.SimpleQueue[Batch] = queue.SimpleQueue()
         self._failed: list[BaseException] = []
         self.under_way = 0
+        self._pending: list[Visit] = []
+        self._pending_since = 0.0
         self._thread = threading.Thread(target=self._run, name="crawl-recorder", daemon=True)
         self._thread.start()
+
+    @property
+    def has_work(self) -> bool:
+        """Is there a visit that is not recorded yet, or a batch that was not taken from `recorded`?"""
+        return bool(self._pending or self.under_way)
+
+    def add(self, visit: Visit) -> None:
+        """Have a visit recorded, with the next batch."""
+        if not self._pending:
+            self._pending_since = time.monotonic()
+        self._pending.append(visit)
+        if len(self._pending) >= BATCH:
+            self.flush()
+
+    def flush(self, age: float = 0.0) -> None:
+        """Hand in the visits that wait, if the first of them has waited for `age` seconds."""
+        if self._pending and time.monotonic() - self._pending_since >= age:
+            self.submit(self._pending)
+            self._pending = []
 
     def submit(self, batch: Batch) -> None:
         """Have a batch recorded; waits while there are too many."""

@@ -23,14 +23,12 @@ from typing import Any, Protocol, runtime_checkable
 
 from crawler.crawl_context import CrawlContext, seed_rows
 from crawler.crawl_loop import CrawlLoop
-from crawler.crawl_plan import CrawlPlan, plan_of
+from crawler.crawl_plan import CrawlPlan
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import IpPolicy
 from crawler.progress import HostProgress, Progress, Tally, Tell
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.queues import shard_of
 from crawler.schedule.url_seen import UrlSeenTest
-from crawler.settings import CrawlSettings
 from crawler.state_files import state_file
 from docstore.errors import PlumblineError, StoreError
 from docstore.model import Reason
@@ -124,24 +122,22 @@ class ShardLeader(ShardWorker):
 def crawl_in_processes(
     table: OpenedElsewhere,
     fetcher: Fetcher,
-    settings: CrawlSettings,
     plan: CrawlPlan,
     seen_path: Path,
     tell: Tell | None,
 ) -> Tally:
-    """Crawl with `settings.processes` processes, this one among them; what they counted. Raises what the first that
+    """Crawl with `plan.processes` processes, this one among them; what they counted. Raises what the first that
     failed raised."""
     if not isinstance(table, CrawlTable):
         raise TypeError(table)
     tally = Tally(added=table.add(seed_rows(plan)))
-    own = replace(settings, threads=-(-settings.threads // settings.processes))
-    group = _Group(own, seen_path, table.opener(), fetcher.addresses, tell)
+    plan = replace(plan, threads=-(-plan.threads // plan.processes))
+    group = _Group(plan, seen_path, table.opener(), fetcher.opener, tell)
     try:
-        seen = UrlSeenTest.load(seen_path, table, settings.seen_filter)
-        parts = CrawlContext(table, fetcher, own, plan, seen, group.leading, state_file(seen_path, 0), group.tell)
-        run = CrawlLoop(parts)
-        run.work()
-        for part in (run.tally, *group.tallies()):
+        seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+        context = CrawlContext(table, fetcher, plan, seen, group.leading, state_file(seen_path, 0), group.tell)
+        CrawlLoop.of(context).work()
+        for part in (context.tally, *group.tallies()):
             tally.merge(part)
     except BaseException:
         group.end()
@@ -153,20 +149,20 @@ class _Group:
     """The processes beside this one, from the first's start to the last one's end."""
 
     def __init__(
-        self, settings: CrawlSettings, seen_path: Path, opener: Open, addresses: IpPolicy, tell: Tell | None
+        self, plan: CrawlPlan, seen_path: Path, opener: Open, fetcher: Callable[[], Fetcher], tell: Tell | None
     ) -> None:
         context = get_context("spawn")
-        count = settings.processes
+        count = plan.processes
         self._stop = context.Event()
         self._reports: Any = context.Queue()
         self._done: Any = context.Array("q", count)
         self._idle: Any = context.Array("q", count)
-        shared = (0, count, settings.max_pages, context.Value("q", 0), self._done, self._idle, self._stop)
+        shared = (0, count, plan.max_pages, context.Value("q", 0), self._done, self._idle, self._stop)
         place = ShardWorker(*shared, self._reports, os.getpid())
         self.leading = ShardLeader(*shared, self._reports, os.getpid(), self._look)
         self._running: dict[int, BaseProcess] = {}
         for number in range(1, count):
-            arguments = (replace(place, number=number), opener, settings, addresses, seen_path)
+            arguments = (replace(place, number=number), plan, seen_path, opener, fetcher)
             self._running[number] = context.Process(target=_share, args=arguments, name=f"crawl-{number}", daemon=True)
             self._running[number].start()
         self._tell = tell
@@ -246,19 +242,17 @@ class _Group:
 
 
 def _share(
-    coordinator: ShardWorker, opener: Open, settings: CrawlSettings, addresses: IpPolicy, seen_path: Path
+    coordinator: ShardWorker, plan: CrawlPlan, seen_path: Path, opener: Open, open_fetcher: Callable[[], Fetcher]
 ) -> None:
     """What one process does."""
     logging.getLogger().addHandler(logging.NullHandler())
     try:
-        with opener() as table, closing(Fetcher(settings, addresses)) as fetcher:
-            seen = UrlSeenTest.load(seen_path, table, settings.seen_filter)
+        with opener() as table, closing(open_fetcher()) as fetcher:
+            seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
             state = state_file(seen_path, coordinator.number)
-            run = CrawlLoop(
-                CrawlContext(table, fetcher, settings, plan_of(settings), seen, coordinator, state, coordinator.tell)
-            )
-            run.work()
-        coordinator.reports.put((coordinator.number, run.tally))
+            context = CrawlContext(table, fetcher, plan, seen, coordinator, state, coordinator.tell)
+            CrawlLoop.of(context).work()
+        coordinator.reports.put((coordinator.number, context.tally))
     except (PlumblineError, StoreError) as error:
         coordinator.reports.put((coordinator.number, error))
     except KeyboardInterrupt:

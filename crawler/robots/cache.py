@@ -11,7 +11,6 @@ from typing import Protocol
 
 from crawler.http.fetch import Answer, Fetcher, FetchError
 from crawler.robots.rules import RobotsTxt, parse
-from crawler.settings import CrawlSettings
 from docstore.frontier.table import StoredRobots
 from docstore.model import Origin, Outcome, Reason
 
@@ -92,11 +91,12 @@ def _text(body: bytes) -> str:
 
 
 class Robots:
-    """The rules of the origins of one run, from memory or the table. Used by one thread; never fetches."""
+    """The rules of the origins of one run for the product token `agent`, from memory or the table. `now` gives epoch
+    seconds. Used by one thread; never fetches."""
 
-    def __init__(self, table: RobotsTable, settings: CrawlSettings, now: Callable[[], float]) -> None:
+    def __init__(self, table: RobotsTable, agent: str, now: Callable[[], float]) -> None:
         self._table = table
-        self._agent = product_token(settings.user_agent)
+        self._agent = agent
         self._now = now
         self._rules: dict[str, tuple[float, RobotsRules]] = {}
 

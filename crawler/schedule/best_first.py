@@ -7,7 +7,6 @@ every page, so what waits in memory is read anew wherever the table has changed.
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
 
-from crawler.crawl_plan import CrawlPlan
 from crawler.schedule.frontier import WIDEST, WINDOW, CrawlTable, Frontier
 from crawler.schedule.throttle import NEVER, HostThrottle
 from docstore.frontier.table import Visit
@@ -108,19 +107,3 @@ class BestFirst(Frontier):
 def _rank(entry: FrontierEntry) -> tuple[float, int]:
     """The best comes first, of equals the one that was found first."""
     return -entry.priority, entry.url_id
-
-
-def frontier_of(
-    table: CrawlTable,
-    throttle: HostThrottle,
-    before: float,
-    plan: CrawlPlan,
-    mine: Callable[[int], bool],
-    is_guided: object,
-) -> Frontier:
-    """The frontier of a crawl that looks for something, or of one that takes hosts in turn."""
-    return (
-        BestFirst(table, throttle, before, plan.queue_of, mine)
-        if is_guided
-        else Frontier(table, throttle, before, mine)
-    )

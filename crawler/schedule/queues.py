@@ -5,7 +5,7 @@ a hash of the URL; the limit per host then has to stand above the queues (`throt
 """
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from operator import xor
 from struct import unpack
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from types import MappingProxyType
 from crawler.urls.canonical import host_of
 
 QueueOf = Callable[[str], int]
+"""The queue of a URL. Those made here can be pickled."""
 
 
 def elf_hash(url: str) -> int:
@@ -36,29 +37,45 @@ def hflp(url: str) -> int:
 
 def by_elf(queues: int) -> QueueOf:
     """Queue = ELFHash of the URL modulo the number of queues."""
-    return lambda url: elf_hash(url) % queues
+    return partial(_modulo, elf_hash, queues)
 
 
 def by_hflp(queues: int) -> QueueOf:
     """Queue = fold hash of the URL modulo the number of queues."""
-    return lambda url: hflp(url) % queues
+    return partial(_modulo, hflp, queues)
 
 
 def by_host(queues: int) -> QueueOf:
     """A queue per host, as Heritrix has it. Not reduced modulo `queues`: two hosts shall not share a queue."""
     del queues
-    return lambda url: hflp(host_of(url))
+    return _host_queue
 
 
 def sharded(queue_of: QueueOf, shards: int) -> QueueOf:
     """The same queues, once for each of so many processes: `shard_of(queue)` is the same for all pages of a host."""
-    shard_of_host = lru_cache(maxsize=65_536)(lambda host: hflp(host) % _HOST_QUEUES % shards)
-    return lambda url: queue_of(url) * shards + shard_of_host(host_of(url))
+    return partial(_sharded, queue_of, shards)
 
 
 def shard_of(queue: int, shards: int) -> int:
     """Whose queue it is, of `shards` processes."""
     return queue % shards
+
+
+def _modulo(hashed: QueueOf, queues: int, url: str) -> int:
+    return hashed(url) % queues
+
+
+def _host_queue(url: str) -> int:
+    return hflp(host_of(url))
+
+
+def _sharded(queue_of: QueueOf, shards: int, url: str) -> int:
+    return queue_of(url) * shards + _shard_of_host(host_of(url), shards)
+
+
+@lru_cache(maxsize=65_536)
+def _shard_of_host(host: str, shards: int) -> int:
+    return hflp(host) % _HOST_QUEUES % shards
 
 
 _HOST_QUEUES = 101  # Hflp spreads names of hosts badly over powers of two, evenly over a prime

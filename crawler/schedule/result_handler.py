@@ -1,16 +1,15 @@
 """What a finished fetch amounts to: the visit to record, with the links worth following. No network, no table."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
 from time import gmtime
 
-from crawler.crawl_plan import CrawlPlan
+from crawler.crawl_context import CrawlContext
+from crawler.guided_strategy import Guided
 from crawler.pages.probes import Probing, probes_of
 from crawler.parallel.fetch_pool import PageDone
-from crawler.progress import Tally
 from crawler.schedule.revisit import RevisitPolicy
-from crawler.schedule.url_seen import UrlSeenTest
 from crawler.strategies import ParentPage, Strategy
 from crawler.urls.canonical import host_of, refuse
 from crawler.urls.run_deduplicator import RunDeduplicator
@@ -23,30 +22,17 @@ _MAX_CHAINS = 10_000
 
 
 class ResultHandler:
-    """Judges the results of one run. `now` gives epoch seconds; `before` is when the run began."""
+    """Judges the results of one run by its strategy; `revisit` says when pages are due again."""
 
-    def __init__(
-        self,
-        plan: CrawlPlan,
-        policy: RevisitPolicy,
-        strategy: Strategy,
-        seen: UrlSeenTest,
-        tally: Tally,
-        now: Callable[[], float],
-        before: float,
-        most_redirects: int,
-        doubles: RunDeduplicator,
-    ) -> None:
-        self._plan = plan
-        self._policy = policy
+    def __init__(self, context: CrawlContext, strategy: Strategy, revisit: RevisitPolicy) -> None:
+        self._context = context
+        self._plan = context.plan
         self._strategy = strategy
-        self._seen = seen
-        self._tally = tally
-        self._now = now
-        self._before = before
-        self._most_redirects = most_redirects
-        self._doubles = doubles
-        self._year = gmtime(before).tm_year
+        self._revisit = revisit
+        self._seen = context.seen
+        self._tally = context.tally
+        self._doubles = RunDeduplicator(context.learned.likenesses)
+        self._year = gmtime(context.before).tm_year
         self._watches: dict[str, TrapWatch] = {}
         self._held: dict[str, NewUrl] = {}
         self._probes: dict[str, Probing] = {}  # by the URL that is asked for
@@ -55,6 +41,11 @@ class ResultHandler:
 
     def to_visit(self, done: PageDone) -> Visit:
         """The visit that a finished fetch amounts to."""
+        if isinstance(self._strategy, Guided):
+            return self._strategy.visit(done, self._judged)
+        return self._judged(done)
+
+    def _judged(self, done: PageDone) -> Visit:
         entry, result = done.job.entry, done.result
         chain = self._chains.pop(entry.url, ())
         if result.redirect:
@@ -83,8 +74,8 @@ class ResultHandler:
     def visit(self, entry: FrontierEntry, outcome: Outcome) -> Visit:
         """A visit with nothing but its outcome."""
         # A clock set back during the run must not make a page due again in the same run.
-        at = max(self._now(), self._before + 0.001)
-        due = self._policy.after(entry, outcome.reason, at)
+        at = max(self._context.now(), self._context.before + 0.001)
+        due = self._revisit.after(entry, outcome.reason, at)
         gone = outcome.reason is Reason.GONE
         return Visit(entry, outcome, at, due.next_visit, due.gap, gone=gone, attempts=due.attempts)
 
@@ -217,7 +208,7 @@ class ResultHandler:
             reason = Reason.REDIRECTED_OFF_SCOPE if reason is Reason.OFF_SCOPE else reason
             return self.visit(entry, Outcome(reason, f"redirected to {target}"[:300]))
         so_far = (*chain, entry.url)
-        if target in so_far or len(so_far) > self._most_redirects:
+        if target in so_far or len(so_far) > self._plan.max_redirects:
             return self.visit(entry, Outcome(Reason.TOO_MANY_REDIRECTS, target[:300]))
         if len(self._chains) < _MAX_CHAINS:
             self._chains[target] = so_far

@@ -97,12 +97,11 @@ class RevisitPolicy:
         return min(_FIRST_RETRY * 2.0 ** (attempts - 1), self.longest) if attempts <= _RETRIES else self.longest
 
 
-def policy_of(settings: CrawlSettings, rates: Mapping[str, tuple[float, int]] | None = None) -> RevisitPolicy:
-    """The policy that the settings describe, for sites whose articles change at these `rates`."""
+def policy_of(settings: CrawlSettings) -> RevisitPolicy:
+    """The policy that the settings describe, for sites of which nothing is known yet."""
     return RevisitPolicy(
         shortest=settings.revisit_shortest * HOUR,
         longest=settings.revisit_longest * HOUR,
         hub_gap=settings.hub_gap * HOUR,
         new_only=settings.incremental == "new_only",
-        rates=rates or {},
     )

@@ -17,8 +17,7 @@ from crawler.parallel.fetch_pool import Job, JobKind, SitemapDone
 from crawler.robots.cache import RobotsRules
 from crawler.schedule.frontier import Frontier
 from crawler.schedule.result_handler import ResultHandler
-from crawler.sitemaps.lastmod import DeclaredTable, LastmodTrust, dropped
-from crawler.sitemaps.own_turns import OwnTurns
+from crawler.sitemaps.lastmod import DeclaredTable, dropped
 from crawler.sitemaps.sitemaps import SitemapEntry
 from crawler.sitemaps.walk import SitemapWalk, named_sitemaps, usual_places
 from crawler.urls.canonical import host_of, origin_of, refuse
@@ -71,20 +70,19 @@ class OriginSitemaps:
 
 
 class SitemapScheduler:
-    """The errands of all origins of a run; none, where the table is not made for it."""
+    """The errands of all origins of a run; none, where the table is not made for it. `add_turn` has a file asked for in
+    a turn of its own, and gives the number of that turn."""
 
-    def __init__(
-        self, parts: CrawlContext, judge: ResultHandler, lastmods: LastmodTrust, before: float, turns: OwnTurns
-    ) -> None:
-        table, wanted = parts.table, parts.settings.sitemaps
+    def __init__(self, context: CrawlContext, results: ResultHandler, add_turn: Callable[[JobKind, str], int]) -> None:
+        table, wanted = context.table, context.plan.sitemaps
         self._table: DeclaredTable | None = table if wanted and isinstance(table, DeclaredTable) else None
-        self._plan = parts.plan
-        self._is_mine = parts.coordinator.mine
-        self._judge = judge
-        self._lastmods = lastmods
-        self._before = before
+        self._plan = context.plan
+        self._is_mine = context.coordinator.mine
+        self._results = results
+        self._lastmods = context.learned.lastmods
+        self._before = context.before
         self._errands: dict[Origin, OriginSitemaps] = {}
-        self._turns = turns
+        self._add_turn = add_turn
         self._owners: dict[int, Origin] = {}  # number of a turn -> the origin that its file is about
         self._asked: set[str] = set()  # by whatever origin
 
@@ -126,7 +124,7 @@ class SitemapScheduler:
         elif done.moved_to:
             errands.add_feeds((done.moved_to,))
         urls = [one.url for one in entries]
-        new = self._judge.declared(urls, _DECLARED_PRIORITY)
+        new = self._results.declared(urls, _DECLARED_PRIORITY)
         if self._table is not None and urls:
             known = self._table.last_visits(urls)
             due = self._lastmods.plan(host_of(origin + "/"), entries, known, self._before)
@@ -162,7 +160,7 @@ class SitemapScheduler:
         """Its host may be in another process' hands, which knows how long it is to be left alone."""
         if self._is_mine(self._plan.queue_of(url)):
             self._errands[origin].elsewhere += 1
-            self._owners[self._turns.add(kind, url)] = origin
+            self._owners[self._add_turn(kind, url)] = origin
 
     def _ask_for_dropped(self, table: DeclaredTable, origin: Origin, frontier: Frontier) -> None:
         """Once a site's sitemaps are read: what has left them may have left the site."""

@@ -17,10 +17,9 @@ from rich.text import Text
 from crawler.crawl_plan import plan_of
 from crawler.host_suggestions import HostSuggestion, add_site, proposed, remove_site, with_added
 from crawler.http.fetch import Fetcher
-from crawler.http.render import Renderer
 from crawler.parallel.fetch_pool import Job, PageDone, Reader
 from crawler.progress import Progress
-from crawler.robots.cache import fetch_robots, product_token, rules_of
+from crawler.robots.cache import fetch_robots, rules_of
 from crawler.urls.canonical import canonical, host_of, origin_of, refuse
 from crawler.urls.traps import shape_trap
 from docstore.errors import PlumblineError
@@ -127,16 +126,15 @@ def decisions(engine: Engine, url: str) -> dict[str, Any]:
     found["trap"] = shape_trap(address, time.gmtime().tm_year) or "none"
     with closing(Fetcher(settings, engine.addresses)) as fetcher:
         answer = fetch_robots(fetcher, origin_of(address), time.time, lambda: time.sleep(settings.delay))
-        rules = rules_of(answer.stored, product_token(settings.user_agent))
+        rules = rules_of(answer.stored, plan.agent)
         refusal = answer.failure or rules.refuse(address)
         found["robots"] = {"status": answer.stored.status, "crawl_delay": rules.delay, "sitemaps": rules.sitemaps}
         if refusal is not None:
             return found | {"refused": f"{refusal.reason} {refusal.detail}".strip()}
         time.sleep(max(settings.delay, rules.delay))
         fresh = FrontierEntry(0, address, host_of(address), 0, 0, Kind.UNKNOWN, 0.0)
-        renderer = Renderer(fetcher, settings, time.time) if settings.rendered else None
-        reader = Reader(fetcher, plan.rules, product_token(settings.user_agent), time.time, renderer=renderer)
-        return found | answered(reader.work(Job(fresh)))
+        with closing(Reader(fetcher, plan, time.time)) as reader:
+            return found | answered(reader.work(Job(fresh)))
 
 
 def answered(done: Any) -> dict[str, Any]:

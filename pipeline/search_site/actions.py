@@ -22,6 +22,7 @@ class StoreActions:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._agent = product_token(engine.settings.crawl.user_agent)
         self._lexicon = engine.store.lexicon
         self._review = StoreReview(engine.store)
 
@@ -86,10 +87,9 @@ class StoreActions:
 
     def _delay(self, health: SiteTotals) -> float:
         """Seconds between requests to a site: as set, or more where its robots.txt asks for more."""
-        settings = self._engine.settings.crawl
         stored = self._engine.store.frontier.robots(origin_of(health.example))
-        stated = rules_of(stored, product_token(settings.user_agent)).delay if stored else 0.0
-        return max(settings.delay, stated)
+        stated = rules_of(stored, self._agent).delay if stored else 0.0
+        return max(self._engine.settings.crawl.delay, stated)
 
     def searches(self, days: int) -> SearchReport:
         """The search log of the last days, as the clock on the wall counts them."""

@@ -24,7 +24,7 @@ from PIL import Image, ImageOps
 
 from crawler.http.fetch import Fetcher, FetchError
 from crawler.http.ip_policy import IpPolicy
-from crawler.robots.cache import Robots, RobotsTable, fetch_robots
+from crawler.robots.cache import Robots, RobotsTable, fetch_robots, product_token
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonical, host_of, origin_of
 from crawler.urls.registered_domains import registrable_domain
@@ -66,7 +66,7 @@ class Pictures:
         quick = dataclasses.replace(settings, connect_timeout=SECONDS / 2, read_timeout=SECONDS, total_timeout=SECONDS)
         self._folder = folder
         self._fetcher = Fetcher(quick, addresses)
-        self._robots = Robots(robots, quick, now)
+        self._robots = Robots(robots, product_token(settings.user_agent), now)
         self._asking_robots = threading.Lock()
         self._places = threading.BoundedSemaphore(AT_ONCE)
         self._now = now

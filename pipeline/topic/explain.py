@@ -134,7 +134,7 @@ def explain_topic(engine: Engine, url: str) -> dict[str, list[Row]]:
 def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
     """The pages that lead to a URL, and what speaks for it now."""
     settings = settings_for(engine)
-    means = means_of(engine, settings, plan_of(settings))
+    means = means_of(engine, settings.topic, plan_of(settings))
     watch = Watched(means.focus, url, means.first)
     guide = TopicGuide(replace(means, focus=watch))
     table = engine.store.judgements

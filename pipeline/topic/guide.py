@@ -12,8 +12,8 @@ from crawler.crawl_plan import CrawlPlan, plan_of
 from crawler.guide import FocusedStrategy, TopicWords
 from crawler.packed_reading import SEED_PRIORITY, Cut
 from crawler.pages.links import links_of
-from crawler.settings import FOCUSED, CrawlSettings, strategy_of
-from crawler.urls.canonical import canonical, refuse
+from crawler.settings import CrawlSettings
+from crawler.urls.canonical import canonical, host_of, refuse
 from docstore.articles.extraction_writer import PendingPage
 from docstore.articles.table import LostPageError
 from docstore.batches import batched
@@ -49,39 +49,28 @@ INFORMED: Mapping[str, Make] = {
 
 
 def settings_for(engine: Engine) -> CrawlSettings:
-    """The crawl's settings with the seeds of its topic: those confirmed, and the example pages that lie in scope."""
+    """The settings of a crawl that looks for a topic, with the topic's seeds: those confirmed, which widen the scope,
+    and the example pages that lie in it. SettingsError for settings that cannot be followed."""
     settings = engine.settings.crawl
-    if strategy_of(settings) not in FOCUSED:
-        return settings
     topic = TopicFiles(engine.settings.data_dir).read(settings.topic)
     confirmed = tuple(seed.url for seed in topic.seeds if seed.state is TopicState.CONFIRMED)
     examples = tuple(page.url for page in topic.examples)
     seeds = (*settings.seeds, *confirmed) or examples
-    rules = plan_of(replace(settings, seeds=seeds)).rules
-    inside = (url for url in map(canonical, examples) if not isinstance(url, Reason) and refuse(url, rules) is None)
-    hosts = rules_scope(settings, seeds)
-    return replace(settings, seeds=tuple(dict.fromkeys((*seeds, *inside))), scope=hosts)
-
-
-def rules_scope(settings: CrawlSettings, seeds: tuple[str, ...]) -> tuple[str, ...]:
-    """The scope as it is without the example pages."""
-    if settings.scope:
-        return settings.scope
     plan = plan_of(replace(settings, seeds=seeds))
-    return tuple(dict.fromkeys(seed.split("/")[2] for seed in plan.seeds))
+    found = (url for url in map(canonical, examples) if not isinstance(url, Reason))
+    inside = (url for url in found if refuse(url, plan.rules) is None)
+    scope = settings.scope or tuple(dict.fromkeys(map(host_of, plan.seeds)))
+    return replace(settings, seeds=tuple(dict.fromkeys((*seeds, *inside))), scope=scope)
 
 
-def guide_for(engine: Engine, settings: CrawlSettings) -> TopicGuide | None:
-    """The guide of a crawl with these settings, as it was when the last run ended; None where none looks for anything.
+def guide_for(engine: Engine, settings: CrawlSettings) -> TopicGuide:
+    """The guide of a crawl by the settings of `settings_for`, as it was when the last run ended.
 
     TopicError for a topic that is not there or whose file is not valid.
     """
-    strategy = strategy_of(settings)
-    if strategy not in FOCUSED:
-        return None
-    engine.progress.note(f"the crawl looks for {settings.topic} by {strategy}")
     plan = plan_of(settings)
-    guide = TopicGuide(means_of(engine, settings, plan))
+    engine.progress.note(f"the crawl looks for {settings.topic} by {plan.strategy}")
+    guide = TopicGuide(means_of(engine, settings.topic, plan))
     table = engine.store.judgements
     with engine.progress.task("topic", table.count()) as advance:
         wanted = guide.restore(table.all(), advance)
@@ -123,17 +112,17 @@ def from_archive(
     return page.url_id, replace(given, strategy=BEFORE)
 
 
-def means_of(engine: Engine, settings: CrawlSettings, plan: CrawlPlan) -> GuideConfig:
-    """What the guide is made of."""
+def means_of(engine: Engine, name: str, plan: CrawlPlan) -> GuideConfig:
+    """What the guide of a crawl for the topic `name` is made of. TopicError for a topic that cannot be read."""
     files = TopicFiles(engine.settings.data_dir)
-    topic, strategy = files.read(settings.topic), strategy_of(settings)
+    topic = files.read(name)
     cut = cut_by(segmenter_of(engine.store.lexicon.latest(), (term.text for term in topic.terms)))
     words = topic_words(topic, cut)
     given = given_by(engine, topic, cut)
     return GuideConfig(
-        strategy=strategy,
+        strategy=plan.strategy,
         topic=topic.name,
-        focus=made(strategy, words, given, topic.automatic),
+        focus=made(plan.strategy, words, given, topic.automatic),
         read=lambda page: words_of(example_of(page), cut),
         cut=cut,
         first=frozenset(plan.seeds),

@@ -1,6 +1,7 @@
 """The whole loop on real local servers, with a working table in memory."""
 
 import itertools
+import pickle
 import threading
 import time
 from collections import Counter
@@ -15,8 +16,10 @@ from crawler.crawl import Progress, crawl
 from crawler.crawl_plan import check_contact, plan_of
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicAddresses
+from crawler.schedule.queues import QUEUE_POLICIES, shard_of
 from crawler.settings import CrawlSettings
 from crawler.strategies import STRATEGIES, Relevance
+from crawler.urls.canonical import host_of
 from docstore.errors import PlumblineError, SettingsError, StoreError
 from docstore.model import Kind, Page, Reason, StageReport
 from tests.crawler_fakes import MemoryTable, settings
@@ -372,7 +375,7 @@ def test_laws_of_strategies(name: str) -> None:
         ({"seeds": ("http://h/a.pdf",)}, "is not a page"),
         ({"scope": ("other.test",)}, "http://h/ lies outside its own scope"),
         ({"scope": ("a b",)}, "crawl.scope: 'a b'"),
-        ({"threads": 0}, "crawl.threads must be at least 1, not 0"),
+        ({"threads": 0}, "crawl.threads must be more than 0, not 0"),
         ({"delay": float("nan")}, "crawl.delay"),
         ({"minutes": 0}, "crawl.minutes must be more than 0"),
         ({"queue_policy": "md5"}, "crawl.queue_policy must be one of hflp, elf, host"),
@@ -402,7 +405,7 @@ def test_settings_that_cannot_be_followed(changes: dict[str, object], complaint:
 def test_real_sites_are_told_who_asks(seed: str, inside: tuple[str, ...], contact: str, is_refused: bool) -> None:
     made = CrawlSettings(seeds=(seed,), inside_hosts=inside, contact=contact)
     with pytest.raises(SettingsError, match="contact is empty") if is_refused else nullcontext():
-        check_contact(plan_of(made), made)
+        check_contact(plan_of(made))
 
 
 def test_a_plan() -> None:
@@ -410,6 +413,17 @@ def test_a_plan() -> None:
     assert plan.seeds == ("http://news.test/", "http://b.test/x/")
     assert [scope.host for scope in plan.rules.scopes] == ["news.test", "www.news.test", "b.test", "www.b.test"]
     assert plan.queues == "hflp/101"
+
+
+@pytest.mark.parametrize("policy", QUEUE_POLICIES)
+def test_a_plan_goes_to_other_processes_as_it_is(policy: str) -> None:
+    plan = plan_of(settings("http://a.test/", queue_policy=policy, processes=3, quiet_hours="08:00-9:30"))
+    assert (plan.quiet, plan.agent) == ((480, 570), "Plumbline")
+    urls = [f"http://host{number % 7}.test/{number}" for number in range(50)]
+    queues = [plan.queue_of(url) for url in urls]
+    there = pickle.loads(pickle.dumps(plan))
+    assert [there.queue_of(url) for url in urls] == queues
+    assert len({(host_of(url), shard_of(queue, 3)) for url, queue in zip(urls, queues, strict=True)}) == 7
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def quiet() -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def renderer(quiet: Site) -> Iterator[Renderer]:
     made = rendered(quiet, total_timeout=2.0)
-    found = Renderer(Fetcher(made, PublicAddresses(made.inside_hosts)), made, lambda: 0.0)
+    found = Renderer(Fetcher(made, PublicAddresses(made.inside_hosts)), plan_of(made), lambda: 0.0)
     yield found
     found.close()
 

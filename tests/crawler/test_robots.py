@@ -137,17 +137,17 @@ def answer(status: int, body: bytes = b"", failure: Outcome | None = None) -> Ro
 
 def test_kept_for_a_day_also_across_runs(clock: Clock) -> None:
     table = MemoryTable()
-    robots = Robots(table, settings("http://h/"), clock)
+    robots = Robots(table, "Plumbline", clock)
     assert robots.rules("http://h") is None
     robots.learn(answer(200, FORBID))
-    for known in (robots, Robots(table, settings("http://h/"), clock)):
+    for known in (robots, Robots(table, "Plumbline", clock)):
         assert known.rules("http://h").refuse("http://h/x") == Outcome(Reason.ROBOTS_FORBIDDEN)
     clock.now += KEPT
     assert robots.rules("http://h") is None
 
 
 def test_a_clock_set_back_does_not_keep_it_for_longer(clock: Clock) -> None:
-    robots = Robots(MemoryTable(), settings("http://h/"), clock)
+    robots = Robots(MemoryTable(), "Plumbline", clock)
     robots.learn(answer(200, FORBID))
     clock.now -= 10 * KEPT
     assert robots.rules("http://h") is None
@@ -155,7 +155,7 @@ def test_a_clock_set_back_does_not_keep_it_for_longer(clock: Clock) -> None:
 
 def test_a_failure_lasts_minutes_and_is_not_stored(clock: Clock) -> None:
     table = MemoryTable()
-    robots = Robots(table, settings("http://h/"), clock)
+    robots = Robots(table, "Plumbline", clock)
     robots.learn(answer(0, failure=Outcome(Reason.UNREACHABLE, "refused")))
     assert robots.rules("http://h").refuse("http://h/x") == Outcome(Reason.UNREACHABLE, "refused")
     assert table.stored_robots == {}
@@ -164,7 +164,7 @@ def test_a_failure_lasts_minutes_and_is_not_stored(clock: Clock) -> None:
 
 
 def test_an_older_copy_stays_in_force_while_no_new_one_can_be_had(clock: Clock) -> None:
-    robots = Robots(MemoryTable(), settings("http://h/"), clock)
+    robots = Robots(MemoryTable(), "Plumbline", clock)
     robots.learn(answer(200, b"User-agent: *\nDisallow: /a"))
     clock.now += 2 * KEPT
     robots.learn(answer(503))

@@ -15,7 +15,7 @@ from crawler.crawl import crawl
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicAddresses
 from crawler.pages.soft_404 import is_soft_404
-from crawler.parallel.recorder import Recorder
+from crawler.parallel.recorder import BATCH, Recorder
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.lastmod import BELIEVED_FOR, LastmodTrust, dropped
 from crawler.sitemaps.sitemaps import SitemapEntry
@@ -229,6 +229,21 @@ def test_batches_are_recorded_in_order_and_an_error_stops_them() -> None:
         recorder.recorded(wait=True)
     recorder.close()
     assert seen == [[0], [1]]
+
+
+def test_visits_are_recorded_when_there_are_enough_or_the_first_is_old_enough() -> None:
+    seen: list[list[int]] = []
+    recorder = Recorder(lambda batch: seen.append(list(batch)))  # type: ignore[arg-type]
+    for number in range(BATCH + 1):
+        recorder.add(number)  # type: ignore[arg-type]
+    recorder.flush(age=60.0)
+    assert [len(batch) for batch in recorder.recorded(wait=True)] == [BATCH]
+    assert recorder.has_work
+    recorder.flush()
+    recorder.recorded(wait=True)
+    assert not recorder.has_work
+    recorder.close()
+    assert seen == [list(range(BATCH)), [BATCH]]
 
 
 def test_a_batch_whose_handing_in_was_interrupted_is_recorded_once() -> None:
