@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.focus_graph import Graph
-from crawler.guide import LinkWords, PageWords, TopicWords
-from crawler.strategy import Relevance
+from crawler.guide import LinkWords, PageWords, Relevance, TopicWords
 from text.sparse import cosine
 
 DECAY = 0.5  # of what is inherited (Shark-search)

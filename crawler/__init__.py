@@ -15,6 +15,7 @@ Open `crawl.py` first, then `crawl_loop.py`: take, fetch, keep, follow. The fold
     sitemaps/   what a site says it has: sitemaps, feeds, and whether their dates can be believed
     parallel/   the threads that fetch, the thread that records, several processes over one table
 
-What is worth following is up to a strategy (`strategies.py`); a crawl for a topic has a guide (`guide.py`, `focused/`).
+What is worth following is up to the guide of a crawl for a topic (`guide.py`, `focused/`); without one a crawl is
+breadth first.
 docs/crawling.md has the rules.
 """

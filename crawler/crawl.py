@@ -8,9 +8,9 @@ from typing import Protocol, runtime_checkable
 from crawler.crawl_context import CrawlContext, add_seeds
 from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import check_contact, plan_of
+from crawler.guide import Guide
 from crawler.host_suggestions import with_added
 from crawler.http.fetch import Fetcher
-from crawler.packed_reading import Guide
 from crawler.parallel.coordination import SingleProcess
 from crawler.parallel.shards import OpenedElsewhere, crawl_in_processes
 from crawler.progress import Progress, Tell

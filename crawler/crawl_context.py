@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawler.crawl_plan import CrawlPlan
+from crawler.guide import SEED_PRIORITY as GUIDED_SEED_PRIORITY
+from crawler.guide import Guide
 from crawler.host_suggestions import HostSuggestions
 from crawler.http.fetch import Fetcher
-from crawler.packed_reading import SEED_PRIORITY as GUIDED_SEED_PRIORITY
-from crawler.packed_reading import Guide
 from crawler.parallel.coordination import Coordinator
 from crawler.progress import Tally, Tell
 from crawler.schedule.forecast import PACES, Paces

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crawler.crawl_context import CrawlContext
-from crawler.guided_strategy import Guided
 from crawler.parallel.fetch_pool import Done, FetchPool, Job, JobKind, PageDone, Reader
 from crawler.parallel.recorder import BATCH_AGE, Recorder
 from crawler.progress import GOOD, Reporter
@@ -23,7 +22,6 @@ from crawler.schedule.origin_requests import OriginRequests
 from crawler.schedule.result_handler import ResultHandler
 from crawler.schedule.retries import Retries, is_trouble
 from crawler.schedule.throttle import NEVER, HostThrottle
-from crawler.strategies import STRATEGIES
 from docstore.errors import PlumblineError
 from docstore.frontier.table import NewUrl, Visit
 from docstore.model import FrontierEntry, Kind, Outcome, Reason
@@ -58,8 +56,7 @@ class CrawlLoop:
         else:
             frontier = Frontier(table, throttle, before, mine)
         revisit = replace(plan.revisit, rates=table.change_rates() if isinstance(table, CountedTable) else {})
-        strategy = Guided(context.guide) if context.guide else STRATEGIES["breadth_first"]()
-        results = ResultHandler(context, strategy, revisit)
+        results = ResultHandler(context, revisit)
         return cls(context, frontier, throttle, FetchPool(plan.threads, reader), results)
 
     def work(self) -> None:

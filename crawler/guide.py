@@ -1,22 +1,33 @@
-"""What a focused strategy sees and says: words of fetched pages and of their links, a topic; judgements, priorities.
+"""All that a crawl knows of topics: who judges its pages and links (`Guide`), and pages and links as words.
 
+    Page, links -> PageReading (worker threads) -> Guide.judge -> PageDecision, kept with the visit
     PageWords   title 玄武岩, description, blocks ("title", ...), ("content", ...), ("anchor", ...)
     LinkWords   http://..., anchor 火成岩, context 玄武岩 是 一种 喷出 的 ...
-    Topic       name 地质, example pages, terms that the operator confirmed
+    TopicWords  name 地质, example pages, terms that the operator confirmed
 
-A focus never sees bytes, hosts it has not fetched, nor labels. Segmentation is done at the edge, once.
+A strategy (`FocusedStrategy`) never sees bytes, hosts it has not fetched, nor labels. Segmentation is done at the edge,
+once; what was read is kept as bytes (`packed`), so that another strategy can be shown it later. A crawl without a guide
+is breadth first: it keeps everything, and links nearer to a seed come first (Wang Du 2019).
 """
 
+import json
+import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Protocol
+from typing import Any, Protocol
 
-from crawler.strategy import Relevance
+from docstore.errors import StoreError
+from docstore.frontier.focused_decisions import PageDecision
+from docstore.model import Link, Page
+
+SEED_PRIORITY = 1e9  # seeds come before whatever a strategy promises
 
 Words = tuple[str, ...]
+Cut = Callable[[str], Words]
+"""Text to words, lower case: what the strategies compare."""
 
 TITLE, CONTENT, ANCHOR, NAVIGATION, OTHER = "title", "content", "anchor", "navigation", "other"
 KINDS = (TITLE, CONTENT, ANCHOR, NAVIGATION, OTHER)
@@ -99,8 +110,24 @@ class TopicWords:
         return found | dict.fromkeys((*self.professional, *self.name), 1.0)
 
 
+@dataclass(frozen=True)
+class PageReading:
+    """A fetched page as words, with its links (each URL once, none to the page itself)."""
+
+    page: PageWords
+    links: tuple[LinkWords, ...] = ()
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """Is the page worth keeping, and how relevant is it (0 hopeless, 1 certain)?"""
+
+    keep: bool
+    score: float
+
+
 class FocusedStrategy(Protocol):
-    """A focused strategy. One thread calls, for one page at a time: keep, link_priorities, learn, rescored."""
+    """A strategy for a topic. One thread calls, for one page at a time: keep, link_priorities, learn, rescored."""
 
     def keep(self, page: PageWords) -> Relevance:
         """Judge a fetched page. The score is in 0 to 1."""
@@ -115,3 +142,50 @@ class FocusedStrategy(Protocol):
 
     def rescored(self) -> Mapping[str, float]:
         """URLs not fetched yet whose priority has changed since the last call, with the new one."""
+
+
+class Guide(Protocol):
+    """Who judges the pages and links of a crawl for a topic, by a strategy (`focused.topic_guide.TopicGuide`)."""
+
+    def read(self, page: Page, links: Sequence[Link]) -> PageReading:
+        """A page and its links as words; in any thread."""
+
+    def judge(self, reading: PageReading, anchors: Mapping[str, str]) -> PageDecision:
+        """What to make of a fetched page. `anchors` has the text of each of its links. In one thread."""
+
+    def priority(self, url: str) -> float | None:
+        """How soon to fetch a URL; None: not at all, as far as is known. In the thread that judges."""
+
+
+def read_links(page_url: str, links: Sequence[Link], cut: Cut) -> tuple[LinkWords, ...]:
+    """The links of a page as words; those to itself tell nothing."""
+    return tuple(LinkWords(link.url, cut(link.anchor), cut(link.context)) for link in links if link.url != page_url)
+
+
+def packed(reading: PageReading) -> bytes:
+    """The reading as bytes, about a third of the page's text; `unpacked` gives it back.
+
+    zlib of {"url": ..., "title": [...], "description": [...], "blocks": [["content", 0.4, [...]], ...], "links": [[url,
+    [...], [...]], ...]}
+    """
+    page = reading.page
+    row = {
+        "url": page.url,
+        "title": page.title,
+        "description": page.description,
+        "blocks": [(block.kind, block.weight, block.words) for block in page.blocks],
+        "links": [(link.url, link.anchor, link.context) for link in reading.links],
+    }
+    return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass"), 3)
+
+
+def unpacked(data: bytes) -> PageReading:
+    """The reading that was packed. StoreError for other bytes."""
+    try:
+        row: dict[str, Any] = json.loads(zlib.decompress(data).decode("utf-8", "surrogatepass"))
+        blocks = tuple(WordBlock(kind, tuple(words), weight) for kind, weight, words in row["blocks"])
+        page = PageWords(row["url"], tuple(row["title"]), tuple(row["description"]), blocks)
+        links = tuple(LinkWords(url, tuple(anchor), tuple(context)) for url, anchor, context in row["links"])
+    except (zlib.error, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"what a focused crawl remembers of a page is damaged: {error}") from error
+    return PageReading(page, links)

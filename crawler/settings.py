@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 from crawler.schedule.bloom import FILTERS
 from crawler.schedule.queues import QUEUE_POLICIES
-from crawler.strategies import STRATEGIES
 from docstore.errors import SettingsError
 
 T = TypeVar("T")
 DEFAULT_QUEUES = 101
 AUTO = "auto"
+BREADTH_FIRST = "breadth_first"
 FOCUSED = ("fused", "semantic", "topic_library", "semantic_tree", "static_keywords", "vsm")
 """The names of `focused.strategies.FOCUSES`, without all that it loads."""
 
@@ -104,7 +104,7 @@ class CrawlSettings:
         AUTO,
         "which pages are worth keeping and which links come first: breadth_first, or for a topic fused, semantic, "
         "topic_library, semantic_tree, static_keywords, vsm; auto: fused where there is a topic",
-        names=(AUTO, *STRATEGIES, *FOCUSED),
+        names=(AUTO, BREADTH_FIRST, *FOCUSED),
     )
     inside_hosts: tuple[str, ...] = setting(
         (),
@@ -117,7 +117,7 @@ def strategy_of(settings: CrawlSettings) -> str:
     """The strategy that the settings mean. SettingsError where one needs a topic and there is none."""
     named = settings.strategy
     if named == AUTO:
-        return FOCUSED[0] if settings.topic else "breadth_first"
+        return FOCUSED[0] if settings.topic else BREADTH_FIRST
     if named in FOCUSED and not settings.topic:
         raise SettingsError(f"crawl.strategy = {named!r} looks for a topic: name one in crawl.topic (plumb topic init)")
     return named

@@ -333,7 +333,7 @@ judged = Table(
     Column("topic", String(100), nullable=False),
     Column("score", Float, nullable=False),
     Column("kept", Integer, nullable=False),  # 1 where it was
-    Column("words", LargeBinary, nullable=False),  # see crawler/packed_reading.py
+    Column("words", LargeBinary, nullable=False),  # see crawler/guide.py
     Index("judged_by_seq", "seq"),
 )
 

@@ -104,8 +104,11 @@ def refresh(engine: Engine, url: str) -> Trace:
 
 def fetch_again(engine: Engine, entry: FrontierEntry) -> StageReport:
     """A crawl of this page alone, by the rules of any other: where the crawl looks for a topic, the page is judged."""
-    with engine.lock("crawl"), closing(Fetcher(engine.settings.crawl, engine.addresses)) as fetcher:
-        settings, guide = stages.looking_for_topic(engine)
+    with (
+        engine.lock("crawl"),
+        closing(Fetcher(engine.settings.crawl, engine.addresses)) as fetcher,
+        stages.looking_for_topic(engine) as (settings, guide),
+    ):
         table, seen = OnePage(engine.store.frontier, entry), engine.settings.data_dir / "seen.bloom"
         return run_crawl(table, fetcher, settings, seen, guide=guide)
 

@@ -15,13 +15,13 @@ The loop closes over time: a published lexicon re-segments the documents that co
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
 
 from crawler.crawl import crawl as run_crawl
+from crawler.guide import Guide
 from crawler.http.fetch import Fetcher
-from crawler.packed_reading import Guide
 from crawler.progress import Progress
 from crawler.settings import FOCUSED, CrawlSettings, strategy_of
 from docstore.articles.table import ArticleTable
@@ -52,8 +52,11 @@ FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth 
 
 def crawl(engine: Engine, watch: Callable[[Progress], None] | None = None) -> StageReport:
     """Ask every URL that is due, follow what is worth following; `watch` is told now and then how far it is."""
-    with engine.lock("crawl"), closing(Fetcher(engine.settings.crawl, engine.addresses)) as fetcher:
-        settings, guide = looking_for_topic(engine)
+    with (
+        engine.lock("crawl"),
+        closing(Fetcher(engine.settings.crawl, engine.addresses)) as fetcher,
+        looking_for_topic(engine) as (settings, guide),
+    ):
         seen = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.trust_clock(time.time())
         engine.store.frontier.desk.deepen(settings.depth)
@@ -63,14 +66,22 @@ def crawl(engine: Engine, watch: Callable[[Progress], None] | None = None) -> St
             return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=tell, guide=guide)
 
 
-def looking_for_topic(engine: Engine) -> tuple[CrawlSettings, Guide | None]:
-    """The crawl's settings, and who judges pages and links, where it looks for a topic."""
+@contextmanager
+def looking_for_topic(engine: Engine) -> Iterator[tuple[CrawlSettings, Guide | None]]:
+    """The crawl's settings, and who judges pages and links, where it looks for a topic; what that one has learned is
+    kept at the end."""
     if strategy_of(engine.settings.crawl) not in FOCUSED:
-        return engine.settings.crawl, None
+        yield engine.settings.crawl, None
+        return
     from pipeline.topic.guide import guide_for, settings_for  # scikit-learn: a crawl without a topic does without
 
     settings = settings_for(engine)
-    return settings, guide_for(engine, settings)
+    guide = guide_for(engine, settings)
+    try:
+        yield settings, guide
+    finally:
+        if guide is not None:
+            guide.save()
 
 
 def extract(engine: Engine) -> StageReport:

@@ -1,6 +1,6 @@
 """The prior of `fused`, learned from topics whose pages are known: `python -m benchmarks.training.focus [DATA]`.
 
-replay      every label that teaches with the weights so far; at every look the features are written down
+replay      every label that teaches with the weights so far; at every refit the features are written down
 fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
             against a page, and counts (length, links) are looked at only beside those of the other pages
             a softmax over each frontier puts relevant URLs first
@@ -17,7 +17,7 @@ import json
 import multiprocessing
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,13 +33,12 @@ from benchmarks.focus_graph import Graph, cut_latin, load
 from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.results import SHARED
-from crawler.guide import PageWords, TopicWords, Words
-from crawler.strategy import Relevance
+from crawler.guide import PageWords, Relevance, TopicWords, Words
 from focused.fused.crawl_graph import Floats, Ints
 from focused.fused.link_features import FEATURES
 from focused.fused.page_features import FIRST_SIGHT, OWN, PAGE_FEATURES, Priors, shipped
 from focused.fused.pretrained_prior import FILE, prior_of
-from focused.fused.strategy import Fused, Look
+from focused.fused.strategy import Fused, Refit
 
 OTHERS = 60
 OTHER_PAGES = (40, 300)  # of labels that are taken as a topic
@@ -60,8 +59,8 @@ Weights = dict[str, dict[str, dict[str, float]]]
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a look taught: the fetched pages' features as they are and relative, the same of those that came since the
-    look before as they were first seen (`sights`), the frontier's, and their labels.
+    """What a refit taught: the fetched pages' features as they are and relative, the same of those that came since the
+    refit before as they were first seen (`sights`), the frontier's, and their labels.
 
     Of the frontier there are the best and a sample of the others; `links_weights` says how many each stands for.
     """
@@ -79,7 +78,7 @@ class Lesson:
 
 
 class Recorder(Fused):
-    """`fused`, which writes down what it knew of its pages and of the frontier at every look."""
+    """`fused`, which writes down what it knew of its pages and of the frontier at every refit."""
 
     def __init__(self, topic: TopicWords, name: tuple[str, str], relevant: frozenset[str], priors: Priors) -> None:
         super().__init__(topic, priors)
@@ -90,25 +89,25 @@ class Recorder(Fused):
 
     def keep(self, page: PageWords) -> Relevance:
         judgement = super().keep(page)
-        if self._look is not None and page.url not in self._examples:
-            row = self._look.judge.sight(page, self._bag)
-            self._sights.append((row, self._look.judge.scale(row), float(page.url in self._relevant)))
+        if self._refit is not None and page.url not in self._examples:
+            row = self._refit.classifier.sight(page, self._bag)
+            self._sights.append((row, self._refit.classifier.scale(row), float(page.url in self._relevant)))
         return judgement
 
-    def _looked(self, look: Look, frontier: list[int], rows: Floats) -> None:
-        super()._looked(look, frontier, rows)
-        draw = np.random.default_rng(look.pages)
+    def _refitted(self, refit: Refit, frontier: list[int], rows: Floats) -> None:
+        super()._refitted(refit, frontier, rows)
+        draw = np.random.default_rng(refit.pages)
         pages = draw.permutation(np.flatnonzero(self._is_example.values == 0))[:MAX_A_LOOK]
-        if look.scale is None or not len(pages):
+        if refit.scale is None or not len(pages):
             return
-        relative = look.scale(rows)
+        relative = refit.scale(rows)
         some, weights = drawn(relative @ self._priors.link.relative, draw)
         self.lessons.append(
             Lesson(
                 self._name,
-                look.judge.rows[pages],
-                look.judge.scale(look.judge.rows[pages]),
-                self._labels([self._memory.pages[page] for page in pages]),
+                refit.classifier.rows[pages],
+                refit.classifier.scale(refit.classifier.rows[pages]),
+                self._labels([self._graph.pages[page] for page in pages]),
                 *self._seen(),
                 relative[some],
                 self._labels([frontier[place] for place in some]),
@@ -117,7 +116,7 @@ class Recorder(Fused):
         )
 
     def _seen(self) -> tuple[Floats, Floats, Floats]:
-        """The pages that came since the last look, as they were first seen."""
+        """The pages that came since the last refit, as they were first seen."""
         seen, self._sights = self._sights, []
         rows = [
             np.vstack([one[part] for one in seen]) if seen else np.zeros((0, len(PAGE_FEATURES))) for part in (0, 1)
@@ -125,7 +124,7 @@ class Recorder(Fused):
         return rows[0], rows[1], np.array([label for _, _, label in seen])
 
     def _labels(self, nodes: Sequence[int]) -> Floats:
-        return np.array([float(self._memory.urls[node] in self._relevant) for node in nodes])
+        return np.array([float(self._graph.urls[node] in self._relevant) for node in nodes])
 
 
 def drawn(scores: Floats, draw: np.random.Generator) -> tuple[Ints, Floats]:
@@ -286,13 +285,13 @@ def mean_weights(fits: Sequence[Weights]) -> Weights:
     }
 
 
-def regression(looks: Sequence[tuple[Floats, Floats, Floats]], names: Sequence[str]) -> dict[str, dict[str, float]]:
+def regression(refits: Sequence[tuple[Floats, Floats, Floats]], names: Collection[str]) -> dict[str, dict[str, float]]:
     """The weights of a part. No likeness weighs below 0: a web that is unlike these could turn it round."""
     places = [PAGE_FEATURES.index(name) for name in names]
     alike = np.array([name not in COUNTS for name in names])
-    rows = np.vstack([np.hstack((own[:, places][:, alike], relative[:, places])) for own, relative, _ in looks])
-    labels = np.concatenate([labels for _, _, labels in looks])
-    counts = np.concatenate([np.full(len(labels), 1 / len(labels)) for _, _, labels in looks])  # a look counts as one
+    rows = np.vstack([np.hstack((own[:, places][:, alike], relative[:, places])) for own, relative, _ in refits])
+    labels = np.concatenate([labels for _, _, labels in refits])
+    counts = np.concatenate([np.full(len(labels), 1 / len(labels)) for _, _, labels in refits])  # a refit counts as one
     counts *= np.where(labels > 0, OF_TOPIC, 1.0)
     bounded = np.concatenate((np.ones(int(alike.sum()), dtype=bool), alike))
     bias, slopes = logistic(rows, labels, counts / counts.mean(), bounded)
@@ -327,14 +326,14 @@ def logistic(rows: Floats, labels: Floats, counts: Floats, bounded: NDArray[np.b
 
 def ranking(lessons: Sequence[Lesson]) -> dict[str, float]:
     """The weights of links: those that put relevant URLs before the others of the same frontier."""
-    looks = [one for one in lessons if one.link_labels.any()]
-    of_topic = Counter(one.topic for one in looks)
-    counts = np.array([1 / of_topic[one.topic] for one in looks])
-    starts = np.cumsum([0, *(len(one.link_labels) for one in looks)])
+    refits = [one for one in lessons if one.link_labels.any()]
+    of_topic = Counter(one.topic for one in refits)
+    counts = np.array([1 / of_topic[one.topic] for one in refits])
+    starts = np.cumsum([0, *(len(one.link_labels) for one in refits)])
     frontiers = Frontiers(
-        np.vstack([one.links for one in looks]),
-        np.concatenate([one.link_labels for one in looks]),
-        np.concatenate([one.link_weights for one in looks]),
+        np.vstack([one.links for one in refits]),
+        np.concatenate([one.link_labels for one in refits]),
+        np.concatenate([one.link_weights for one in refits]),
         starts[:-1],
         counts / counts.sum(),
     )

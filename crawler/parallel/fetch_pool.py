@@ -11,10 +11,10 @@ from enum import StrEnum
 from functools import lru_cache
 
 from crawler.crawl_plan import CrawlPlan
+from crawler.guide import Guide, PageReading
 from crawler.host_suggestions import MAX_ABROAD
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
-from crawler.packed_reading import Guide, PageReading
 from crawler.pages.content import NO_CONTENT, Content
 from crawler.pages.links import PageLinks, links_of
 from crawler.pages.soft_404 import is_soft_404

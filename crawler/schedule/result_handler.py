@@ -6,14 +6,13 @@ from random import Random
 from time import gmtime
 
 from crawler.crawl_context import CrawlContext
-from crawler.guided_strategy import Guided
 from crawler.pages.probes import Probing, probes_of
 from crawler.parallel.fetch_pool import PageDone
 from crawler.schedule.revisit import RevisitPolicy
-from crawler.strategies import ParentPage, Strategy
 from crawler.urls.canonical import host_of, refuse
 from crawler.urls.run_deduplicator import RunDeduplicator
 from crawler.urls.traps import TrapWatch, shape_trap
+from docstore.frontier.focused_decisions import PageDecision
 from docstore.frontier.table import NewUrl, Visit
 from docstore.model import FrontierEntry, Host, Kind, Outcome, Reason
 
@@ -24,10 +23,10 @@ _MAX_CHAINS = 10_000
 class ResultHandler:
     """Judges the results of one run by its strategy; `revisit` says when pages are due again."""
 
-    def __init__(self, context: CrawlContext, strategy: Strategy, revisit: RevisitPolicy) -> None:
+    def __init__(self, context: CrawlContext, revisit: RevisitPolicy) -> None:
         self._context = context
         self._plan = context.plan
-        self._strategy = strategy
+        self._guide = context.guide
         self._revisit = revisit
         self._seen = context.seen
         self._tally = context.tally
@@ -41,11 +40,6 @@ class ResultHandler:
 
     def to_visit(self, done: PageDone) -> Visit:
         """The visit that a finished fetch amounts to."""
-        if isinstance(self._strategy, Guided):
-            return self._strategy.visit(done, self._judged)
-        return self._judged(done)
-
-    def _judged(self, done: PageDone) -> Visit:
         entry, result = done.job.entry, done.result
         chain = self._chains.pop(entry.url, ())
         if result.redirect:
@@ -57,19 +51,25 @@ class ResultHandler:
                 self._watch(entry.host).page(entry.url, fresh=0.0, empty=True)
             return visit
         self._doubles.read(entry.url, done.content)
-        judgement = self._strategy.keep(result.page)
-        parent = ParentPage(entry, result.page, judgement)
-        links = (*self._followed(parent, done), *self._original(entry, done.canonical))
-        if done.noindex:
-            outcome = Outcome(Reason.FETCHED, "asks not to be shown, not kept")
-            return replace(visit, outcome=outcome, links=links, gone=bool(entry.digest))
-        if entry.kind not in (Kind.SEED, Kind.HUB) and self._doubles.has_said(done.canonical, done.content):
-            double = self.visit(entry, Outcome(Reason.DUPLICATE, f"the same as {done.canonical}"[:300]))
-            return replace(double, links=links, gone=bool(entry.digest))
-        if not judgement.keep:
-            return replace(visit, outcome=Outcome(Reason.FETCHED, "not relevant, not kept"), links=links)
-        self._strategy.learn(result.page)
-        return replace(visit, page=result.page, links=links)
+        decision = self._decision(done)
+        links = (*self._followed(entry, done), *self._original(entry, done.canonical))
+        is_double = entry.kind not in (Kind.SEED, Kind.HUB) and self._doubles.has_said(done.canonical, done.content)
+        if is_double and not done.noindex:
+            visit = self.visit(entry, Outcome(Reason.DUPLICATE, f"the same as {done.canonical}"[:300]))
+        elif decision is not None and not decision.kept:
+            detail = f"{decision.strategy} gives it {decision.score:.3f} for {decision.topic}"
+            visit = replace(visit, outcome=Outcome(Reason.OFF_TOPIC, detail))
+        elif done.noindex:
+            visit = replace(visit, outcome=Outcome(Reason.FETCHED, "asks not to be shown, not kept"))
+        else:
+            return replace(visit, page=result.page, links=links, guidance=decision)
+        return replace(visit, links=links, gone=bool(entry.digest), guidance=decision)
+
+    def _decision(self, done: PageDone) -> PageDecision | None:
+        """What the guide makes of a page; None where there is none, and all is kept."""
+        if self._guide is None or done.reading is None:
+            return None
+        return self._guide.judge(done.reading, {link.url: link.anchor for link in done.links})
 
     def visit(self, entry: FrontierEntry, outcome: Outcome) -> Visit:
         """A visit with nothing but its outcome."""
@@ -146,26 +146,26 @@ class ResultHandler:
         self._count_new(new)
         return new
 
-    def _followed(self, parent: ParentPage, done: PageDone) -> tuple[NewUrl, ...]:
+    def _followed(self, parent: FrontierEntry, done: PageDone) -> tuple[NewUrl, ...]:
         """The new ones among a page's links, with their priorities."""
         by_url = {link.url: link for link in done.links}
         new = self._seen.new_among(by_url)
         known = by_url.keys() - set(new)
-        fresh = self._doubles.new_share(parent.entry.url, done.content)
+        fresh = self._doubles.new_share(parent.url, done.content)
         new = self._single(new, known)
-        is_same = self._doubles.is_same(parent.entry.url, done.content)
-        self._watch(parent.entry.host).page(parent.entry.url, fresh, new, is_same)
+        is_same = self._doubles.is_same(parent.url, done.content)
+        self._watch(parent.host).page(parent.url, fresh, new, is_same)
         self._watch_known(parent, known)
         followed: list[NewUrl] = []
-        depth, number, queue_of = parent.entry.depth + 1, parent.entry.url_id, self._plan.queue_of
+        depth, number, queue_of = parent.depth + 1, parent.url_id, self._plan.queue_of
         for url in new:
             link = by_url[url]
-            priority = self._strategy.link_priority(parent, link)
+            priority = self._guide.priority(url) if self._guide else -float(depth)
             if priority is None:
                 continue
             host = host_of(url)
             made = NewUrl(url, host, queue_of(url), depth, Kind.UNKNOWN, priority, number, link.anchor, link.context)
-            if self._is_free(made, host, parent.entry):
+            if self._is_free(made, host, parent):
                 followed.append(made)
         self._count_new(followed)
         return tuple(followed)
@@ -182,12 +182,12 @@ class ResultHandler:
             self._tally.refused["another form of a known URL"] += len(new) - len(single)
         return single
 
-    def _watch_known(self, parent: ParentPage, known: set[str]) -> None:
+    def _watch_known(self, parent: FrontierEntry, known: set[str]) -> None:
         """What speaks for a family: its own pages are articles, and lead to pages that are known."""
-        watch = self._watch(parent.entry.host)
-        if parent.entry.kind is Kind.ARTICLE:
-            watch.article(parent.entry.url)
-        watch.known_links(parent.entry.url, known)
+        watch = self._watch(parent.host)
+        if parent.kind is Kind.ARTICLE:
+            watch.article(parent.url)
+        watch.known_links(parent.url, known)
 
     def _is_free(self, made: NewUrl, host: Host, parent: FrontierEntry) -> bool:
         trap = shape_trap(made.url, self._year) or self._watch(host).link(made.url, parent.url, known=False)

@@ -1,4 +1,4 @@
-"""What a focused crawl thought of pages and links. Its state is not kept: it is made of these rows again at each start.
+"""What a focused crawl thought of pages and links. Its state can be made of these rows again at each start.
 
 Guidance   all that one judged page led to      crawler -> kept with its visit, in the same transaction
 Judged     a page as it was judged              -> crawler (at start), operator
@@ -81,9 +81,9 @@ class DecisionTable:
         self._database = database
         self._clock = clock
 
-    def all(self) -> Iterator[StoredDecision]:
-        """Every judged page in the order of judging, some at a time (memory stays bounded)."""
-        last = (-1, -1)
+    def all(self, since: int = 0) -> Iterator[StoredDecision]:
+        """Every judged page in the order of judging, from a place on; some at a time, so that memory stays bounded."""
+        last = (since, -1)
         while True:
             later = (judged.c.seq > last[0]) | ((judged.c.seq == last[0]) & (judged.c.url_id > last[1]))
             query = _JUDGED.where(later).order_by(judged.c.seq, judged.c.url_id).limit(_ROWS)
@@ -94,10 +94,11 @@ class DecisionTable:
                 return
             last = (rows[-1].seq, rows[-1].url_id)
 
-    def count(self) -> int:
-        """How many pages were judged."""
+    def count(self, before: int | None = None) -> int:
+        """How many pages were judged; only those before a place in the order, if it is given."""
+        query = select(func.count()).select_from(judged)
         with self._database.read() as connection:
-            return connection.scalar(select(func.count()).select_from(judged)) or 0
+            return connection.scalar(query if before is None else query.where(judged.c.seq < before)) or 0
 
     def unread(self, most: int) -> list[PendingPage]:
         """Pages that are kept and that no focused crawl has judged, the newest `most`, the oldest of them first."""

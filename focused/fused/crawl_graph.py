@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, islice, repeat
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -54,7 +54,11 @@ class Column(Generic[Number]):
 
 
 class WordRows:
-    """The distinct words of each link, as numbers."""
+    """The distinct words of each link, as numbers.
+
+    _ids   (words of all links,) int64  numbers of words, -1 for none
+    _ends  (links + 1,) int64           where each link's words end, after a 0
+    """
 
     def __init__(self) -> None:
         self._ids = Column(np.int64)
@@ -78,27 +82,43 @@ class WordRows:
 
 @dataclass
 class CrawlGraph:
-    """Grows with every page; nothing is forgotten but the order of a page's words."""
+    """Grows with every page; nothing is forgotten but the order of a page's words.
+
+    path      (nodes,) int64    number in `paths`
+    depth     (nodes,) int64    steps from a seed
+    page_of   (nodes,) int64    page, -1 for none
+    degree    (pages,) int64    how many links it has
+    source    (links,) int64    page that it is on
+    target    (links,) int64    node that it leads to
+    _general  (words,) float64  share of pages of general language that hold it
+    """
 
     words: dict[str, int] = field(default_factory=lambda: defaultdict(count().__next__))  # a new one: the next number
     nodes: dict[str, int] = field(default_factory=dict)
     urls: list[str] = field(default_factory=list)  # of the nodes
     slugs: list[Sequence[str]] = field(default_factory=list)  # of the nodes: words of the URL
     paths: dict[str, int] = field(default_factory=dict)  # host and directory -> number
-    path: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: number in `paths`
-    depth: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: steps from a seed
-    page_of: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the nodes: page, -1 for none
+    path: Column[np.int64] = field(default_factory=partial(Column, np.int64))
+    depth: Column[np.int64] = field(default_factory=partial(Column, np.int64))
+    page_of: Column[np.int64] = field(default_factory=partial(Column, np.int64))
     into: list[list[int]] = field(default_factory=list)  # of the nodes: links that lead there
     pages: list[int] = field(default_factory=list)  # page -> node
-    titles: list[Ints] = field(default_factory=list)  # of the pages: distinct words
-    page_words: list[tuple[Ints, Floats]] = field(default_factory=list)  # word numbers, 1 + ln of their counts
+    titles: list[Ints] = field(default_factory=list)  # of the pages: (words,) int64, distinct
+    page_words: list[tuple[Ints, Floats]] = field(default_factory=list)  # (words,) int64; 1 + ln of their counts
     links_of: list[tuple[int, int]] = field(default_factory=list)  # of the pages: first link, one after the last
-    degree: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the pages: how many links
-    source: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the links: page
-    target: Column[np.int64] = field(default_factory=partial(Column, np.int64))  # of the links: node
+    degree: Column[np.int64] = field(default_factory=partial(Column, np.int64))
+    source: Column[np.int64] = field(default_factory=partial(Column, np.int64))
+    target: Column[np.int64] = field(default_factory=partial(Column, np.int64))
     anchors: WordRows = field(default_factory=WordRows)
     contexts: WordRows = field(default_factory=WordRows)
-    _general: Column[np.float64] = field(default_factory=partial(Column, np.float64))  # of the words
+    _general: Column[np.float64] = field(default_factory=partial(Column, np.float64))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"words": dict(self.words)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.words = defaultdict(count(len(self.words)).__next__, self.words)
 
     def bag(self, page: PageWords) -> tuple[Ints, Floats]:
         """The numbers of a page's own words, its URL' among them, and 1 + ln of their counts."""
@@ -182,7 +202,7 @@ class CrawlGraph:
         return self._general.values
 
     def held(self) -> tuple[Ints, Ints, Floats]:
-        """Every word that a page holds: the page, the word, 1 + ln of its count there."""
+        """Every word that a page holds, (words of all pages,) each: the page, the word, 1 + ln of its count there."""
         sizes = [len(ids) for ids, _ in self.page_words]
         return (
             np.repeat(np.arange(len(sizes)), sizes),
@@ -192,7 +212,7 @@ class CrawlGraph:
 
 
 def summed(owner: Ints, values: Floats, count: int) -> Floats:
-    """The sum of the values of each of `count` owners."""
+    """The sum of the values of each of `count` owners, (count,) float64; `owner` and `values` are of equal length."""
     return np.bincount(owner, weights=values, minlength=count).astype(np.float64)
 
 

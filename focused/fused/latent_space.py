@@ -25,11 +25,18 @@ FEEDBACK_ROUNDS = 3
 
 @dataclass(frozen=True)
 class LatentSpace:
-    """The pages of a moment in a latent space, rows of unit length, and the words that span it.
+    """The pages of a moment in a latent space, and the words that span it.
 
-    `columns` are the words that stand in two pages at least, `place` their place in `words` (-1 for others), `words`
-    their vectors, `idf` of all words; `weights` pages x columns, rows of unit length, `examples` those of the examples,
-    `core` what these have in common, `cosines` of each page with each example and, last, with the core.
+    pages      (pages, dimensions) float64          rows of unit length
+    words      (columns, dimensions) float64        vectors of the words that stand in two pages at least
+    columns    (columns,) int64                     numbers of those words
+    place      (words,) int64                       place of each word among `columns`, -1 for others
+    idf        (words,) float64                     of all words
+    frequency  (words,) float64                     how many pages hold each
+    weights    (pages, columns) float64, sparse     tf.idf, rows of unit length
+    examples   (examples, columns) float64, sparse  rows of `weights` of the examples
+    core       (columns,) float64                   what these have in common, of length 1
+    cosines    (pages, examples + 1) float64        of each page with each example and, last, with the core
     """
 
     pages: Floats
@@ -46,7 +53,10 @@ class LatentSpace:
 
 @dataclass(frozen=True)
 class TopicVerdict:
-    """A direction of the space and the two marks on it between which relevance rises from 0 to 1."""
+    """A direction of the space and the two marks on it between which relevance rises from 0 to 1.
+
+    direction  (dimensions,) float64
+    """
 
     direction: Floats
     low: float
@@ -57,13 +67,13 @@ class TopicVerdict:
         return np.clip(scaled(pages @ self.direction, self.low, self.high), 0.0, 1.0)
 
 
-def space_of(memory: CrawlGraph, examples: Ints, relevance: Floats) -> LatentSpace:
+def space_of(graph: CrawlGraph, examples: Ints, relevance: Floats) -> LatentSpace:
     """The latent space of the pages fetched so far, `examples` among them. `relevance` is what was thought of each."""
-    count = len(memory.pages)
-    pages, ids, counts = memory.held()
-    off_topic, size = 1 - relevance, len(memory.words)
+    count = len(graph.pages)
+    pages, ids, counts = graph.held()
+    off_topic, size = 1 - relevance, len(graph.words)
     frequency = summed(ids, np.ones(len(ids)), size)
-    idf = idf_of(summed(ids, off_topic[pages], size), float(off_topic.sum()), memory.general_pages())
+    idf = idf_of(summed(ids, off_topic[pages], size), float(off_topic.sum()), graph.general_pages())
     columns = np.flatnonzero(frequency >= 2)
     place = np.full(len(frequency), -1)
     place[columns] = np.arange(len(columns))
@@ -111,7 +121,11 @@ def latent(weights: sp.csr_matrix, size: int) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Folded:
-    """A page that came after the space was made: its place in it, and its cosines by tf.idf (`LatentSpace.cosines`)."""
+    """A page that came after the space was made.
+
+    latent   (dimensions,) float64    its place in it, of length 1
+    cosines  (examples + 1,) float64  by tf.idf, as `LatentSpace.cosines`
+    """
 
     latent: Floats
     cosines: Floats
@@ -131,7 +145,7 @@ def folded(space: LatentSpace, bag: tuple[Ints, Floats]) -> Folded:
     )
 
 
-def judge(space: LatentSpace, examples: Ints, name: Floats) -> TopicVerdict:
+def rocchio(space: LatentSpace, examples: Ints, name: Floats) -> TopicVerdict:
     """Rocchio: the query drawn toward what is most like it, some rounds. `examples` are pages, `name` says of
     each word how much it is one of the name."""
     start = query_of(space, examples, name)

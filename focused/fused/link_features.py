@@ -1,20 +1,10 @@
 """What speaks for a URL that was not fetched: the features of `fused`, by node, from the links that lead to it.
 
-    share, support, best_source     relevance of the pages that link to it (Zhou's description, Wu's parent)
-    links, by_degree, examples      how many those are; of pages with few links; of the example pages
-    terms, latent, words            its best anchor: by the topic's terms, in latent space, by who holds its words
-    near_*, all_*, from_*           the same for the text around its links, on average, summed, by relevant pages alone
-    hub, hubs                       how its sources' other links turned out
-    path                            how relevant the pages fetched from the same host and path are
-    walk                            how often a walk from relevant pages along links, either way, comes past its sources
-    name                            the words of the topic's name in its best anchor
-    taught_words, taught_latent     what its words promise by those of the URLs fetched so far (`link_text.py`)
-    walk_share                      of the long walks that come past it, how many began at relevant pages
-
-Each is centred and scaled over the frontier of the last look; what each counts, other topics have taught
-(`pretrained_prior.py`).
+Each is centred and scaled over the frontier of the last refit; what each counts, other topics have taught
+(`pretrained_prior.py`). Names and columns come from one table, `FEATURES`.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -26,44 +16,23 @@ from focused.fused.latent_space import LatentSpace
 from focused.fused.link_text import AROUND, LinkTextModel, Texts
 from focused.fused.page_rank import PageRank
 
-FEATURES = (
-    "share",
-    "support",
-    "best_source",
-    "links",
-    "by_degree",
-    "examples",
-    "terms",
-    "latent",
-    "words",
-    "near_terms",
-    "near_latent",
-    "near_words",
-    "best_near",
-    "all_latent",
-    "all_near",
-    "mean_words",
-    "from_latent",
-    "from_near",
-    "hub",
-    "hubs",
-    "path",
-    "walk",
-    "name",
-    "taught_words",
-    "taught_latent",
-    "walk_share",
-)
 CONTRAST = 0.5  # of the other pages' terms, subtracted from the topic's
 LEAST, MOST = -4.0, 6.0  # standard deviations that a feature can say
 
 
+# Columns of `LinkTexts`: what a link's anchor says, then the text around it, then its anchor by the name, then both.
+TERMS, LATENT, WORDS, NEAR_TERMS, NEAR_LATENT, NEAR_WORDS, NAME, TAUGHT_WORDS, TAUGHT_LATENT = range(9)
+
+
 @dataclass
 class LinkTexts:
-    """Numbers of each link: its anchor by terms, in latent space, by its words' relevance; its context by the same;
-    its anchor by the name; both by what was taught about words, and about latent space."""
+    """What the words of each link say.
 
-    values: Floats = field(default_factory=lambda: np.zeros((1024, 9)))
+    values  (room for links, 9) float64  the columns above: by the topic's terms, in latent space, by who holds the
+                                         words; by what was taught about words and about latent space (`link_text.py`)
+    """
+
+    values: Floats = field(default_factory=lambda: np.zeros((1024, TAUGHT_LATENT + 1)))
 
     def set(self, links: slice, rows: Floats) -> None:
         """Keep the numbers of these links."""
@@ -73,10 +42,13 @@ class LinkTexts:
 
 
 def word_scores(space: LatentSpace, relevance: Floats, name: Floats, lessons: LinkTextModel) -> Floats:
-    """What each word says of the topic, words x 8: by terms, in latent space, by what was taught about words and about
-    latent space, by the relevance of the pages that hold it, each times idf; its part of the name; idf; idf squared.
+    """What each word says of the topic.
 
-    `relevance` is of the space's pages; `name` says what part of the name each word is.
+    relevance  (pages,) float64     of the space's pages
+    name       (words,) float64     what part of the topic's name each word is
+    returns    (words, 8) float64   by terms, in latent space, by what was taught about words and about latent space, by
+                                    the relevance of the pages that hold it, each times idf; its part of the name; idf;
+                                    idf squared
     """
     base = float(relevance.mean())
     count = len(space.idf)
@@ -106,7 +78,7 @@ def spread(values: Floats, columns: Ints, count: int, other: float) -> Floats:
 
 
 def text_scores(texts: Texts, words: Floats) -> Floats:
-    """The numbers of LinkTexts for some links, from `word_scores`."""
+    """The rows of `LinkTexts` for some links, (links, 9) float64, from `word_scores`."""
     anchors, contexts = of_words(texts.anchors, words), of_words(texts.contexts, words)
     promised = anchors[:, [2, 3]] + AROUND * contexts[:, [2, 3]]
     return np.hstack((anchors[:, [0, 1, 4]], contexts[:, [0, 1, 4]], anchors[:, [5]], promised))
@@ -123,84 +95,154 @@ def of_words(rows: sp.csr_matrix, words: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Known:
-    """All that the features of a node are made of. `relevance` is by page, `examples` says which are."""
+    """All that the features of a node are made of.
 
-    memory: CrawlGraph
+    relevance  (pages,) float64  what was thought of each page
+    examples   (pages,) float64  1 for an example of the topic, else 0
+    """
+
+    graph: CrawlGraph
     texts: LinkTexts
     relevance: Floats
     company: PageRank
     examples: Floats
 
 
-def features(known: Known, nodes: list[int]) -> Floats:
-    """One row for each node, one column for each of FEATURES. Every node has a link that leads to it."""
-    memory, company, base = known.memory, known.company, known.company.base
-    into = [memory.into[node] for node in nodes]
-    sizes = np.array([len(links) for links in into])
-    links = np.fromiter(chain.from_iterable(into), np.int64, int(sizes.sum()))
-    source = memory.source.values[links]
-    groups = Groups(np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
-    relevance, text = known.relevance[source], known.texts.values.take(links, axis=0)
-    degree = np.sqrt(memory.degree.values[source])
-    # not all pages as an array: it would be made anew for every page of a crawl
-    source_nodes = np.fromiter(map(memory.pages.__getitem__, source.tolist()), np.int64, len(source))
-    hub, walk = company.hub(source), company.visits_of(source_nodes)
-    at = np.array(nodes)
-    support = groups.sum(relevance)
-    columns = (
-        (support + 2 * base) / (sizes + 2),
-        np.log1p(support),
-        groups.best(relevance),
-        np.log1p(sizes),
-        np.log1p(3 * groups.sum(relevance / degree)),
-        groups.sum(known.examples[source]),
-        groups.best(text[:, 0]),
-        groups.best(text[:, 1]),
-        groups.best(text[:, 2]),
-        groups.mean(text[:, 3]),
-        groups.mean(text[:, 4]),
-        groups.mean(text[:, 5]),
-        groups.best(text[:, 4]),
-        groups.sum(text[:, 1]) / np.sqrt(sizes),
-        groups.sum(text[:, 4]) / np.sqrt(sizes),
-        groups.mean(text[:, 2]),
-        groups.sum(text[:, 1] * relevance) / np.sqrt(sizes),
-        groups.sum(text[:, 4] * relevance) / np.sqrt(sizes),
-        groups.mean(hub),
-        np.log1p(groups.sum(np.maximum(hub - base, 0.0))),
-        company.path_of(memory.path.values[at]),
-        np.log(groups.sum(walk / degree) / np.sqrt(sizes) + 1e-4),
-        groups.best(text[:, 6]),
-        groups.mean(text[:, 7]),
-        groups.mean(text[:, 8]),
-        company.share_of(at),
-    )
-    return np.stack(columns, 1)
-
-
 @dataclass(frozen=True)
-class Groups:
-    """Values of links gathered by the node they lead to: where each node's begin, and how many they are."""
+class LinksInto:
+    """The links that lead to some nodes, those of the first node first: every node has one at least.
 
+    nodes      (nodes,) int64       number of each node
+    starts     (nodes,) int64       where its links begin among these
+    sizes      (nodes,) int64       how many they are
+    relevance  (links,) float64     of the page that a link is on
+    degree     (links,) float64     square root of how many links that page has
+    example    (links,) float64     1 where that page is an example
+    hub        (links,) float64     how that page's links turned out (`PageRank.hub`)
+    walk       (links,) float64     how often a walk comes past that page (`PageRank.visits`)
+    text       (links, 9) float64   rows of `LinkTexts`
+    support    (nodes,) float64     sum of `relevance`
+    path       (nodes,) float64     how relevant the pages fetched from the same host and path are
+    share      (nodes,) float64     `PageRank.share`
+    base       mean relevance of all pages
+    """
+
+    nodes: Ints
     starts: Ints
     sizes: Ints
+    relevance: Floats
+    degree: Floats
+    example: Floats
+    hub: Floats
+    walk: Floats
+    text: Floats
+    support: Floats
+    path: Floats
+    share: Floats
+    base: float
 
     def sum(self, values: Floats) -> Floats:
-        """Their sum, a node."""
+        """Of values of the links, their sum, a node."""
         return np.add.reduceat(values, self.starts)
 
-    def mean(self, values: Floats) -> Floats:
-        """Their mean, a node."""
-        return np.add.reduceat(values, self.starts) / self.sizes
+    def mean(self, column: int) -> Floats:
+        """The mean of a column of `text`, a node."""
+        return np.add.reduceat(self.text[:, column], self.starts) / self.sizes
 
-    def best(self, values: Floats) -> Floats:
-        """The largest, a node."""
-        return np.maximum.reduceat(values, self.starts)
+    def best(self, column: int) -> Floats:
+        """The largest of a column of `text`, a node."""
+        return np.maximum.reduceat(self.text[:, column], self.starts)
+
+    def added(self, column: int) -> Floats:
+        """The sum of a column of `text`, by the square root of the number of links."""
+        return self.sum(self.text[:, column]) / np.sqrt(self.sizes)
+
+    def by_relevant(self, column: int) -> Floats:
+        """The same, a link counting as much as its page is relevant."""
+        return self.sum(self.text[:, column] * self.relevance) / np.sqrt(self.sizes)
+
+
+# Name -> column, (nodes,) float64.
+FEATURES: Mapping[str, Callable[[LinksInto], Floats]] = {
+    # the pages that link to it (Zhou's description, Wu's parent): how relevant, how many, of few links, examples
+    "share": lambda to: (to.support + 2 * to.base) / (to.sizes + 2),
+    "support": lambda to: np.log1p(to.support),
+    "best_source": lambda to: np.maximum.reduceat(to.relevance, to.starts),
+    "links": lambda to: np.log1p(to.sizes),
+    "by_degree": lambda to: np.log1p(3 * to.sum(to.relevance / to.degree)),
+    "examples": lambda to: to.sum(to.example),
+    # its best anchor: by the topic's terms, in latent space, by who holds its words
+    "terms": lambda to: to.best(TERMS),
+    "latent": lambda to: to.best(LATENT),
+    "words": lambda to: to.best(WORDS),
+    # the text around its links, on average and at best
+    "near_terms": lambda to: to.mean(NEAR_TERMS),
+    "near_latent": lambda to: to.mean(NEAR_LATENT),
+    "near_words": lambda to: to.mean(NEAR_WORDS),
+    "best_near": lambda to: to.best(NEAR_LATENT),
+    # all its links together, and those of relevant pages
+    "all_latent": lambda to: to.added(LATENT),
+    "all_near": lambda to: to.added(NEAR_LATENT),
+    "mean_words": lambda to: to.mean(WORDS),
+    "from_latent": lambda to: to.by_relevant(LATENT),
+    "from_near": lambda to: to.by_relevant(NEAR_LATENT),
+    # how its sources' other links turned out
+    "hub": lambda to: to.sum(to.hub) / to.sizes,
+    "hubs": lambda to: np.log1p(to.sum(np.maximum(to.hub - to.base, 0.0))),
+    # its neighbours: on the same path, and by walks from relevant pages along links, either way, past its sources
+    "path": lambda to: to.path,
+    "walk": lambda to: np.log(to.sum(to.walk / to.degree) / np.sqrt(to.sizes) + 1e-4),
+    # the words of the topic's name in its best anchor
+    "name": lambda to: to.best(NAME),
+    # what its words promise by those of the URLs fetched so far (`link_text.py`)
+    "taught_words": lambda to: to.mean(TAUGHT_WORDS),
+    "taught_latent": lambda to: to.mean(TAUGHT_LATENT),
+    # of the long walks that come past it, how many began at relevant pages
+    "walk_share": lambda to: to.share,
+}
+
+
+def features(known: Known, nodes: list[int]) -> Floats:
+    """The features of some nodes, each of which has a link that leads to it: (nodes, FEATURES) float64."""
+    to = links_into(known, nodes)
+    return np.stack([column(to) for column in FEATURES.values()], 1)
+
+
+def links_into(known: Known, nodes: list[int]) -> LinksInto:
+    """The links that lead to some nodes."""
+    graph, company, at = known.graph, known.company, np.array(nodes)
+    into = [graph.into[node] for node in nodes]
+    sizes = np.array([len(links) for links in into])
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    links = np.fromiter(chain.from_iterable(into), np.int64, int(sizes.sum()))
+    source = graph.source.values[links]
+    relevance = known.relevance[source]
+    # not all pages as an array: it would be made anew for every page of a crawl
+    source_nodes = np.fromiter(map(graph.pages.__getitem__, source.tolist()), np.int64, len(source))
+    return LinksInto(
+        nodes=at,
+        starts=starts,
+        sizes=sizes,
+        relevance=relevance,
+        degree=np.sqrt(graph.degree.values[source]),
+        example=known.examples[source],
+        hub=company.hub(source),
+        walk=company.visits_of(source_nodes),
+        text=known.texts.values.take(links, axis=0),
+        support=np.add.reduceat(relevance, starts),
+        path=company.path_of(graph.path.values[at]),
+        share=company.share_of(at),
+        base=company.base,
+    )
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Centre and width of the features over a frontier."""
+    """Centre and width of features over a frontier, or over the pages of a refit.
+
+    centre  (features,) float64  mean
+    width   (features,) float64  standard deviation, above 0
+    """
 
     centre: Floats
     width: Floats

@@ -21,33 +21,43 @@ STEPS = 40  # of the solver, at most
 
 @dataclass(frozen=True)
 class Texts:
-    """Links x words, 0 or 1: the words of anchors and of what stands around them, as far as they were known at the last
-    look."""
+    """The words of links, as far as they were known at the last refit.
+
+    anchors   (links, words) float64, sparse  1 for a word of the anchor
+    contexts  (links, words) float64, sparse  1 for a word of what stands around it
+    """
 
     anchors: sp.csr_matrix
     contexts: sp.csr_matrix
 
 
-def texts_of(memory: CrawlGraph, links: slice, width: int) -> Texts:
-    """Those of some links. Words numbered `width` or higher came after the last look and say nothing yet."""
-    return Texts(memory.anchors.matrix(links, width), memory.contexts.matrix(links, width))
+def texts_of(graph: CrawlGraph, links: slice, width: int) -> Texts:
+    """Those of some links. Words numbered `width` or higher came after the last refit and say nothing yet."""
+    return Texts(graph.anchors.matrix(links, width), graph.contexts.matrix(links, width))
 
 
 @dataclass(frozen=True)
 class LinkTextModel:
-    """A weight for each word: the sum over a link's words, weighted and of unit length, is what it promises."""
+    """A weight for each word: the sum over a link's words, weighted and of unit length, is what it promises.
+
+    by_words   (words,) float64  by the regression on words
+    by_latent  (words,) float64  by the regression in latent space
+    """
 
     by_words: Floats
     by_latent: Floats
 
 
-def taught(memory: CrawlGraph, texts: Texts, space: LatentSpace, relevance: Floats) -> LinkTextModel:
-    """Learned from every fetched page that a link leads to. `texts` are of all links, `relevance` is of all pages."""
+def link_text_model(graph: CrawlGraph, texts: Texts, space: LatentSpace, relevance: Floats) -> LinkTextModel:
+    """Learned from every fetched page that a link leads to. `texts` are of all links.
+
+    relevance  (pages,) float64  of all pages
+    """
     width = len(space.idf)
-    pages = np.array([page for page, node in enumerate(memory.pages) if memory.into[node]], dtype=np.int64)
+    pages = np.array([page for page, node in enumerate(graph.pages) if graph.into[node]], dtype=np.int64)
     if len(pages) < MIN_FETCHED:
         return LinkTextModel(np.zeros(width), np.zeros(width))
-    rows = rows_into(memory, texts, pages, space.idf)
+    rows = rows_into(graph, texts, pages, space.idf)
     found = relevance[pages] - relevance[pages].mean()
     latent = np.asarray(rows[:, space.columns] @ space.words)
     by_latent = np.zeros(width)
@@ -56,9 +66,9 @@ def taught(memory: CrawlGraph, texts: Texts, space: LatentSpace, relevance: Floa
     return LinkTextModel(by_words.coef_, by_latent)
 
 
-def rows_into(memory: CrawlGraph, texts: Texts, pages: Ints, idf: Floats) -> sp.csr_matrix:
+def rows_into(graph: CrawlGraph, texts: Texts, pages: Ints, idf: Floats) -> sp.csr_matrix:
     """Pages x words: the mean over the links that lead to each page."""
-    into = [memory.into[memory.pages[page]] for page in pages]
+    into = [graph.into[graph.pages[page]] for page in pages]
     links = np.concatenate([np.array(some, dtype=np.int64) for some in into])
     sizes = np.array([len(some) for some in into])
     owner = np.repeat(np.arange(len(pages)), sizes)

@@ -1,22 +1,11 @@
-"""Which fetched pages are of the topic: what speaks for each, weighed as other topics have taught (`py`).
+"""Which fetched pages are of the topic: what speaks for each, weighed as other topics taught (`pretrained_prior.py`).
 
-    feedback                          how far it lies between the middle page and the examples (`latent_space.py`)
-    least_example, terms              cosine with the examples: the least in latent space, the mean by tf.idf
-    core                              cosine with the words that the examples have in common
-    name_title, name_text             the words of the topic's name in its title, in its text
-    length, sources, depth            distinct words, pages that link to it, steps from a seed
-    degree, targets                   links that it has, to pages that were fetched
-    example_links                     the URLs it links to: cosine with those of the examples
-
-    near                              how relevant the fetched pages most like it are
-    siblings                          how the other links of the pages that link to it turned out
-    walk, walk_share                  how often walks from relevant pages come past it (`page_rank.py`)
-
-A page is judged by the first ones alone, then by all of them: its company has been judged by then.
+A page is judged by what is its own alone, then by all features: its company has been judged by then. Names and columns
+come from two tables, `OWN` and `COMPANY`.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -28,21 +17,6 @@ from focused.fused.link_features import FEATURES, Scale, scale_of
 from focused.fused.page_rank import PageRank, of_known, page_rank_of, step_of
 from focused.fused.pretrained_prior import Prior, read_prior
 
-OF_LINKS = ("degree", "targets", "example_links")
-OWN = (
-    "feedback",
-    "least_example",
-    "terms",
-    "core",
-    "name_title",
-    "name_text",
-    "length",
-    "sources",
-    "depth",
-    *OF_LINKS,
-)
-PAGE_FEATURES = (*OWN, "near", "siblings", "walk", "walk_share")
-FIRST_SIGHT = tuple(name for name in PAGE_FEATURES if name not in OF_LINKS)
 NEIGHBOURS = 20
 AT_ONCE = 1000  # pages that are compared with all others
 SHARPNESS = 2  # power of a neighbour's cosine
@@ -51,8 +25,13 @@ SELDOM = 1e-3  # visits that make no difference
 
 @dataclass(frozen=True)
 class Bearings:
-    """What the words of pages are measured by, as of a look: `examples` are pages, `name` says what part of the topic's
-    terms each word is."""
+    """What the words of pages are measured by, as of a refit.
+
+    examples       (examples,) int64  pages that are examples
+    name           (words,) float64   what part of the topic's terms each word is
+    rarity         (nodes,) float64   weighs a URL by how few pages link to it
+    example_links  (nodes,) float64   how much linking to it is like the examples; of length 1
+    """
 
     space: LatentSpace
     verdict: TopicVerdict
@@ -62,83 +41,124 @@ class Bearings:
     example_links: Floats
 
 
-def bearings_of(
-    memory: CrawlGraph, space: LatentSpace, verdict: TopicVerdict, examples: Ints, name: Floats
-) -> Bearings:
-    """Bearings of the pages of a look. `rarity` weighs a URL by how few pages link to it, `example_links` says how
-    much linking to it is like the examples."""
-    count = len(memory.urls)
-    source, target = memory.source.values, memory.target.values
-    rarity = np.log((len(memory.pages) + 1) / np.maximum(np.bincount(target, minlength=count), 1))
+def bearings_of(graph: CrawlGraph, space: LatentSpace, verdict: TopicVerdict, examples: Ints, name: Floats) -> Bearings:
+    """Bearings of the pages of a refit."""
+    count = len(graph.urls)
+    source, target = graph.source.values, graph.target.values
+    rarity = np.log((len(graph.pages) + 1) / np.maximum(np.bincount(target, minlength=count), 1))
     of_examples = summed(target, np.isin(source, examples).astype(np.float64), count) * rarity
     return Bearings(space, verdict, examples, name, rarity, unit_or_zero(of_examples))
 
 
 @dataclass(frozen=True)
 class Subjects:
-    """The pages to be judged: their latent rows, cosines by tf.idf with each example and with their core, words,
-    titles, and the pages most like each; `into` are the links that lead to each, `out` those that it has as far as that
-    is known, `nodes` their URLs (past the last: new), `numbers` which pages of the look they are (-1: none)."""
+    """The pages to be judged, with the pages most like each. A page's titles and words are numbers of words.
+
+    latent    (pages, dimensions) float64    rows in latent space
+    by_terms  (pages, examples + 1) float64  cosines by tf.idf with each example and, last, with their core
+    words     of each page: (words,) int64, and (words,) float64, 1 + ln of their counts
+    titles    of each page: (words,) int64
+    sources   the pages that link to each
+    targets   the URLs that each links to, as far as that is known
+    fetched   (targets,) float64             1 for a target that was fetched
+    nodes     (pages,) int64                 URL of each (past the last: new)
+    numbers   (pages,) int64                 which page of the refit it is, -1 for none
+    depths    (pages,) float64               steps from a seed
+    """
 
     latent: Floats
     by_terms: Floats
     words: Sequence[tuple[Ints, Floats]]
     titles: Sequence[Ints]
     like: "Like"
-    into: "Gathered"
-    out: "Gathered"
+    sources: "Gathered"
+    targets: "Gathered"
+    fetched: Floats
     nodes: Ints
     numbers: Ints
     depths: Floats
 
 
-def own_rows(memory: CrawlGraph, bearings: Bearings, pages: Subjects) -> Floats:
-    """Pages x OWN."""
-    target = memory.target.values[pages.out.items]
-    rarity = bearings.rarity[target]
-    like_examples = pages.latent @ bearings.space.pages[bearings.examples].T
-    columns = (
-        scaled(pages.latent @ bearings.verdict.direction, bearings.verdict.low, bearings.verdict.high),
-        like_examples.min(axis=1),
-        pages.by_terms[:, :-1].mean(axis=1),
-        pages.by_terms[:, -1],
-        *named(bearings.name, pages),
-        np.log1p([len(ids) for ids, _ in pages.words]),
-        np.log1p(pages.into.sizes),
-        pages.depths,
-        np.log1p(pages.out.sizes),
-        np.log1p(pages.out.total((memory.page_of.values[target] >= 0).astype(np.float64))),
-        pages.out.total(rarity * bearings.example_links[target]) / (np.sqrt(pages.out.total(rarity**2)) + 1e-9),
-    )
-    return np.stack(columns, 1)
+def feedback(pages: Subjects, by: Bearings) -> Floats:
+    """How far they lie between the middle page and the examples."""
+    return scaled(pages.latent @ by.verdict.direction, by.verdict.low, by.verdict.high)
 
 
-def company_rows(memory: CrawlGraph, company: PageRank, pages: Subjects) -> Floats:
-    """Pages x what company says."""
-    sources, owner = memory.source.values[pages.into.items], pages.into.owner
-    was_there = pages.numbers >= 0
+def name_title(pages: Subjects, by: Bearings) -> Floats:
+    """The share of the name's words that a title holds."""
+    words = joined(pages.titles)
+    return words.total(of_known(by.name, words.items, 0.0))
+
+
+def name_text(pages: Subjects, by: Bearings) -> Floats:
+    """How often the name's words stand in the text, 1 + ln of it."""
+    words, counts = joined([ids for ids, _ in pages.words]), np.concatenate([counts for _, counts in pages.words])
+    return words.total(counts * of_known(by.name, words.items, 0.0))
+
+
+def example_links(pages: Subjects, by: Bearings) -> Floats:
+    """The URLs that they link to: cosine with those of the examples."""
+    rarity, like_examples = by.rarity[pages.targets.items], by.example_links[pages.targets.items]
+    return pages.targets.total(rarity * like_examples) / (np.sqrt(pages.targets.total(rarity**2)) + 1e-9)
+
+
+def siblings(pages: Subjects, company: PageRank) -> Floats:
+    """How the other links of the pages that link to them turned out."""
+    was_there, owner = pages.numbers >= 0, pages.sources.owner
     own = np.where(was_there, company.relevance[pages.numbers], 0.0)
-    siblings = company.hub_without(sources, own[owner], was_there[owner].astype(np.float64))
-    columns = (
-        pages.like.mean(company.relevance),
-        (pages.into.total(siblings) + company.base) / (pages.into.sizes + 1),
-        np.log(company.visits_of(pages.nodes) + SELDOM),
-        company.share_of(pages.nodes),
-    )
-    return np.stack(columns, 1)
+    found = company.hub_without(pages.sources.items, own[owner], was_there[owner].astype(np.float64))
+    return (pages.sources.total(found) + company.base) / (pages.sources.sizes + 1)
 
 
-def named(name: Floats, pages: Subjects) -> tuple[Floats, Floats]:
-    """The share of the name's words that a title holds; how often they stand in the text, 1 + ln of it. `name` says of
-    each word how much it is like one of them."""
-    titles, words = joined(pages.titles), joined([ids for ids, _ in pages.words])
-    counts = np.concatenate([counts for _, counts in pages.words])
-    return titles.total(of_known(name, titles.items, 0.0)), words.total(counts * of_known(name, words.items, 0.0))
+# Name -> column, (pages,) float64: what a page says itself.
+OWN: Mapping[str, Callable[[Subjects, Bearings], Floats]] = {
+    "feedback": feedback,
+    # cosine with the examples: the least in latent space, the mean by tf.idf; with the words they have in common
+    "least_example": lambda pages, by: (pages.latent @ by.space.pages[by.examples].T).min(axis=1),
+    "terms": lambda pages, by: pages.by_terms[:, :-1].mean(axis=1),
+    "core": lambda pages, by: pages.by_terms[:, -1],
+    "name_title": name_title,
+    "name_text": name_text,
+    # distinct words, pages that link to it, steps from a seed
+    "length": lambda pages, by: np.log1p([len(ids) for ids, _ in pages.words]),
+    "sources": lambda pages, by: np.log1p(pages.sources.sizes),
+    "depth": lambda pages, by: pages.depths,
+    # links that it has, to pages that were fetched, to what the examples link to
+    "degree": lambda pages, by: np.log1p(pages.targets.sizes),
+    "targets": lambda pages, by: np.log1p(pages.targets.total(pages.fetched)),
+    "example_links": example_links,
+}
+# The same: what its company says.
+COMPANY: Mapping[str, Callable[[Subjects, PageRank], Floats]] = {
+    # how relevant the fetched pages most like it are, and the other links of the pages that link to it
+    "near": lambda pages, company: pages.like.mean(company.relevance),
+    "siblings": siblings,
+    # how often walks from relevant pages come past it, and what share of all walks that is (`page_rank.py`)
+    "walk": lambda pages, company: np.log(company.visits_of(pages.nodes) + SELDOM),
+    "walk_share": lambda pages, company: company.share_of(pages.nodes),
+}
+PAGE_FEATURES = (*OWN, *COMPANY)
+OF_LINKS = ("degree", "targets", "example_links")
+FIRST_SIGHT = tuple(name for name in PAGE_FEATURES if name not in OF_LINKS)
+
+
+def own_rows(pages: Subjects, bearings: Bearings) -> Floats:
+    """(pages, OWN) float64."""
+    return np.stack([column(pages, bearings) for column in OWN.values()], 1)
+
+
+def company_rows(pages: Subjects, company: PageRank) -> Floats:
+    """(pages, COMPANY) float64."""
+    return np.stack([column(pages, company) for column in COMPANY.values()], 1)
 
 
 @dataclass(frozen=True)
 class Like:
-    """The pages of a look that are most like each of some, and how much."""
+    """The pages of a refit that are most like each of some.
+
+    pages    (some, neighbours) int64    numbers of pages
+    weights  (some, neighbours) float64  how alike they are
+    """
 
     pages: Ints
     weights: Floats
@@ -169,11 +189,20 @@ def like_some(latent: Floats, pages: Floats, numbers: Ints) -> tuple[Ints, Float
 
 @dataclass(frozen=True)
 class Gathered:
-    """Items of several owners in one array: `owner` of each, and how many each has."""
+    """Items of several owners in one array.
+
+    items  (items,) int64     numbers of whatever they are
+    owner  (items,) int64     to whom each belongs
+    sizes  (owners,) float64  how many each has
+    """
 
     items: Ints
     owner: Ints
     sizes: Floats
+
+    def at(self, values: Ints) -> "Gathered":
+        """The same with the values that the items are the places of."""
+        return replace(self, items=values[self.items])
 
     def total(self, values: Floats) -> Floats:
         """The sum of the values of each owner's items."""
@@ -207,31 +236,32 @@ class Priors:
 def shipped() -> Priors:
     """Those of data/fused_prior.json."""
     return Priors(
-        read_prior("own", OWN),
+        read_prior("own", tuple(OWN)),
         read_prior("page", PAGE_FEATURES),
         read_prior("first_sight", PAGE_FEATURES),
-        read_prior("link", FEATURES),
+        read_prior("link", tuple(FEATURES)),
     )
 
 
 class PageClassifier:
-    """Judges pages as of a look.
+    """Judges pages as of a refit.
 
-    `relevance` is the probability of each of its pages to be of the topic, 1 for the examples, `company` what it says
-    of others; `rows` are the features it was judged by, `scale` their spread.
+    rows       (pages, PAGE_FEATURES) float64  the features of the pages of the refit; `scale` is their spread
+    relevance  (pages,) float64                probability of each to be of the topic, 1 for the examples; `company` is
+                                               what it says of others
     """
 
-    def __init__(self, memory: CrawlGraph, bearings: Bearings, priors: Priors) -> None:
-        self._memory = memory
+    def __init__(self, graph: CrawlGraph, bearings: Bearings, priors: Priors) -> None:
+        self._graph = graph
         self._bearings = bearings
         self._priors = priors
-        pages, step = self._those(), step_of(memory)
-        own = own_rows(memory, bearings, pages)
-        by_itself = page_rank_of(memory, step, self._found(priors.own, own, scale_of(own)))
-        self.rows = np.hstack((own, company_rows(memory, by_itself, pages)))
+        pages, step = self._those(), step_of(graph)
+        own = own_rows(pages, bearings)
+        by_itself = page_rank_of(graph, step, self._found(priors.own, own, scale_of(own)))
+        self.rows = np.hstack((own, company_rows(pages, by_itself)))
         self.scale = scale_of(self.rows)
         self.relevance = self._found(priors.page, self.rows, self.scale)
-        self.company = page_rank_of(memory, step, self.relevance)
+        self.company = page_rank_of(graph, step, self.relevance)
 
     def first_sight(self, page: PageWords, bag: tuple[Ints, Floats]) -> float:
         """The probability of a page that was just fetched."""
@@ -240,25 +270,26 @@ class PageClassifier:
 
     def sight(self, page: PageWords, bag: tuple[Ints, Floats]) -> Floats:
         """The features of such a page, as one row: of its links it is not known where they lead."""
-        memory, space = self._memory, self._bearings.space
-        node = memory.nodes.get(page.url, len(memory.urls))
-        known = node < len(memory.urls)
-        number = int(memory.page_of.values[node]) if known else -1  # of a page that is read again
+        graph, space = self._graph, self._bearings.space
+        node = graph.nodes.get(page.url, len(graph.urls))
+        known = node < len(graph.urls)
+        number = int(graph.page_of.values[node]) if known else -1  # of a page that is read again
         numbers = np.array([number if number < len(self.relevance) else -1])
         place = folded(space, bag)
         one = Subjects(
             place.latent[None],
             place.cosines[None],
             [bag],
-            [memory.distinct(page.title)],
+            [graph.distinct(page.title)],
             like(place.latent[None], space.pages, numbers),
-            gathered([memory.into[node] if known else []]),
+            gathered([graph.into[node] if known else []]).at(graph.source.values),
             gathered([[]]),
+            np.zeros(0),
             np.array([node]),
             numbers,
-            np.array([float(memory.depth.values[node]) if known else 0.0]),
+            np.array([float(graph.depth.values[node]) if known else 0.0]),
         )
-        return np.hstack((own_rows(memory, self._bearings, one), company_rows(memory, self.company, one)))
+        return np.hstack((own_rows(one, self._bearings), company_rows(one, self.company)))
 
     def _found(self, prior: Prior, rows: Floats, scale: Scale) -> Floats:
         found = prior(rows, scale(rows))
@@ -266,18 +297,20 @@ class PageClassifier:
         return found
 
     def _those(self) -> Subjects:
-        """The pages of the look."""
-        memory, space = self._memory, self._bearings.space
-        nodes, numbers = np.array(memory.pages, dtype=np.int64), np.arange(len(memory.pages))
+        """The pages of the refit."""
+        graph, space = self._graph, self._bearings.space
+        nodes, numbers = np.array(graph.pages, dtype=np.int64), np.arange(len(graph.pages))
+        targets = gathered([range(*links) for links in graph.links_of]).at(graph.target.values)
         return Subjects(
             space.pages,
             space.cosines,
-            memory.page_words,
-            memory.titles,
+            graph.page_words,
+            graph.titles,
             like(space.pages, space.pages, numbers),
-            gathered([memory.into[node] for node in memory.pages]),
-            gathered([range(*links) for links in memory.links_of]),
+            gathered([graph.into[node] for node in graph.pages]).at(graph.source.values),
+            targets,
+            (graph.page_of.values[targets.items] >= 0).astype(np.float64),
             nodes,
             numbers,
-            memory.depth.values[nodes].astype(np.float64),
+            graph.depth.values[nodes].astype(np.float64),
         )

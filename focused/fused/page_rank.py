@@ -24,8 +24,15 @@ SHARE_DRAWN = 0.05  # walks of mean relevance that a share is drawn toward
 
 @dataclass(frozen=True)
 class PageRank:
-    """What is known at a look: `hub_sum`, `hub_count` and `relevance` of its pages, `path` of its paths, `visits` and
-    `share` of its URLs. What came after it has `base`, the mean relevance, or no visits."""
+    """What is known at a refit. What came after it has `base`, the mean relevance, or no visits.
+
+    relevance  (pages,) float64  what was thought of each page
+    hub_sum    (pages,) float64  sum of the relevance of the fetched pages that it links to
+    hub_count  (pages,) float64  how many those are
+    path       (paths,) float64  relevance of the pages of a host and directory, drawn toward the mean
+    visits     (nodes,) float64  how often a walk from relevant pages comes past a URL, 1 for one like any page
+    share      (nodes,) float64  how many of the long walks that come past it began at a relevant page, 0 to 1
+    """
 
     relevance: Floats
     base: float
@@ -64,13 +71,13 @@ def of_known(values: Floats, places: Ints, other: float) -> Floats:
     return np.where(places <= last, values[np.minimum(places, last)], other)
 
 
-def page_rank_of(memory: CrawlGraph, step: sp.csr_matrix, relevance: Floats) -> PageRank:
+def page_rank_of(graph: CrawlGraph, step: sp.csr_matrix, relevance: Floats) -> PageRank:
     """What the relevance of all pages fetched says of their company. `step` is `step_of` the same pages."""
     base, pages = float(relevance.mean()), len(relevance)
-    target = memory.page_of.values[memory.target.values]
+    target = graph.page_of.values[graph.target.values]
     fetched = target >= 0
-    source, found = memory.source.values[fetched], relevance[target[fetched]]
-    path, paths = memory.path.values[memory.pages], len(memory.paths)
+    source, found = graph.source.values[fetched], relevance[target[fetched]]
+    path, paths = graph.path.values[graph.pages], len(graph.paths)
     of_path = summed(path, relevance, paths) + DRAWN * base
     return PageRank(
         relevance,
@@ -78,25 +85,25 @@ def page_rank_of(memory: CrawlGraph, step: sp.csr_matrix, relevance: Floats) -> 
         summed(source, found, pages),
         summed(source, np.ones(len(source)), pages),
         of_path / (summed(path, np.ones(pages), paths) + DRAWN),
-        *walked(memory, step, relevance),
+        *walked(graph, step, relevance),
     )
 
 
-def step_of(memory: CrawlGraph) -> sp.csr_matrix:
+def step_of(graph: CrawlGraph) -> sp.csr_matrix:
     """One step of a walk over all URLs known, along links taken either way, however many a URL has."""
-    nodes, size = np.array(memory.pages), len(memory.urls)
-    ends = (nodes[memory.source.values], memory.target.values)
+    nodes, size = np.array(graph.pages), len(graph.urls)
+    ends = (nodes[graph.source.values], graph.target.values)
     links = sp.csr_matrix((np.ones(len(ends[0])), ends), shape=(size, size))
     links = links + links.T
     shrink = sp.diags(np.maximum(np.asarray(links.sum(axis=1)).ravel(), 1.0) ** -0.5)
     return (shrink @ links @ shrink).tocsr()
 
 
-def walked(memory: CrawlGraph, step: sp.csr_matrix, relevance: Floats) -> tuple[Floats, Floats]:
+def walked(graph: CrawlGraph, step: sp.csr_matrix, relevance: Floats) -> tuple[Floats, Floats]:
     """`visits` and `share` of all URLs (personalised PageRank from the relevant pages; on long walks, beside that
     from all pages)."""
-    relevant, every = np.zeros(len(memory.urls)), np.zeros(len(memory.urls))
-    relevant[memory.pages], every[memory.pages] = relevance, 1.0
+    relevant, every = np.zeros(len(graph.urls)), np.zeros(len(graph.urls))
+    relevant[graph.pages], every[graph.pages] = relevance, 1.0
     visits = walk(step, relevant, STEPS, ONWARD) * (len(relevance) / max(float(relevance.sum()), 1e-9))
     both = walk(step, np.stack((relevant, every), 1), LONG_STEPS, LONG_ONWARD)
     share = (both[:, 0] + SHARE_DRAWN * float(relevance.mean())) / (both[:, 1] + SHARE_DRAWN)

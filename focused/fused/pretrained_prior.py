@@ -6,7 +6,7 @@ it was learned from.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,11 @@ FILE = Path(__file__).parent / "data" / "fused_prior.json"
 
 @dataclass(frozen=True)
 class Prior:
-    """A logistic regression. `own` weighs the features as they are, `relative` in standard deviations."""
+    """A logistic regression.
+
+    own       (features,) float64  weights of the features as they are
+    relative  (features,) float64  weights of the features in standard deviations
+    """
 
     bias: float
     own: Floats
@@ -40,7 +44,7 @@ def read_prior(part: str, features: Sequence[str]) -> Prior:
     return prior_of(read, features)
 
 
-def prior_of(read: Mapping[str, Mapping[str, float]], features: Sequence[str]) -> Prior:
+def prior_of(read: Mapping[str, Mapping[str, float]], features: Collection[str]) -> Prior:
     """From {"own": {feature: weight, "": bias}, "relative": {feature: weight}}."""
     own, relative = read["own"], read["relative"]
     return Prior(

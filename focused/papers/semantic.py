@@ -12,8 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crawler.guide import CONTENT, LinkWords, PageWords, TopicWords, Words
-from crawler.strategy import Relevance
+from crawler.guide import CONTENT, LinkWords, PageWords, Relevance, TopicWords, Words
 from focused.papers.ahp import weights_of
 from focused.papers.knowledge import NOTHING, Given, Knowledge
 from focused.papers.threshold import Threshold

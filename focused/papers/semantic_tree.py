@@ -7,8 +7,7 @@ priority   (Score of the page + Sim of the child) / 2, the page's score by how i
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crawler.guide import LinkWords, PageWords, TopicWords
-from crawler.strategy import Relevance
+from crawler.guide import LinkWords, PageWords, Relevance, TopicWords
 from focused.papers.knowledge import NOTHING, Given, Knowledge, first_terms
 from focused.papers.positions import weighted_frequency
 from focused.papers.threshold import Threshold

@@ -9,18 +9,7 @@ learn      words that the kept pages share enter the dynamic library
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crawler.guide import (
-    ANCHOR,
-    CONTENT,
-    NAVIGATION,
-    OTHER,
-    TITLE,
-    LinkWords,
-    PageWords,
-    TopicWords,
-    Words,
-)
-from crawler.strategy import Relevance
+from crawler.guide import ANCHOR, CONTENT, NAVIGATION, OTHER, TITLE, LinkWords, PageWords, Relevance, TopicWords, Words
 from focused.papers.feature_library import (
     SharedTerms,
     expansions,

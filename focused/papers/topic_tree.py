@@ -70,7 +70,10 @@ class TopicTree:
 
 class Likeness:
     """ZJ-F8 for one set of features: what is found for a word is kept, so that a word costs its way through the tree
-    once, and a page or link one look for each of its words."""
+    once, and a page or link one look for each of its words.
+
+    _rows  of each word: (features,) float64, its similarity to each feature, 0 to 1; None for a word that is like none
+    """
 
     def __init__(self, tree: TopicTree, features: Collection[str]) -> None:
         self._tree = tree
@@ -80,7 +83,7 @@ class Likeness:
         for feature, number in self._own.items():
             for root in tree.roots(feature):
                 self._below.setdefault(root, []).append(number)
-        self._rows: dict[str, NDArray[np.float64] | None] = {}  # None: like no feature
+        self._rows: dict[str, NDArray[np.float64] | None] = {}
 
     def mean(self, words: Collection[str]) -> float:
         """The mean over the features of the best similarity that one of `words` has, 0 to 1."""

@@ -18,7 +18,10 @@ _BATCH = 200_000  # words of text counted at once
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Vectors of unit length, one row a word."""
+    """Vectors of words; `places` has the row of each.
+
+    rows  (words, dimensions) float32  of unit length
+    """
 
     places: Mapping[str, int]
     rows: NDArray[np.float32]

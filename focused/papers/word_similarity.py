@@ -72,7 +72,10 @@ class WordSimilarity:
 
 
 class TopicIndex:
-    """The inverted index of ZK-S2: for a word, the topic words it is like. Filled as words come, at most `most`."""
+    """The inverted index of ZK-S2: for a word, the topic words it is like. Filled as words come, at most `most`.
+
+    _rows  (topic words, dimensions) float32  their vectors, of zeros where there is none
+    """
 
     def __init__(self, similarity: WordSimilarity, topic: Iterable[str], most: int = 200_000) -> None:
         self._similarity = similarity

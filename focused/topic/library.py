@@ -12,8 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from crawler.guide import PageWords
-from crawler.packed_reading import Cut
+from crawler.guide import Cut, PageWords
 from docstore.topics import ExamplePage, TopicSeed, TopicTerm
 from focused.papers.concepts import Concepts
 from focused.topic.words import words_of

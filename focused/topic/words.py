@@ -3,8 +3,7 @@
 import re
 import sys
 
-from crawler.guide import TITLE, PageWords, WordBlock, Words
-from crawler.packed_reading import Cut
+from crawler.guide import TITLE, Cut, PageWords, WordBlock, Words
 from docstore.topics import ExamplePage
 from text.segment import Segmenter
 

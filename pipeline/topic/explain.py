@@ -9,9 +9,8 @@ from math import inf
 from typing import Any
 
 from crawler.crawl_plan import plan_of
-from crawler.guide import FocusedStrategy, LinkWords, PageWords
+from crawler.guide import FocusedStrategy, LinkWords, PageWords, Relevance
 from crawler.settings import FOCUSED, strategy_of
-from crawler.strategy import Relevance
 from focused.fused.strategy import Fused
 from focused.papers.ahp import weights_of
 from focused.papers.semantic import IMPORTANCE, Semantic, SemanticSettings

@@ -1,18 +1,19 @@
 """A crawl that looks for a topic, put together: the topic's file, the strategy by name, pages as words.
 
-At the start the strategy is shown again what the store has of earlier runs; then the priorities of all URLs that
-wait are what it says now. A topic or strategy that has changed thus takes effect on the whole frontier, and pages that
-were not kept and now would be are asked again.
+At the start the guide is as the last run left it (focused/snapshot.py); where that cannot be had, because topic,
+strategy or program are others, the strategy is shown again what the store has of earlier runs. Then the priorities of
+all URLs that wait are what it says now. A topic or strategy that has changed thus takes effect on the whole frontier,
+and pages that were not kept and now would be are asked again.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from crawler.crawl_plan import CrawlPlan, plan_of
-from crawler.guide import FocusedStrategy, TopicWords
-from crawler.packed_reading import SEED_PRIORITY, Cut
+from crawler.guide import SEED_PRIORITY, Cut, FocusedStrategy, TopicWords
 from crawler.pages.links import links_of
-from crawler.settings import CrawlSettings
+from crawler.settings import BREADTH_FIRST, CrawlSettings
 from crawler.urls.canonical import canonical, host_of, refuse
 from docstore.articles.extraction_writer import PendingPage
 from docstore.articles.table import LostPageError
@@ -25,6 +26,7 @@ from focused.papers.semantic import Semantic
 from focused.papers.semantic_tree import SemanticTree, Vsm
 from focused.papers.topic_library import LibrarySettings, StaticKeywords, TopicLibrary
 from focused.papers.topic_tree import tree_of
+from focused.snapshot import Snapshot, code_version
 from focused.strategies import FOCUSES
 from focused.topic.concept_files import concepts_of
 from focused.topic.file import TopicFiles
@@ -34,7 +36,6 @@ from pipeline.engine import Engine
 from pipeline.topic.pages import example_of, segmenter_of
 from pipeline.topic.vectors import corpus_vectors
 
-BEFORE = "breadth_first"  # what fetched the pages of the archive
 MAX_FROM_ARCHIVE, ARCHIVE_BATCH = 5_000, 100  # pages
 CRAWL = "crawl"  # the origin of terms that came up while crawling
 Make = Callable[[TopicWords, Given], FocusedStrategy]
@@ -72,11 +73,13 @@ def guide_for(engine: Engine, settings: CrawlSettings) -> TopicGuide:
     engine.progress.note(f"the crawl looks for {settings.topic} by {plan.strategy}")
     guide = TopicGuide(means_of(engine, settings.topic, plan))
     table = engine.store.judgements
-    with engine.progress.task("topic", table.count()) as advance:
-        wanted = guide.restore(table.all(), advance)
+    guide.load(table.count)
+    with engine.progress.task("topic", table.count() - guide.state.pages) as advance:
+        wanted = guide.restore(table.all(guide.seq), advance)
     teach_archive(engine, guide, plan)
-    table.reprioritise(dict.fromkeys(guide.means.first, SEED_PRIORITY) | guide.priorities)
+    table.reprioritise({**dict.fromkeys(guide.means.first, SEED_PRIORITY), **guide.priorities})
     ask_again(engine, wanted)
+    guide.save_if_due()
     return guide
 
 
@@ -109,7 +112,7 @@ def from_archive(
     whole = Page(page.url_id, page.url, page.url, 200, page.content_type, body, page.digest, page.fetched_at)
     links = [link for link in links_of(whole).links if refuse(link.url, plan.rules) is None]
     given = guide.judge(guide.read(whole, links), {link.url: link.anchor for link in links})
-    return page.url_id, replace(given, strategy=BEFORE)
+    return page.url_id, replace(given, strategy=BREADTH_FIRST)  # which fetched it
 
 
 def means_of(engine: Engine, name: str, plan: CrawlPlan) -> GuideConfig:
@@ -117,19 +120,31 @@ def means_of(engine: Engine, name: str, plan: CrawlPlan) -> GuideConfig:
     files = TopicFiles(engine.settings.data_dir)
     topic = files.read(name)
     cut = cut_by(segmenter_of(engine.store.lexicon.latest(), (term.text for term in topic.terms)))
-    words = topic_words(topic, cut)
+    words, first = topic_words(topic, cut), frozenset(plan.seeds)
     given = given_by(engine, topic, cut)
+    made_of = (plan.strategy, topic.name, words, topic.automatic, sorted(first), topic.tree, code_version())
+    key = hashlib.sha256(repr((made_of, digests_of(engine, given))).encode("utf-8", "surrogatepass")).digest()
+    held = (words, given, given.vectors, given.concepts, given.tree)
     return GuideConfig(
         strategy=plan.strategy,
         topic=topic.name,
         focus=made(plan.strategy, words, given, topic.automatic),
         read=lambda page: words_of(example_of(page), cut),
         cut=cut,
-        first=frozenset(plan.seeds),
-        taught=tuple(page for page in words.examples if page.url not in plan.seeds),
+        first=first,
+        taught=tuple(page for page in words.examples if page.url not in first),
         known=frozenset((*words.name, *(word for term in topic.terms for word in (term.text, *cut(term.text))))),
         propose=lambda new: add_proposals(files, topic.name, new),
+        snapshot=Snapshot(engine.settings.data_dir / "topics" / "guide.state", key, held),
     )
+
+
+def digests_of(engine: Engine, given: Given) -> list[str]:
+    """What tells vectors and files of concepts from others."""
+    parts = [(engine.settings.folder / name).read_bytes() for name in engine.settings.crawl.concepts]
+    if given.vectors is not None:
+        parts += ["\n".join(given.vectors.places).encode("utf-8", "surrogatepass"), given.vectors.rows.tobytes()]
+    return [hashlib.sha256(part).hexdigest() for part in parts]
 
 
 def made(strategy: str, topic: TopicWords, given: Given, automatic: bool) -> FocusedStrategy:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crawler.packed_reading import Cut
+from crawler.guide import Cut
 from docstore.errors import StoreError
 from focused.papers.vectors import WordVectors, train
 from pipeline.engine import Engine

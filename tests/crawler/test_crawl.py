@@ -14,13 +14,14 @@ import pytest
 import crawler.parallel.fetch_pool
 from crawler.crawl import Progress, crawl
 from crawler.crawl_plan import check_contact, plan_of
+from crawler.guide import PageReading, PageWords
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicAddresses
 from crawler.schedule.queues import QUEUE_POLICIES, shard_of
 from crawler.settings import CrawlSettings
-from crawler.strategies import STRATEGIES, Relevance
 from crawler.urls.canonical import host_of
 from docstore.errors import PlumblineError, SettingsError, StoreError
+from docstore.frontier.focused_decisions import PageDecision
 from docstore.model import Kind, Page, Reason, StageReport
 from tests.crawler_fakes import MemoryTable, settings
 from tests.web_fixture import Answer, Request, Site, page
@@ -335,35 +336,25 @@ def test_another_queue_policy_moves_what_is_known(tmp_path: Path) -> None:
         assert len({row.queue for row in table.rows.values()}) > 1
 
 
-def test_a_strategy_decides_what_is_kept_and_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    learned: list[str] = []
-
+def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
     class Picky:
-        def keep(self, found: Page) -> Relevance:
-            return Relevance(b"oil" in found.body, 0.5)
+        def read(self, found: Page, links: object) -> PageReading:
+            return PageReading(PageWords(found.url, ("oil",) if b"oil" in found.body else ()))
 
-        def link_priority(self, parent: object, link: object) -> float | None:
-            return None if link.url.endswith("no") else 0.7  # type: ignore[attr-defined]
+        def judge(self, reading: PageReading, anchors: object) -> PageDecision:
+            return PageDecision(0, "picky", "oil", 0.5, bool(reading.page.title), b"")
 
-        def learn(self, found: Page) -> None:
-            learned.append(found.url)
+        def priority(self, url: str) -> float | None:
+            return None if url.endswith("no") else 0.7
 
-    monkeypatch.setattr("crawler.crawl_loop.STRATEGIES", {**STRATEGIES, "breadth_first": Picky})
     table = MemoryTable()
     with Site({"/": page("/no", "/yes"), "/yes": page(text="oil"), "/no": page()}) as site:
-        run(table, settings(site.url()), tmp_path)
+        report = run(table, settings(site.url()), tmp_path, guide=Picky())
         assert sorted(site.asked()) == ["/", "/yes"]
-    assert list(table.pages) == learned == [site.url("/yes")]
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_laws_of_strategies(name: str) -> None:
-    strategy = STRATEGIES[name]()
-    found = Page(1, "http://h/", "http://h/", 200, "text/html", b"", "", 0.0)
-    judgement = strategy.keep(found)
-    assert 0.0 <= judgement.score <= 1.0
-    assert strategy.keep(found) == judgement
-    strategy.learn(found)
+    assert list(table.pages) == [site.url("/yes")]
+    assert report.counts == {Reason.OFF_TOPIC: 1, Reason.FETCHED: 1}
+    [off, kept] = table.visits
+    assert off.outcome.detail == "picky gives it 0.500 for oil" and off.guidance is not None and kept.guidance
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,22 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from crawler.guide import CONTENT, FocusedStrategy, LinkWords, PageWords, TopicWords, WordBlock
-from crawler.packed_reading import PageReading, packed, unpacked
+from crawler.guide import (
+    CONTENT,
+    FocusedStrategy,
+    LinkWords,
+    PageReading,
+    PageWords,
+    Relevance,
+    TopicWords,
+    WordBlock,
+    packed,
+    unpacked,
+)
 from crawler.schedule.best_first import BestFirst
 from crawler.schedule.frontier import Wait
 from crawler.schedule.queues import by_host
 from crawler.schedule.throttle import HostThrottle
-from crawler.strategy import Relevance
 from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import PageDecision, StoredDecision
 from docstore.frontier.table import NewUrl

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -12,14 +13,14 @@ from benchmarks.focus_baselines import BreadthFirst
 from benchmarks.focus_graph import Graph, Node
 from benchmarks.focus_replay import replay
 from crawler.crawl import crawl
-from crawler.guide import FocusedStrategy, TopicWords
+from crawler.guide import Cut, FocusedStrategy, PageReading, TopicWords
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicAddresses
-from crawler.packed_reading import Cut, PageReading
 from crawler.pages.links import links_of
 from crawler.settings import FOCUSED, CrawlSettings
 from docstore.model import Page, Reason
 from docstore.store import Store, sqlite_store
+from focused.snapshot import Snapshot
 from focused.strategies import FOCUSES
 from focused.topic.words import cut_by, words_of
 from focused.topic_guide import GuideConfig, TopicGuide
@@ -132,19 +133,27 @@ def test_the_order_is_that_of_the_replay(strategy: str, web_of_demo: tuple[Site,
             assert kept - set(seeds) == expected.kept
 
 
+@pytest.mark.parametrize("is_kept", [False, True], ids=["shown again", "kept"])
 @pytest.mark.parametrize("strategy", FOCUSED)
-def test_a_crawl_in_three_parts_goes_on_as_one(strategy: str, web_of_demo: tuple[Site, Graph], tmp_path: Path) -> None:
-    """The state is made of the store again: a new process knows what the last one knew."""
+def test_a_crawl_in_three_parts_goes_on_as_one(
+    strategy: str, is_kept: bool, web_of_demo: tuple[Site, Graph], tmp_path: Path
+) -> None:
+    """The state is made of the store again, or kept in a file: a new process knows what the last one knew."""
     site, graph = web_of_demo
     with sqlite_store(tmp_path) as store:
         made, seeds = one_worker(site, strategy, max_pages=11, revisit_shortest=24.0, hub_gap=24.0)
         expected = replay(graph, FOCUSES[strategy](topic_of(graph, seeds)), seeds, 31)
         order: list[str] = []
-        for _ in range(3):
-            guide = TopicGuide(means(strategy, FOCUSES[strategy](topic_of(graph, seeds)), *seeds))
-            assert guide.restore(store.judgements.all()) == []
+        snapshot = Snapshot(tmp_path / "guide.state", b"k" * 32) if is_kept else None
+        for part in range(3):
+            new = means(strategy, FOCUSES[strategy](topic_of(graph, seeds)), *seeds)
+            guide = TopicGuide(replace(new, snapshot=snapshot))
+            guide.load(store.judgements.count)
+            assert guide.seq == (part * 11 if is_kept else 0)
+            assert guide.restore(store.judgements.all(guide.seq)) == []
             store.judgements.reprioritise(guide.priorities)
             order += live_order(store, made, guide, site, tmp_path)
+            guide.save()
         assert order == [*seeds, *expected.fetched][:33]
 
 

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from crawler.guide import ANCHOR, CONTENT, NAVIGATION, TITLE, LinkWords, PageWords, TopicWords, WordBlock
-from crawler.strategy import Relevance
+from crawler.guide import ANCHOR, CONTENT, NAVIGATION, TITLE, LinkWords, PageWords, Relevance, TopicWords, WordBlock
 from focused.papers.concepts_groups import Cilin
 from focused.papers.feature_library import (
     EVERY,

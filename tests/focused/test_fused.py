@@ -8,7 +8,7 @@ from crawler.guide import CONTENT, NAVIGATION, OTHER, TITLE, LinkWords, PageWord
 from focused.fused.crawl_graph import Column, CrawlGraph, WordRows, path_and_slug
 from focused.fused.latent_space import CORE, core_of, idf_of, latent, space_of
 from focused.fused.link_features import FEATURES, of_words
-from focused.fused.link_text import Texts, rows_into, taught, texts_of
+from focused.fused.link_text import Texts, link_text_model, rows_into, texts_of
 from focused.fused.page_features import gathered, joined, like
 from focused.fused.page_rank import PageRank, of_known, page_rank_of, step_of
 from focused.fused.pretrained_prior import prior_of
@@ -172,12 +172,12 @@ def test_words_of_links_are_taught_by_what_they_led_to() -> None:
     memory = linked_to(["stone", "stone", "song", "song", "song"])
     space = space_of(memory, np.array([1]), np.zeros(len(memory.pages)))
     relevance = np.array([0.5, 1.0, 1.0, 0.0, 0.0, 0.0])
-    found = taught(memory, all_texts(memory), space, relevance)
+    found = link_text_model(memory, all_texts(memory), space, relevance)
     stone, song = memory.words["stone"], memory.words["song"]
     for scores in (found.by_words, found.by_latent):
         assert scores[stone] > 0 > scores[song]
     few = linked_to(["stone"])
-    assert not taught(few, all_texts(few), space, relevance[:2]).by_words.any()  # one page teaches nothing
+    assert not link_text_model(few, all_texts(few), space, relevance[:2]).by_words.any()  # one page teaches nothing
 
 
 def test_a_page_counts_once_however_many_links_lead_to_it() -> None:
