@@ -28,7 +28,7 @@ __all__ = ["Progress", "crawl"]
 class NoisyTable(Protocol):
     """A table that knows of pages whose bytes were new and whose article was not."""
 
-    def discount_noise(self, longer: Callable[[float], float], /) -> int:
+    def discount_spurious_changes(self, longer: Callable[[float], float], /) -> int:
         """Take their last visits for ones without a change."""
 
 
@@ -55,7 +55,7 @@ def crawl(
     check_contact(plan)
     table.requeue(plan.queues, plan.queue_of)
     if isinstance(table, NoisyTable):
-        table.discount_noise(plan.revisit.longer)
+        table.discount_spurious_changes(plan.revisit.longer)
     if plan.processes > 1 and isinstance(table, OpenedElsewhere):
         tally = crawl_in_processes(table, fetcher, plan, seen_path, progress)
         UrlSeenTest.load(seen_path, table, plan.seen_filter).save(seen_path)

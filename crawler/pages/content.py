@@ -2,7 +2,7 @@
 says anything that others do not.
 
 The crawl compares pages of one run by them. Whether a page has changed since an earlier run is a matter of its article,
-which the extractor reads: see `FrontierTable.discount_noise`.
+which the extractor reads: see `FrontierTable.discount_spurious_changes`.
 """
 
 import re

@@ -56,8 +56,11 @@ class Extraction:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """The transaction that a batch is kept in, when, and how copies are told."""
+class ExtractionWriter:
+    """Writes what extraction made of a batch of pages, in the transaction of `connection`.
+
+    `now` is the time of writing in epoch seconds, `grouping` says how copies are told.
+    """
 
     database: Database
     connection: Connection
@@ -65,7 +68,7 @@ class Batch:
     grouping: Grouping = field(default_factory=Grouping)
 
     def save(self, extractions: Sequence[Extraction]) -> list[Reason]:
-        """What became of each page, then of those of other batches that are something else because of them."""
+        """Keep a batch. Returns what became of each page, then of pages of other batches whose role it has changed."""
         lost = {e.page.url_id for e in extractions if is_lost(e)}
         read = [e for e in extractions if e.page.url_id not in lost]
         learn(self.connection, [(e.page.url_id, e.page.host, e.learned) for e in read])
@@ -194,20 +197,20 @@ def is_news(end: Outcome, known: Row[Any] | None) -> bool:
 
 
 def rows_of(connection: Connection, url_ids: Iterable[int]) -> dict[int, Row[Any]]:
-    """What is compared with the articles that were kept before."""
+    """What of the articles that were kept before is compared with the new ones: url_id -> row."""
     columns = [articles.c[name] for name in ("url_id", "doc_id", "digest", "signature", "extracted_at")]
     query = select(*columns).where(articles.c.url_id.in_(set(url_ids)))
     return {row.url_id: row for row in connection.execute(query)}
 
 
 def outcomes_of(connection: Connection, url_ids: Sequence[int]) -> dict[int, Row[Any]]:
-    """The last outcomes of extraction."""
+    """The last outcomes of extraction: url_id -> row."""
     query = select(outcomes).where(outcomes.c.stage == Stage.EXTRACT, outcomes.c.url_id.in_(url_ids))
     return {row.url_id: row for row in connection.execute(query)}
 
 
 def inputs_of(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """The digests of the versions that pages were last extracted from."""
+    """The digests of the versions that pages were last extracted from: url_id -> digest."""
     known = outcomes_of(connection, url_ids)
     return {url_id: known[url_id].input for url_id in known}
 

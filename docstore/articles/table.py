@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, func, or_, select, union, update
 
 from docstore.archive import Archive, LostPageError
-from docstore.articles.extraction_writer import Batch, Extraction, PendingPage
+from docstore.articles.extraction_writer import Extraction, ExtractionWriter, PendingPage
 from docstore.articles.records import (
     EXTRACTOR_VERSION,
     GROUPED_TO,
@@ -94,7 +94,7 @@ class ArticleTable:
         article that it is a copy of, as `grouping` tells.
         """
         with self._database.write() as connection:
-            return Batch(self._database, connection, self._clock(), grouping).save(extractions)
+            return ExtractionWriter(self._database, connection, self._clock(), grouping).save(extractions)
 
     def forget_gone(self, grouping: Grouping = SAME_TEXTS) -> list[Reason]:
         """Resolve anew the pages that depended on pages that the crawl found gone; returns what became of them."""
@@ -103,7 +103,7 @@ class ArticleTable:
         reasons = []
         for batch in batched(pages_gone, FORGET):
             with self._database.write() as connection:
-                reasons += Batch(self._database, connection, self._clock(), grouping).forget(batch)
+                reasons += ExtractionWriter(self._database, connection, self._clock(), grouping).forget(batch)
         for doc_ids in batched(leaders_gone, FORGET):
             with self._database.write() as connection:
                 moved = regroup(connection, self._database, [], doc_ids, grouping)

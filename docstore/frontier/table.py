@@ -23,7 +23,7 @@ from docstore.frontier.focused_decisions import PageDecision, write_guidance
 from docstore.frontier.order import change_rates, due_at_hosts, due_order
 from docstore.frontier.requeueing import requeue
 from docstore.frontier.service import FrontierService
-from docstore.grouping.spurious_changes import discount_noise
+from docstore.grouping.spurious_changes import discount_spurious_changes
 from docstore.model import FrontierEntry, Host, Kind, Origin, Outcome, Page, Stage, WarcPointer
 from docstore.tables import articles, outcomes, pages, robots, urls
 
@@ -282,12 +282,12 @@ class FrontierTable:
         """
         return requeue(self._database, policy_name, queue_of)
 
-    def discount_noise(self, longer: Callable[[float], float]) -> int:
+    def discount_spurious_changes(self, longer: Callable[[float], float]) -> int:
         """Take visits for unchanged ones where the bytes were new and the article was not; returns how many.
 
         `longer` gives the interval that a visit without a change would have led to, by the one that it led to.
         """
-        return discount_noise(self._database, longer)
+        return discount_spurious_changes(self._database, longer)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from docstore.tables import outcomes, urls
 
 _CRAWLED = outcomes.alias("crawled")
 _EXTRACTED = outcomes.alias("extracted")
-_NOISE = (
+_SPURIOUS = (
     select(urls.c.url_id, urls.c.gap, urls.c.visited_at)
     .join(_CRAWLED, and_(_CRAWLED.c.url_id == urls.c.url_id, _CRAWLED.c.stage == Stage.CRAWL))
     .join(_EXTRACTED, and_(_EXTRACTED.c.url_id == urls.c.url_id, _EXTRACTED.c.stage == Stage.EXTRACT))
@@ -29,10 +29,10 @@ _UNCHANGED = (
 )
 
 
-def discount_noise(database: Database, longer: Callable[[float], float]) -> int:
-    """See `FrontierTable.discount_noise`. Each visit is discounted once: its outcome says so then."""
+def discount_spurious_changes(database: Database, longer: Callable[[float], float]) -> int:
+    """See `FrontierTable.discount_spurious_changes`. Each visit is discounted once: its outcome says so then."""
     with database.write() as connection:
-        found = connection.execute(_NOISE).all()
+        found = connection.execute(_SPURIOUS).all()
         if found:
             gaps = [(row, longer(row.gap)) for row in found]
             later = [{"key": row.url_id, "longer": gap, "due": row.visited_at + gap} for row, gap in gaps]

@@ -38,21 +38,21 @@ def due_at(store: Store) -> float | None:
 def test_a_visit_that_found_the_same_article_is_discounted_once(store: Store) -> None:
     visit_again(store, ARTICLE)
     assert due_at(store) == 1_000.0 + GAP
-    assert store.frontier.discount_noise(longer) == 1
+    assert store.frontier.discount_spurious_changes(longer) == 1
     assert due_at(store) == 1_000.0 + longer(GAP)
     assert store.frontier.entries([URL])[URL].gap == longer(GAP)
     assert next(store.frontier.desk.rows()).reason == Reason.UNCHANGED
-    assert store.frontier.discount_noise(longer) == 0
+    assert store.frontier.discount_spurious_changes(longer) == 0
 
 
 def test_a_new_article_is_a_change(store: Store) -> None:
     visit_again(store, replace(ARTICLE, body="另一段正文。"))
-    assert store.frontier.discount_noise(longer) == 0
+    assert store.frontier.discount_spurious_changes(longer) == 0
     assert due_at(store) == 1_000.0 + GAP
 
 
 def test_a_page_that_is_never_to_be_asked_again_is_left_so(store: Store) -> None:
     visit_again(store, ARTICLE)
     store.frontier.desk.block(URL)
-    assert store.frontier.discount_noise(longer) == 0
+    assert store.frontier.discount_spurious_changes(longer) == 0
     assert due_at(store) is None
