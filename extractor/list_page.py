@@ -26,7 +26,7 @@ from extractor.fields.linked_data import ARTICLE, COLLECTION, linked_article
 from extractor.methods.anchor import is_near
 from extractor.methods.contract import Body
 from extractor.page.document import Document
-from extractor.page.layout import Layout, Line, size_of
+from extractor.page.layout import Layout, Line, Span, size_of
 from extractor.page.markup_hints import value_of
 from extractor.settings import ExtractSettings
 
@@ -232,9 +232,9 @@ def looks_of_body(document: Document, body: Body | None) -> list[tuple[int, str]
         found.append((-3, "the text is teasers between headlines"))
     if shape.more >= MIN_MORE:
         found.append((-3, f"{shape.more} links to read more"))
-    entries = count_entries(layout, body)
-    if entries >= MIN_ENTRIES:  # they may stand there whole: then no text is a teaser's
-        found.append((-2 if found else -3, f"{entries} articles begin"))
+    entries = entries_of(layout, body)
+    if len(entries) >= MIN_ENTRIES and (found or holds_most(layout, entries, span)):
+        found.append((-2 if found else -3, f"{len(entries)} articles begin"))
     return found
 
 
@@ -246,14 +246,22 @@ def is_teaser_list(shape: Shape) -> bool:
     return between and shape.longest <= LONGEST_SUMMARY
 
 
-def count_entries(layout: Layout, body: Body) -> int:
+def entries_of(layout: Layout, body: Body) -> list[Span]:
     """The <article>s of the body's element that begin with a headline."""
     whole = layout.spans[body.span]
-    return sum(
-        span.facts.tag == "article" and whole.start <= span.start < span.end <= whole.end
-        and any(map(is_headline, layout.lines[span.start : min(span.end, span.start + 2)]))
+    return [
+        span
         for span in layout.spans[body.span + 1 :]
-    )  # fmt: skip
+        if span.facts.tag == "article" and whole.start <= span.start < span.end <= whole.end
+        and any(map(is_headline, layout.lines[span.start : min(span.end, span.start + 2)]))
+    ]  # fmt: skip
+
+
+def holds_most(layout: Layout, entries: Sequence[Span], whole: Span) -> bool:
+    """Most of an element's text stands in its entries: they are no cards beside an article."""
+    inside = {place for entry in entries for place in range(entry.start, entry.end)}
+    sizes = {place: layout.lines[place].size for place in range(whole.start, whole.end)}
+    return 2 * sum(sizes[place] for place in inside) > sum(sizes.values())
 
 
 def is_headline(line: Line) -> bool:

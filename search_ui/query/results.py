@@ -8,7 +8,7 @@ from docstore import fields
 from search_ui.query.highlight import Highlighter, marks_of
 from search_ui.query.request import CHOSEN, SearchRequest, last_numbered
 from search_ui.query.solr_client import Answer
-from search_ui.query.solr_params import MARK_OFF, MARK_ON
+from search_ui.query.solr_params import FEW, MARK_OFF, MARK_ON
 from search_ui.query.texts import Segment, Segments, link_to, marked_segments, shortened, shown
 from search_ui.settings import SearchSettings
 
@@ -155,6 +155,22 @@ def _hits(answers: Answers, settings: SearchSettings, marks: Highlighter) -> Ite
             hit = replace(hit, copies=copies.get(hit.cluster, 0), similar=similar.get(hit.series, 0))
             picture = hit.picture if hit.picture in own else ""
             yield replace(hit, is_partial=doc_id not in enough, picture=picture)
+
+
+def deduped(answer: Answer, size: int) -> Answer | None:
+    """An answer that was not collapsed as if it had been, `size` hits long; None if Solr has to collapse after all.
+
+    Collapsing costs half as much as the ranking. So a first page is asked for with `SPARE` hits more, and of each
+    cluster the first stays, as collapsing in this order would have it. Solr has to where there are too few to fill the
+    page, and where few were found and copies among them: how many pages those make nobody can tell from the first.
+    """
+    docs, every = _docs(answer), int(answer.get("response", {}).get("numFound", 0))
+    names = [str(doc.get(fields.CLUSTER, doc.get(fields.ID))) for doc in docs]
+    kept = [doc for place, doc in enumerate(docs) if names.index(names[place]) == place]
+    hidden = len(docs) - len(kept)
+    if every > len(docs) and hidden and (len(kept) < size or every <= FEW):
+        return None
+    return {**answer, "response": {**answer.get("response", {}), "numFound": every - hidden, "docs": kept[:size]}}
 
 
 def hits_without_marks(answer: Answer, settings: SearchSettings) -> tuple[Hit, ...]:

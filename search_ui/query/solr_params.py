@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from docstore import fields
 from search_ui.query.clauses import EVERYTHING, Clause, Parameter, Params, QueryVariant, Words, select_params
-from search_ui.query.collapse import FEW
 from search_ui.query.cursors import FIRST
 from search_ui.query.filters import filter_clauses
 from search_ui.query.min_should_match import min_should_match, some_of_it
@@ -62,6 +61,8 @@ def hits_params(
 
 
 FEW_WORDS = 8
+SPARE = 5  # hits that are asked for besides a first page's, where Solr does not collapse
+FEW = 1000  # hits of which the pages must be numbered rightly: a hundred
 COUNTED = FEW + 1  # hits that are counted at least
 
 

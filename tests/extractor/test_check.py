@@ -285,6 +285,13 @@ def among_dated_links(words: Words) -> str:
     return page(words, f"<h1>{title}</h1><p>{words.paragraph.format(3)}</p><ul>{items}</ul>", title)
 
 
+def with_cards(words: Words) -> str:
+    """An article without a heading of its own, and beside it <article>s that begin with headlines."""
+    texts = "".join(f"<p>{words.paragraph.format(n)}</p>" for n in range(12))
+    cards = "".join(f"<article><h3>{linked(words, n)}</h3><p>{words.summary.format(n)}</p></article>" for n in range(5))
+    return page(words, f"<main><section>{texts}</section>{cards}</main>", title=words.headline.format(1))
+
+
 def caption(words: Words) -> str:
     """A picture with a caption, and other galleries."""
     title = words.headline.format(99)
@@ -367,6 +374,7 @@ ARTICLES = [
     (product_guide, "http://news.test/best-things-to-buy-this-year"),
     (live_blog, "http://news.test/live/oil-output-live-updates-today"),
     (listicle, "http://news.test/ten-things-you-should-know"),
+    (with_cards, "http://home.test/cost/additions/remodel/"),
 ]
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from search_ui.query.collapse import FEW, first_of_each
+from search_ui.query.results import deduped
+from search_ui.query.solr_params import FEW
 
 
 def answer(clusters: str, every: int) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def answer(clusters: str, every: int) -> dict[str, Any]:
     ],
 )
 def test_the_first_of_each_cluster_stays(clusters: str, every: int, shown: list[str], matched: int) -> None:
-    found = first_of_each(answer(clusters, every), 3)
+    found = deduped(answer(clusters, every), 3)
     assert found is not None
     assert [doc["id"] for doc in found["response"]["docs"]] == shown
     assert found["response"]["numFound"] == matched and found["nextCursorMark"] == "m"
@@ -37,4 +38,4 @@ def test_the_first_of_each_cluster_stays(clusters: str, every: int, shown: list[
     ],
 )
 def test_solr_has_to_collapse(clusters: str, every: int) -> None:
-    assert first_of_each(answer(clusters, every), 3) is None
+    assert deduped(answer(clusters, every), 3) is None
