@@ -19,7 +19,7 @@ from benchmarks.real_vertical import Vertical
 from benchmarks.results import OUT, Figure
 from docstore.errors import PlumblineError
 from docstore.model import Term
-from lexicon.counting.corpus import Corpus, Document
+from lexicon.counting.corpus import Corpus, CorpusDocument
 from lexicon.mine import mine_terms
 from pipeline.stages import StoredCorpus
 from text.folding import word_key
@@ -64,12 +64,12 @@ def first_of(terms: Sequence[Term], language: str) -> list[Term]:
     return [term for term in terms if language_of_term(term.text) == language][:FIRST]
 
 
-def all_of(corpus: Corpus) -> list[Document]:
+def all_of(corpus: Corpus) -> list[CorpusDocument]:
     """All documents."""
     return list(corpus.read([number for number, _ in corpus.digests()]))
 
 
-def cost_figures(articles: Sequence[Document], folder: Path, sizes: Sequence[int]) -> Iterator[Figure]:
+def cost_figures(articles: Sequence[CorpusDocument], folder: Path, sizes: Sequence[int]) -> Iterator[Figure]:
     """Memory, files and CPU of two days on so many documents."""
     kept, shares = [0.0], [0.0]
     for size in sizes:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from docstore.articles.rows import block_list, blocks_of
 from docstore.model import Block
-from lexicon.counting.corpus import Document
+from lexicon.counting.corpus import CorpusDocument
 from text.segment import cut_finely
 
 SUBSTITUTED = 0.1  # of the distinct words, each time the articles are gone through
@@ -35,7 +35,7 @@ class FileCorpus:
         """Where a document stands says which version it is."""
         return ((number, str(self._places[number])) for number in self._numbers)
 
-    def read(self, numbers: Sequence[int]) -> Iterator[Document]:
+    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
         """See `Corpus`."""
         files = [path.open("rb") for path in self._paths]
         try:
@@ -43,13 +43,13 @@ class FileCorpus:
                 file, place = self._places[number]
                 files[file].seek(place)
                 title, body, blocks = json.loads(files[file].readline().partition(b"\t")[2])
-                yield Document(number, title, body, blocks_of(blocks))
+                yield CorpusDocument(number, title, body, blocks_of(blocks))
         finally:
             for opened in files:
                 opened.close()
 
 
-def write_documents(documents: Iterable[Document], path: Path) -> int:
+def write_documents(documents: Iterable[CorpusDocument], path: Path) -> int:
     """Write a file that `FileCorpus` reads; returns how many characters the documents have."""
     characters = 0
     with path.open("w", encoding="utf-8", errors="replace") as file:
@@ -60,7 +60,7 @@ def write_documents(documents: Iterable[Document], path: Path) -> int:
     return characters
 
 
-def multiplied(articles: Sequence[Document], wanted: int) -> Iterator[Document]:
+def multiplied(articles: Sequence[CorpusDocument], wanted: int) -> Iterator[CorpusDocument]:
     """So many documents, numbered from 1 on: the articles as they are, then with other words, and so on."""
     chance = random.Random(7)
     words = sorted({word for article in articles[:WORDS_FROM] for word in cut_finely(article.body) if is_long(word)})
@@ -73,7 +73,7 @@ def multiplied(articles: Sequence[Document], wanted: int) -> Iterator[Document]:
         yield replace(rewritten(articles[place], others), number=number)
 
 
-def changed(documents: Iterable[Document], share: float) -> Iterator[Document]:
+def changed(documents: Iterable[CorpusDocument], share: float) -> Iterator[CorpusDocument]:
     """Every so-manieth document with other words in the place of some."""
     chance = random.Random(8)
     for document in documents:
@@ -83,7 +83,7 @@ def changed(documents: Iterable[Document], share: float) -> Iterator[Document]:
             yield rewritten(document, {word: another(word, chance) for word in chosen})
 
 
-def rewritten(document: Document, others: Mapping[str, str]) -> Document:
+def rewritten(document: CorpusDocument, others: Mapping[str, str]) -> CorpusDocument:
     """A document with `others` in the place of their words."""
 
     def words(text: str) -> str:
@@ -92,7 +92,9 @@ def rewritten(document: Document, others: Mapping[str, str]) -> Document:
     def block(one: Block) -> Block:
         return replace(one, text=words(one.text), links=())
 
-    return Document(document.number, words(document.title), words(document.body), tuple(map(block, document.blocks)))
+    return CorpusDocument(
+        document.number, words(document.title), words(document.body), tuple(map(block, document.blocks))
+    )
 
 
 def is_long(word: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from lexicon.counting.corpus import Document
+from lexicon.counting.corpus import CorpusDocument
 
 END = "\0"
 READ = 1 << 20  # characters at a time
@@ -40,13 +40,13 @@ class TextFile:
         """Each text is what it is, by its number."""
         return ((number, "") for number in range(len(self._places) - 1))
 
-    def read(self, numbers: Sequence[int]) -> Iterator[Document]:
+    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
         """The texts with these numbers."""
         with self._path.open("rb") as file:
             for number in numbers:
                 start, stop = self._places[number : number + 2]
                 file.seek(start)
-                yield Document(number, "", file.read(stop - start - 1).decode())
+                yield CorpusDocument(number, "", file.read(stop - start - 1).decode())
 
     @cached_property
     def _places(self) -> "array[int]":

@@ -13,7 +13,7 @@ from crawler.host_suggestions import with_added
 from crawler.http.fetch import Fetcher
 from crawler.parallel.coordination import SingleProcess
 from crawler.parallel.shards import OpenedElsewhere, crawl_in_processes
-from crawler.progress import Progress, Tell
+from crawler.progress import CrawlProgress, Tell
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
@@ -21,7 +21,7 @@ from crawler.state_files import state_file
 from docstore.errors import StoreError
 from docstore.model import StageReport
 
-__all__ = ["Progress", "crawl"]
+__all__ = ["CrawlProgress", "crawl"]
 
 
 @runtime_checkable

@@ -30,7 +30,7 @@ class HostProgress:
 
 
 @dataclass(frozen=True)
-class Progress:
+class CrawlProgress:
     """How far a run has come: visits by reason, URLs added, fetches under way, seconds since the start.
 
     `left` URLs are due and not visited, `at_work` hosts have some of them, of which the slowest one `takes` so many
@@ -52,7 +52,7 @@ class Progress:
         return sum(self.counts.values())
 
 
-Tell = Callable[[Progress], None]
+Tell = Callable[[CrawlProgress], None]
 _TELL_EVERY = 0.5  # seconds
 
 
@@ -78,7 +78,7 @@ class Reporter:
             at_work = [one for one in hosts.values() if one.waiting and not one.is_resting]
             takes = max((one.waiting * (one.gap + one.answers_in) for one in at_work), default=0.0)
             self._work = (sum(left.values()), len(at_work), takes)
-        self._tell(Progress(dict(tally.counts), tally.added, under_way, now - self._started, hosts, *self._work))
+        self._tell(CrawlProgress(dict(tally.counts), tally.added, under_way, now - self._started, hosts, *self._work))
 
     def _hosts(self, left: Mapping[str, int]) -> dict[str, HostProgress]:
         pages, errors = self._tally.pages_of, self._tally.errors_of

@@ -13,7 +13,7 @@ import numpy as np
 from docstore.batches import batched
 from docstore.errors import LexiconError, SettingsError
 from docstore.model import Term
-from lexicon.c_value.candidates import Candidate, CandidateCounts, readable, spans
+from lexicon.c_value.candidates import CandidateCounts, TermCandidate, readable, spans
 from lexicon.c_value.filters import general_words, is_noise, is_unfit_text
 from lexicon.c_value.rules import TagRules, load_rules
 from lexicon.c_value.scorers import make_scorer
@@ -32,7 +32,7 @@ from text.segment import Segmenter, base_segmenter
 
 log = logging.getLogger(__name__)
 
-Scored = list[tuple[Candidate, float]]
+Scored = list[tuple[TermCandidate, float]]
 Sentences = dict[tuple[str, int], str]
 """Sentences by the `word_key` of the term they show and the number of their document."""
 
@@ -133,10 +133,10 @@ def candidates_of(chosen: Selection, rows: Rows, scores: Floats, offers: Offers)
     ]
 
 
-def _candidate(text: str, tags: str, rows: Rows, place: int, parts: tuple[tuple[str, float], ...]) -> Candidate:
+def _candidate(text: str, tags: str, rows: Rows, place: int, parts: tuple[tuple[str, float], ...]) -> TermCandidate:
     frequency, documents = rows.counts[[AT["frequency"], AT["documents"]], place].tolist()
     seen_in = tuple(number for number in rows.seen_in[:, place].tolist() if number != NOWHERE)
-    return Candidate(text, tags.count(" ") + 1, tags, frequency, documents, seen_in, parts)
+    return TermCandidate(text, tags.count(" ") + 1, tags, frequency, documents, seen_in, parts)
 
 
 def rule_terms(corpus: Corpus, settings: LexiconSettings, task: Task, segmenter: Segmenter) -> Scored:
@@ -158,7 +158,7 @@ def rule_terms(corpus: Corpus, settings: LexiconSettings, task: Task, segmenter:
 
 
 def choose(
-    candidates: Mapping[str, Candidate], scores: Mapping[str, float], settings: LexiconSettings
+    candidates: Mapping[str, TermCandidate], scores: Mapping[str, float], settings: LexiconSettings
 ) -> dict[str, float]:
     """The candidates that are terms, and their scores, best first (steps 5 and 6)."""
     good = [
@@ -172,7 +172,7 @@ def choose(
 
 
 def find_sentences(
-    corpus: Corpus, candidates: Sequence[Candidate], settings: LexiconSettings, known: Sentences, task: Task
+    corpus: Corpus, candidates: Sequence[TermCandidate], settings: LexiconSettings, known: Sentences, task: Task
 ) -> Sentences:
     """A sentence for each candidate from each of its first few documents, "" where none shows it; those that are
     `known` are not looked for.
@@ -206,7 +206,7 @@ def _terms(scored: Scored, sentences: Sentences, settings: LexiconSettings) -> l
     return [_term(candidate, score, sentences, settings.max_contexts) for candidate, score in scored]
 
 
-def _term(candidate: Candidate, score: float, sentences: Sentences, most: int) -> Term:
+def _term(candidate: TermCandidate, score: float, sentences: Sentences, most: int) -> Term:
     key = word_key(candidate.text)
     contexts = dict.fromkeys(sentences.get((key, number), "") for number in candidate.seen_in[:most])
     contexts.pop("", None)

@@ -93,7 +93,7 @@ def fetch_page(url: str, settings: CrawlSettings, pause: Callable[[float], None]
     """
     address = address_of(url)
     with closing(Fetcher(settings, PublicAddresses(settings.inside_hosts))) as fetcher:
-        visit = Visit(fetcher, settings, pause)
+        visit = PageVisit(fetcher, settings, pause)
         for _ in range(settings.max_redirects + 1):
             found = visit.ask(address)
             if isinstance(found, Page):
@@ -102,7 +102,7 @@ def fetch_page(url: str, settings: CrawlSettings, pause: Callable[[float], None]
     raise PlumblineError(f"{url}: {Reason.TOO_MANY_REDIRECTS}")
 
 
-class Visit:
+class PageVisit:
     """The requests of one call."""
 
     def __init__(self, fetcher: Fetcher, settings: CrawlSettings, pause: Callable[[float], None]) -> None:

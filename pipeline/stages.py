@@ -22,7 +22,7 @@ from itertools import chain
 from crawler.crawl import crawl as run_crawl
 from crawler.guide import Guide
 from crawler.http.fetch import Fetcher
-from crawler.progress import Progress
+from crawler.progress import CrawlProgress
 from crawler.settings import FOCUSED, CrawlSettings, strategy_of
 from docstore.articles.table import ArticleTable
 from docstore.batches import batched
@@ -34,7 +34,7 @@ from extractor.settings import EXTRACTOR_VERSION, ExtractSettings
 from indexer.ownership import TAKE_OVER, Holding, ownership_fault
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
-from lexicon.counting.corpus import Document
+from lexicon.counting.corpus import CorpusDocument
 from lexicon.mine import mine_terms
 from lexicon.offers import Reviewed
 from pipeline.crawl_progress import shown
@@ -50,7 +50,7 @@ INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does ou
 FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
 
 
-def crawl(engine: Engine, watch: Callable[[Progress], None] | None = None) -> StageReport:
+def crawl(engine: Engine, watch: Callable[[CrawlProgress], None] | None = None) -> StageReport:
     """Ask every URL that is due, follow what is worth following; `watch` is told now and then how far it is."""
     with (
         engine.lock("crawl"),
@@ -277,6 +277,6 @@ class StoredCorpus:
         """Number and digest of every article."""
         return self._articles.digests()
 
-    def read(self, numbers: Sequence[int]) -> Iterator[Document]:
+    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
         """The articles with these numbers."""
-        return (Document(*text) for text in self._articles.texts(numbers))
+        return (CorpusDocument(*text) for text in self._articles.texts(numbers))

@@ -13,7 +13,7 @@ from search_ui.pages.article import ArticlePage, Details, Neighbour, is_id
 from search_ui.pages.compare import Side, compare
 from search_ui.pages.searcher import finder
 from search_ui.pages.suggestions import suggestions_for
-from search_ui.query.explanation import Explanation
+from search_ui.query.explanation import RankExplanation
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import CHOSEN, SearchRequest, parse_request
 from search_ui.query.results import Facet, Hit, SearchPage
@@ -170,7 +170,7 @@ def _neighbours(found: Sequence[Neighbour]) -> list[Json]:
     return [{"id": one.doc_id, "title": one.title, "url": one.link, "published": one.published} for one in found]
 
 
-def _explanation(why: Explanation | None) -> Json | None:
+def _explanation(why: RankExplanation | None) -> Json | None:
     if why is None:
         return None
     parts = [

@@ -21,7 +21,7 @@ from docstore.archive import Archive
 from docstore.model import WarcPointer
 from indexer.solr import SolrIndex
 from indexer.solr_node import open_solr
-from pipeline.demo.site import HOSTS, Answer, DemoServer, Validators
+from pipeline.demo.site import HOSTS, DemoAnswer, DemoServer, Validators
 from pipeline.settings import load_settings
 from pipeline.template import toml_value
 from tests.web_fixture import PATIENCE
@@ -256,7 +256,7 @@ class SlowSites(DemoServer):
         """The home page of the first site."""
         return f"http://{HOST}:{self.port}/"
 
-    def answer(self, host: str, target: str, validators: Validators) -> Answer:
+    def answer(self, host: str, target: str, validators: Validators) -> DemoAnswer:
         """As the demo sites."""
         time.sleep(self.pause)
         found = super().answer(host, target, validators)

@@ -25,7 +25,7 @@ from crawler.crawl_context import CrawlContext, seed_rows
 from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import CrawlPlan
 from crawler.http.fetch import Fetcher
-from crawler.progress import HostProgress, Progress, Tally, Tell
+from crawler.progress import CrawlProgress, HostProgress, Tally, Tell
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.queues import shard_of
 from crawler.schedule.url_seen import UrlSeenTest
@@ -103,7 +103,7 @@ class ShardWorker:
         self.watch()
         return bool(self.stop.is_set())
 
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: CrawlProgress) -> None:
         """To the process that began the crawl."""
         self.reports.put((self.number, progress))
 
@@ -167,12 +167,12 @@ class _Group:
             self._running[number].start()
         self._tell = tell
         self._found: list[Tally] = []
-        self._progress: dict[int, Progress] = {}
+        self._progress: dict[int, CrawlProgress] = {}
         self._before: tuple[list[int], list[int]] | None = None
         self._looked_at = 0.0
         self._has_led = False
 
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: CrawlProgress) -> None:
         """How far this process is, told with what the others said last."""
         self._progress[0] = progress
         if self._tell is not None:
@@ -214,7 +214,7 @@ class _Group:
         except Empty:
             self._check_alive()
             return False
-        if isinstance(said, Progress):
+        if isinstance(said, CrawlProgress):
             self._progress[number] = said
             return True
         self._running.pop(number).join()
@@ -259,7 +259,7 @@ def _share(
         coordinator.reports.put((coordinator.number, PlumblineError("stopped")))
 
 
-def merged(parts: Any) -> Progress:
+def merged(parts: Any) -> CrawlProgress:
     """How far all of them are."""
     counts: Counter[Reason] = Counter()
     hosts: dict[str, HostProgress] = {}
@@ -270,4 +270,4 @@ def merged(parts: Any) -> Progress:
         hosts.update(part.hosts)
         added, under_way, seconds = added + part.added, under_way + part.under_way, max(seconds, part.seconds)
         left, at_work, takes = left + part.left, at_work + part.at_work, max(takes, part.takes)
-    return Progress(counts, added, under_way, seconds, hosts, left, at_work, takes)
+    return CrawlProgress(counts, added, under_way, seconds, hosts, left, at_work, takes)

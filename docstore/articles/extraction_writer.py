@@ -18,7 +18,7 @@ from docstore.grouping.near_duplicates import Grouping, regroup
 from docstore.grouping.page_graph import OwnArticle, renew_ties
 from docstore.grouping.resolve import PageRole, resolve
 from docstore.grouping.site_templates import learn
-from docstore.grouping.url_patterns import Evidence, Sibling, sibling_of
+from docstore.grouping.url_patterns import ListEvidence, Sibling, sibling_of
 from docstore.model import Article, Kind, Outcome, PageTraits, Reason, Stage, Teaser, WarcPointer
 from docstore.tables import articles, outcomes, parts, urls
 
@@ -158,11 +158,11 @@ def own_of(extraction: Extraction) -> OwnArticle | None:
     return OwnArticle(page.url_id, page.url, page.host, result, extraction.teaser)
 
 
-def seen_in(extraction: Extraction) -> Evidence | None:
+def seen_in(extraction: Extraction) -> ListEvidence | None:
     """What a page is by itself; None for one that says nothing of its siblings."""
     if isinstance(extraction.result, Outcome):
-        return Evidence.LIST if extraction.result.reason is Reason.LIST_PAGE else None
-    return Evidence.VOUCHED if extraction.vouched else Evidence.UNVOUCHED
+        return ListEvidence.LIST if extraction.result.reason is Reason.LIST_PAGE else None
+    return ListEvidence.VOUCHED if extraction.vouched else ListEvidence.UNVOUCHED
 
 
 def row_of(role: PageRole, before: Row[Any] | None, now: float) -> dict[str, Any]:

@@ -39,7 +39,7 @@ MAX_COMPARED = 4  # candidates whose texts are compared
 PARAMETERS = 10_000  # of one statement
 
 
-class Text(Protocol):
+class ComparedText(Protocol):
     """An article's text as copies are told by it."""
 
     @property
@@ -75,9 +75,9 @@ class Grouping:
     """
 
     min_jaccard: float = MIN_JACCARD
-    read: Callable[[str, str, str], Text] = SameText
+    read: Callable[[str, str, str], ComparedText] = SameText
 
-    def text(self, row: Row[Any]) -> Text:
+    def text(self, row: Row[Any]) -> ComparedText:
         """The text of a row that has the columns `title`, `body` and `published`."""
         return self.read(row.title, row.body, row.published)
 
@@ -179,7 +179,7 @@ def ranked_candidates(
     connection: Connection,
     signature: Sequence[int],
     shared_keys: Mapping[int, Sequence[int]],
-    text: Text,
+    text: ComparedText,
     min_jaccard: float,
 ) -> list[LeaderCandidate]:
     """The leaders that share keys and have at least `min_jaccard` in common with the article, the likeliest first."""

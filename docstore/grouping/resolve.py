@@ -22,7 +22,7 @@ from docstore.grouping.page_graph import CANONICAL, MAX_REFERRERS, OwnArticle, P
 from docstore.grouping.pagination import MAX_CHAIN_PAGES, first_page_of, join_pages, pagination_chain, without_scheme
 from docstore.grouping.teasers import not_known_behind, showing, shown_among
 from docstore.grouping.url_patterns import (
-    Evidence,
+    ListEvidence,
     Sibling,
     known_siblings,
     pattern_of,
@@ -141,7 +141,7 @@ def update_siblings(
         url_id: one for url_id, one in fresh.items() if url_id in set(ids)
     }
     new = {
-        url_id: replace(one, is_list=one.evidence is Evidence.LIST or graph.shown_page(url_id) is not None)
+        url_id: replace(one, is_list=one.evidence is ListEvidence.LIST or graph.shown_page(url_id) is not None)
         for url_id, one in known.items()
     }
     turned = replace_siblings(database, connection, old, new)

@@ -31,7 +31,7 @@ ENDING = re.compile(r"\.\w{1,5}$")
 Counts = tuple[int, int]  # pages of a pattern that are lists, pages that are not
 
 
-class Evidence(IntEnum):
+class ListEvidence(IntEnum):
     """What a page is by itself."""
 
     LIST = 0
@@ -45,7 +45,7 @@ class Sibling:
 
     url_id: int
     pattern: int
-    evidence: Evidence
+    evidence: ListEvidence
     is_list: bool
 
 
@@ -93,14 +93,14 @@ def known_siblings(connection: Connection, url_ids: Iterable[int]) -> dict[int, 
     """What was kept of pages."""
     query = select(page_kinds).where(page_kinds.c.url_id.in_(list(url_ids)))
     return {
-        row.url_id: Sibling(row.url_id, row.pattern, Evidence(row.evidence), bool(row.is_list))
+        row.url_id: Sibling(row.url_id, row.pattern, ListEvidence(row.evidence), bool(row.is_list))
         for row in connection.execute(query)
     }
 
 
-def sibling_of(url_id: int, url: str, evidence: Evidence) -> Sibling:
+def sibling_of(url_id: int, url: str, evidence: ListEvidence) -> Sibling:
     """A page as it is by itself."""
-    return Sibling(url_id, line_hash(pattern_of(url)), evidence, evidence is Evidence.LIST)
+    return Sibling(url_id, line_hash(pattern_of(url)), evidence, evidence is ListEvidence.LIST)
 
 
 def replace_siblings(
@@ -136,7 +136,7 @@ def is_among_lists(connection: Connection, url_id: int) -> bool:
     query = (
         select(url_patterns.c.lists, url_patterns.c.others)
         .join(page_kinds, page_kinds.c.pattern == url_patterns.c.pattern)
-        .where(page_kinds.c.url_id == url_id, page_kinds.c.evidence == Evidence.UNVOUCHED)
+        .where(page_kinds.c.url_id == url_id, page_kinds.c.evidence == ListEvidence.UNVOUCHED)
     )
     row = connection.execute(query).first()
     return row is not None and is_list_pattern(row.lists, row.others)
@@ -146,6 +146,6 @@ def unvouched(patterns: Iterable[int]) -> Select[int]:
     """The pages of patterns that are what their siblings are."""
     return (
         select(page_kinds.c.url_id)
-        .where(page_kinds.c.pattern.in_(list(patterns)), page_kinds.c.evidence == Evidence.UNVOUCHED)
+        .where(page_kinds.c.pattern.in_(list(patterns)), page_kinds.c.evidence == ListEvidence.UNVOUCHED)
         .order_by(page_kinds.c.url_id)
     )

@@ -79,7 +79,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class DateEvidence:
     """All that a page says of its day: in its URL, shown to readers (near the article, `far` from it, and as a change),
     and in its fields.
     """
@@ -105,7 +105,7 @@ def find_date(document: Document, body: int, latest: str = END_OF_TIME) -> Publi
     return Published(day, found[0].source, at or next(told, ""), modified if modified >= day else "")
 
 
-def gather(document: Document, body: int, latest: str) -> Evidence:
+def gather(document: Document, body: int, latest: str) -> DateEvidence:
     """The evidence of a page, each kind with the best first."""
     month_first = is_month_first(document)
     stated = [one for one in stated_dates(document, month_first) if one.day <= latest]
@@ -117,10 +117,10 @@ def gather(document: Document, body: int, latest: str) -> Evidence:
     far = [claim_of(one) for one in dates if NEAR <= one.cost < MOST and not one.updated]
     url = date_in_url(document.url)
     updates = [claim_of(one) for one in dates if one.updated]
-    return Evidence(url if url <= latest else "", shown, far, updates, stated, changes)
+    return DateEvidence(url if url <= latest else "", shown, far, updates, stated, changes)
 
 
-def of_manual(evidence: Evidence) -> Evidence:
+def of_manual(evidence: DateEvidence) -> DateEvidence:
     """What is evidence of publication on a page that a tool makes anew for every version of a manual.
 
     That are its URL, fields that speak of publishing, and a day that stands by its title alone or as that of a release.
@@ -130,7 +130,7 @@ def of_manual(evidence: Evidence) -> Evidence:
     changes = {*evidence.changes, *(one.day for one in evidence.updates)}
     shown = [one for one in evidence.shown if one.sure and one.alone and one.day not in changes]
     stated = [one for one in evidence.stated if one.sure and one.day not in changes]
-    return Evidence(evidence.url, shown, (), (), stated, ())
+    return DateEvidence(evidence.url, shown, (), (), stated, ())
 
 
 def settled(shown: Shown, known: Collection[str], latest: str) -> Shown:
@@ -147,7 +147,7 @@ def claim_of(shown: Shown) -> Claim:
     return Claim(shown.stamp.day, at, shown.source, shown.cost <= SURE, shown.alone)
 
 
-def ranked(evidence: Evidence) -> list[Claim]:
+def ranked(evidence: DateEvidence) -> list[Claim]:
     """All claims, the best first; a month in the URL keeps those that lie in it and stands behind them.
 
     What the page states in JSON-LD or a meta goes before what it shows, as many pages show the day of the last change

@@ -23,7 +23,7 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class BodyCandidate:
     """An element that was weighed as the body: its span, its score, and what was counted in it."""
 
     span: int
@@ -45,7 +45,7 @@ class LineVerdict:
 class Explanation:
     """How a body was chosen: candidates, best first; a verdict for every line; the chosen span, -1 for none."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[BodyCandidate, ...]
     verdicts: tuple[LineVerdict, ...]
     chosen: int
 

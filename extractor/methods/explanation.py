@@ -11,7 +11,7 @@ from itertools import accumulate, takewhile
 
 from docstore.model import line_hash
 from extractor.methods.blocks import CountedBlock
-from extractor.methods.contract import Body, Candidate, Explanation, LineVerdict
+from extractor.methods.contract import Body, BodyCandidate, Explanation, LineVerdict
 from extractor.methods.tag_blocks import TagBlock, tag_blocks
 from extractor.page.document import Document
 from extractor.page.layout import Layout, Line
@@ -53,7 +53,7 @@ def explain_lines(
     chosen = body.span if body is not None else -1
     gains = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
     candidates = tuple(
-        Candidate(place, scores[place], {**features_of(layout, place), "gain": gains_in(layout, place, gains)})
+        BodyCandidate(place, scores[place], {**features_of(layout, place), "gain": gains_in(layout, place, gains)})
         for place in best_places(layout, scores, chosen)
     )
     return Explanation(candidates, verdicts(document, body, weights), chosen)
@@ -114,7 +114,7 @@ def explain_blocks(
     places = {element: place for place, element in enumerate(document.root.iter())}
     starts = [span.element for span in layout.spans]
     candidates = tuple(
-        Candidate(
+        BodyCandidate(
             max(0, bisect_right(starts, places[block.element]) - 1), score(block), {**counts_of(block), **more(block)}
         )
         for block in shown

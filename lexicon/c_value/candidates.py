@@ -28,7 +28,7 @@ _PLAIN = re.compile("[\n -~\u4e00-\u9fff、。《》【】“”‘’—·•°
 _HAN = re.compile(f"[{DENSE}]+")
 
 
-class Span(NamedTuple):
+class WordSpan(NamedTuple):
     """Adjacent words of a run (see `word_runs`), and their tags."""
 
     words: tuple[str, ...]
@@ -42,7 +42,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class TermCandidate:
     """A candidate term and its counts over the corpus.
 
     `text` is its most frequent spelling, `words` its length in segmented words, `tags` the tags of its first
@@ -65,7 +65,7 @@ def readable(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
 
 
-def spans(text: str, segmenter: Segmenter, rules: TagRules) -> list[Span]:
+def spans(text: str, segmenter: Segmenter, rules: TagRules) -> list[WordSpan]:
     """Every span of words of `text` whose tags match a rule; spans that overlap all count."""
     found = []
     for run in word_runs(segmenter.tag(text), rules.use):
@@ -73,7 +73,7 @@ def spans(text: str, segmenter: Segmenter, rules: TagRules) -> list[Span]:
         for size in rules.lengths:
             for start in range(len(run) - size + 1):
                 if rules.match(tags[start : start + size]):
-                    found.append(Span(words[start : start + size], tags[start : start + size]))
+                    found.append(WordSpan(words[start : start + size], tags[start : start + size]))
     return found
 
 
@@ -109,14 +109,14 @@ MAX_KEPT = 1_000_000  # candidates held before those seen once are forgotten; ab
 class CandidateCounts:
     """Counts candidates batch by batch, so that only one batch's document-by-term matrix is ever held."""
 
-    def __init__(self, is_noise: Callable[[Span], bool], most_seen: int, most_kept: int = MAX_KEPT) -> None:
+    def __init__(self, is_noise: Callable[[WordSpan], bool], most_seen: int, most_kept: int = MAX_KEPT) -> None:
         self._is_noise = is_noise
         self._most_seen = most_seen
         self._most_kept = most_kept
-        self._candidates: dict[str, Candidate] = {}
+        self._candidates: dict[str, TermCandidate] = {}
         self._spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
-    def add(self, documents: Sequence[Sequence[Span]], numbers: Sequence[int]) -> None:
+    def add(self, documents: Sequence[Sequence[WordSpan]], numbers: Sequence[int]) -> None:
         """Count the spans of `documents`, which have these numbers."""
         keys = {span: word_key(span.text) for span in set(chain(*documents)) if not self._is_noise(span)}
         if not keys:
@@ -136,12 +136,12 @@ class CandidateCounts:
         if len(self._candidates) > self._most_kept:
             self._forget_singles()
 
-    def candidates(self) -> dict[str, Candidate]:
+    def candidates(self) -> dict[str, TermCandidate]:
         """All candidates counted so far, by `word_key`."""
         spelt = {key: spellings.most_common(1)[0][0] for key, spellings in self._spellings.items()}
         return self._candidates | {key: replace(self._candidates[key], text=text) for key, text in spelt.items()}
 
-    def _count_spellings(self, documents: Iterable[Iterable[Span]], keys: Mapping[Span, str]) -> None:
+    def _count_spellings(self, documents: Iterable[Iterable[WordSpan]], keys: Mapping[WordSpan, str]) -> None:
         for span in chain(*documents):
             key = keys.get(span)
             if key is not None and not _HAN.fullmatch(key):  # a Chinese term has one spelling
@@ -154,9 +154,9 @@ class CandidateCounts:
             del self._spellings[key]
         self._most_kept = max(self._most_kept, 2 * len(self._candidates))
 
-    def _merge(self, key: str, example: Span, frequency: int, numbers: list[int]) -> None:
-        old = self._candidates.get(key) or Candidate(key, len(example.words), " ".join(example.tags), 0, 0)
-        self._candidates[key] = Candidate(
+    def _merge(self, key: str, example: WordSpan, frequency: int, numbers: list[int]) -> None:
+        old = self._candidates.get(key) or TermCandidate(key, len(example.words), " ".join(example.tags), 0, 0)
+        self._candidates[key] = TermCandidate(
             key,
             old.words,
             old.tags,

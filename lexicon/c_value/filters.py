@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from functools import cache
 from importlib.resources import files
 
-from lexicon.c_value.candidates import Span
+from lexicon.c_value.candidates import WordSpan
 from lexicon.dictionary import check_term
 from text.general_language import jieba_dictionary
 from text.segment import base_segmenter
@@ -16,29 +16,29 @@ from text.segment import base_segmenter
 _VERSION = re.compile(r"(?:^|\s)v?\d+(?:\.\d+)+$", re.IGNORECASE)
 
 
-def has_single_character_verb(span: Span) -> bool:
+def has_single_character_verb(span: WordSpan) -> bool:
     """A verb of one character: `含 油`, `打 井`."""
     return any(tag.startswith("v") and len(word) == 1 for word, tag in zip(span.words, span.tags, strict=True))
 
 
-def has_edge_word(span: Span) -> bool:
+def has_edge_word(span: WordSpan) -> bool:
     """It begins or ends with a word that only joins terms to the rest of the sentence: `进行 勘探`, `储层 方面`."""
     return span.words[0].lower() in edge_words() or span.words[-1].lower() in edge_words()
 
 
-def has_english_stop_word(span: Span) -> bool:
+def has_english_stop_word(span: WordSpan) -> bool:
     """An English stop word or a lone letter among English words; `X 射线` may keep its letter."""
     latin = [word for word, tag in zip(span.words, span.tags, strict=True) if tag == "eng"]
     short = len(latin) == len(span.words) and any(len(word) == 1 for word in latin)
     return short or any(word.lower() in english_stop_words() for word in latin)
 
 
-def repeats_a_word(span: Span) -> bool:
+def repeats_a_word(span: WordSpan) -> bool:
     """The same word twice running: `分析 分析`."""
     return any(left == right for left, right in zip(span.words, span.words[1:], strict=False))
 
 
-def is_unfit(span: Span) -> bool:
+def is_unfit(span: WordSpan) -> bool:
     """See `is_unfit_text`."""
     return is_unfit_text(span.text)
 
@@ -52,7 +52,7 @@ def is_unfit_text(text: str) -> bool:
     return any(tag == "o" for _, tag in base_segmenter().tag(text))
 
 
-NOISE: tuple[Callable[[Span], bool], ...] = (
+NOISE: tuple[Callable[[WordSpan], bool], ...] = (
     has_single_character_verb,
     has_edge_word,
     has_english_stop_word,
@@ -61,7 +61,7 @@ NOISE: tuple[Callable[[Span], bool], ...] = (
 )
 
 
-def is_noise(span: Span) -> bool:
+def is_noise(span: WordSpan) -> bool:
     """Whether any step of `NOISE` refuses the span."""
     return any(step(span) for step in NOISE)
 

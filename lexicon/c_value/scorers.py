@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from docstore.errors import SettingsError
-from lexicon.c_value.candidates import Candidate
+from lexicon.c_value.candidates import TermCandidate
 from lexicon.settings import LexiconSettings
 from text.folding import ALPHABETIC
 
@@ -15,7 +15,7 @@ from text.folding import ALPHABETIC
 class TermScorer(Protocol):
     """Scores candidates against each other. Deterministic, whatever the order of the mapping."""
 
-    def scores(self, candidates: Mapping[str, Candidate]) -> dict[str, float]:
+    def scores(self, candidates: Mapping[str, TermCandidate]) -> dict[str, float]:
         """A finite score for each candidate, by the same keys; higher is more of a term."""
 
 
@@ -31,7 +31,7 @@ class CValue:
 
     by_words: bool = False
 
-    def scores(self, candidates: Mapping[str, Candidate]) -> dict[str, float]:
+    def scores(self, candidates: Mapping[str, TermCandidate]) -> dict[str, float]:
         """See `TermScorer`."""
         containers = dict.fromkeys(candidates, 0)
         inside = dict.fromkeys(candidates, 0)
@@ -44,14 +44,14 @@ class CValue:
             for key, a in candidates.items()
         }
 
-    def _weight(self, key: str, candidate: Candidate) -> float:
+    def _weight(self, key: str, candidate: TermCandidate) -> float:
         return math.log2(candidate.words if self.by_words else len(key.replace(" ", "")))
 
 
 _INSIDE_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
 
 
-def nested(key: str, candidates: Mapping[str, Candidate]) -> set[str]:
+def nested(key: str, candidates: Mapping[str, TermCandidate]) -> set[str]:
     """The candidates inside `key` and shorter than it; each counts once, and no Latin word is cut (gas in gasoline).
 
     Looks each part of `key` up, which takes time in the square of its length but not in the number of candidates.

@@ -9,7 +9,7 @@ from docstore.model import Block
 
 
 @dataclass(frozen=True)
-class Document:
+class CorpusDocument:
     """One document: `blocks` are those of its body, with what is code and what is not; () where that is not known."""
 
     number: int
@@ -24,7 +24,7 @@ class Corpus(Protocol):
     def digests(self) -> Iterator[tuple[int, str]]:
         """The number and a digest of every document, by rising numbers. Equal digests: the same title and body."""
 
-    def read(self, numbers: Sequence[int]) -> Iterator[Document]:
+    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
         """The documents of these numbers, which rise; what is no more is left out."""
 
 
@@ -32,16 +32,16 @@ class Listed:
     """A corpus in memory, of titles and bodies; numbered from 0 on."""
 
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        self._documents = [Document(number, *text) for number, text in enumerate(texts)]
+        self._documents = [CorpusDocument(number, *text) for number, text in enumerate(texts)]
 
     def digests(self) -> Iterator[tuple[int, str]]:
         """See `Corpus`, here and below."""
         return ((document.number, digest_of(document)) for document in self._documents)
 
-    def read(self, numbers: Sequence[int]) -> Iterator[Document]:
+    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
         return (self._documents[number] for number in numbers)
 
 
-def digest_of(document: Document) -> str:
+def digest_of(document: CorpusDocument) -> str:
     """sha256 (hex) of a title and a body."""
     return hashlib.sha256(f"{document.title}\0{document.body}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -62,7 +62,7 @@ def select(corpus: Corpus, models: Models, memory: Remembered, min_frequency: in
 
 
 @dataclass(frozen=True)
-class Change:
+class TextChange:
     """A document that is not what is remembered: its `digest` now (None: it is gone), and whether it `was` there."""
 
     number: int
@@ -70,21 +70,21 @@ class Change:
     was: bool
 
 
-def changes_between(before: Iterable[tuple[int, str]], now: Iterable[tuple[int, str]]) -> Iterator[Change]:
+def changes_between(before: Iterable[tuple[int, str]], now: Iterable[tuple[int, str]]) -> Iterator[TextChange]:
     """What has changed between two lists of numbers and digests, both by rising numbers."""
     old, new = iter(before), iter(now)
     left, right = next(old, None), next(new, None)
     while left or right:
         if right is None or (left is not None and left[0] < right[0]):
             assert left is not None
-            yield Change(left[0], None, was=True)
+            yield TextChange(left[0], None, was=True)
             left = next(old, None)
         elif left is None or right[0] < left[0]:
-            yield Change(*right, was=False)
+            yield TextChange(*right, was=False)
             right = next(new, None)
         else:
             if left != right:
-                yield Change(*right, was=True)
+                yield TextChange(*right, was=True)
             left, right = next(old, None), next(new, None)
 
 
@@ -133,10 +133,10 @@ class _Day:
                 selector.add(self._memory.rows(number), self._memory.has_forgotten)
         return selector.selection(self._memory)
 
-    def _changes(self) -> Iterator[Change]:
+    def _changes(self) -> Iterator[TextChange]:
         return changes_between(self._memory.documents(), self._corpus.digests())
 
-    def _count(self, batch: Sequence[Change], advance: Advance, selector: Selector | None) -> None:
+    def _count(self, batch: Sequence[TextChange], advance: Advance, selector: Selector | None) -> None:
         """Take off what was counted of old texts, add what there is in new ones."""
         memory = self._memory
         gone = [change.number for change in batch if change.was]

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from docstore.model import BlockKind
-from lexicon.counting.corpus import Document
+from lexicon.counting.corpus import CorpusDocument
 from lexicon.model.words import NAME, function_words
 from text.scripts import DENSE, HAN
 
@@ -77,17 +77,17 @@ class _Chunk(NamedTuple):
     calls: int
 
 
-def running_text(document: Document) -> Iterator[str]:
+def running_text(document: CorpusDocument) -> Iterator[str]:
     """The lines of a document that are running text, as they stand."""
     return (line for line in lines_of(document) if is_running(line))
 
 
-def counted_text(document: Document) -> str:
+def counted_text(document: CorpusDocument) -> str:
     """What is counted of a document: its running text, with NAME for the names that only programs write."""
     return "\n".join(text for line in lines_of(document) if (text := counted_line(line)) is not None)
 
 
-def lines_of(document: Document) -> Iterator[str]:
+def lines_of(document: CorpusDocument) -> Iterator[str]:
     """All lines of a document but those that the extractor found to be code."""
     yield document.title
     if not document.blocks:

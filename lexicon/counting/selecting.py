@@ -22,7 +22,7 @@ FORMS = (str.lower, str.upper, str.title)  # in which a word is also written
 
 
 @dataclass(frozen=True)
-class Words:
+class SelectedWords:
     """The words of some rows (see `ngrams.Counted`)."""
 
     vocabulary: Vocabulary
@@ -63,7 +63,7 @@ class Selector:
         own = np.array([vocabulary.number(word) for _, word, _ in words] + [-1], dtype=np.int32)
         times = np.zeros(len(vocabulary), dtype=np.int64)
         times[own[:-1]] = [count for _, _, count in words]
-        counted = Words(vocabulary, times, *memory.words_read(), usual_of(vocabulary.words, memory))
+        counted = SelectedWords(vocabulary, times, *memory.words_read(), usual_of(vocabulary.words, memory))
         return Selection(_renumbered(rows, numbers, own), _renumbered(sample, numbers, own), counted)
 
 

@@ -18,7 +18,7 @@ from crawler.crawl_plan import plan_of
 from crawler.host_suggestions import HostSuggestion, add_site, proposed, remove_site, with_added
 from crawler.http.fetch import Fetcher
 from crawler.parallel.fetch_pool import Job, PageDone, Reader
-from crawler.progress import Progress
+from crawler.progress import CrawlProgress
 from crawler.robots.cache import fetch_robots, rules_of
 from crawler.urls.canonical import canonical, host_of, origin_of, refuse
 from crawler.urls.traps import shape_trap
@@ -55,15 +55,15 @@ def crawl(context: click.Context, /, **flags: Any) -> None:
 
 
 @contextmanager
-def live_view() -> Iterator[Callable[[Progress], None]]:
+def live_view() -> Iterator[Callable[[CrawlProgress], None]]:
     """A table that changes while the crawl runs; a line now and then where standard error is no terminal."""
     if not err.is_terminal:
         yield in_lines(Terminal(err).note)
         return
-    last: list[Progress] = []
+    last: list[CrawlProgress] = []
     with Live(console=err, transient=True, refresh_per_second=2) as live:
 
-        def tell(progress: Progress) -> None:
+        def tell(progress: CrawlProgress) -> None:
             if progress.hosts:  # only now and then
                 live.update(progress_table(progress, last[-1] if last else None))
                 last[:] = [progress]
@@ -71,7 +71,7 @@ def live_view() -> Iterator[Callable[[Progress], None]]:
         yield tell
 
 
-def progress_table(progress: Progress, before: Progress | None) -> Table:
+def progress_table(progress: CrawlProgress, before: CrawlProgress | None) -> Table:
     """All hosts that are busy, the busiest first, with what they did since `before`; the whole in the title."""
     table = Table(title=headline(progress, before), title_justify="left")
     for name in ("host", "pages/s", "pages", "errors", "left", "delay s", "answers in s"):
@@ -88,7 +88,7 @@ def progress_table(progress: Progress, before: Progress | None) -> Table:
     return table
 
 
-def headline(progress: Progress, before: Progress | None) -> str:
+def headline(progress: CrawlProgress, before: CrawlProgress | None) -> str:
     """How far the crawl is, and what came of the pages."""
     counts = progress.counts
     failed = progress.done - sum(counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED, Reason.GONE))

@@ -183,7 +183,7 @@ class DemoServer:
         self._http.server_close()
         self._thread.join()
 
-    def answer(self, host: str, target: str, validators: "Validators") -> "Answer":
+    def answer(self, host: str, target: str, validators: "Validators") -> "DemoAnswer":
         """The answer to a GET of `target` (path and query) at `host`, counted."""
         found = self._sites.answer(host, target, validators)
         with self._count_lock:
@@ -200,7 +200,7 @@ class Validators:
 
 
 @dataclass(frozen=True)
-class Answer:
+class DemoAnswer:
     """Status, headers and body of one answer."""
 
     status: int
@@ -218,7 +218,7 @@ class _Sites:
         self._folder = folder.resolve()
         self._sites: Mapping[str, Any] = stamp["sites"]
 
-    def answer(self, host: str, target: str, validators: Validators) -> Answer:
+    def answer(self, host: str, target: str, validators: Validators) -> DemoAnswer:
         """The answer to a GET."""
         site = self._sites.get(host)
         if site is None:
@@ -226,7 +226,7 @@ class _Sites:
         path = unquote(target.partition("?")[0])
         if path in site["redirects"]:
             status, location = site["redirects"][path]
-            return Answer(status, {"Location": location})
+            return DemoAnswer(status, {"Location": location})
         file = self._file(host, path)
         if file is None:
             return _page(HTTPStatus.NOT_FOUND, f"404 {path}")
@@ -243,14 +243,14 @@ class _Sites:
             return None
 
 
-def _file_answer(file: Path, content_type: str, validators: Validators) -> Answer:
+def _file_answer(file: Path, content_type: str, validators: Validators) -> DemoAnswer:
     body = file.read_bytes()
     modified = datetime.fromtimestamp(int(file.stat().st_mtime), UTC)
     etag = f'"{hashlib.sha256(body).hexdigest()[:24]}"'
     headers = {"ETag": etag, "Last-Modified": format_datetime(modified, usegmt=True)}
     if _is_unchanged(validators, etag, modified):
-        return Answer(HTTPStatus.NOT_MODIFIED, headers)
-    return Answer(HTTPStatus.OK, {**headers, "Content-Type": content_type}, body)
+        return DemoAnswer(HTTPStatus.NOT_MODIFIED, headers)
+    return DemoAnswer(HTTPStatus.OK, {**headers, "Content-Type": content_type}, body)
 
 
 def _is_unchanged(validators: Validators, etag: str, modified: datetime) -> bool:
@@ -264,9 +264,9 @@ def _is_unchanged(validators: Validators, etag: str, modified: datetime) -> bool
         return False
 
 
-def _page(status: HTTPStatus, text: str) -> Answer:
+def _page(status: HTTPStatus, text: str) -> DemoAnswer:
     body = f"<!DOCTYPE html><title>{status.phrase}</title><p>{escape(text)}</p>".encode()
-    return Answer(status, {"Content-Type": "text/html; charset=utf-8"}, body)
+    return DemoAnswer(status, {"Content-Type": "text/html; charset=utf-8"}, body)
 
 
 def _listen(port: int, demo: DemoServer) -> ThreadingHTTPServer:

@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby
 
 from docstore.model import Article, Outcome
-from extractor.methods.contract import Candidate, LineVerdict
+from extractor.methods.contract import BodyCandidate, LineVerdict
 from extractor.methods.explanation import REASONS
 from extractor.page.dom import HEADINGS
 from extractor.page.layout import CODE_TAG
@@ -236,7 +236,7 @@ def candidates(explained: Explained) -> str:
     return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
 
 
-def candidate_row(explained: Explained, one: Candidate, features: Iterable[str]) -> str:
+def candidate_row(explained: Explained, one: BodyCandidate, features: Iterable[str]) -> str:
     """One candidate; its element leads to its first line."""
     layout, is_chosen = explained.document.layout, one.span == explained.explanation.chosen
     element = f'<a href="#l{layout.spans[one.span].start}">{escape(element_at(layout, one.span))}</a>'

@@ -40,7 +40,7 @@ AskSite = Callable[[str], SiteKnowledge]
 
 
 @dataclass(frozen=True)
-class Job:
+class PageJob:
     """One page with its bytes and what is known of its site."""
 
     page: PendingPage
@@ -75,16 +75,16 @@ def extract_pages(
         yield from (future.result() for future in as_completed(running))
 
 
-def read_jobs(pages: Iterable[PendingPage], read: Read, ask_site: AskSite) -> Iterator[Job | Extraction]:
+def read_jobs(pages: Iterable[PendingPage], read: Read, ask_site: AskSite) -> Iterator[PageJob | Extraction]:
     """Each page with its bytes; where they are lost, that is the end of it."""
     for page in pages:
         try:
-            yield Job(page, read(page), ask_site(page.host))
+            yield PageJob(page, read(page), ask_site(page.host))
         except LostPageError as error:
             yield Extraction(page, Outcome(error.reason, str(error)))
 
 
-def extraction_of(job: Job, settings: ExtractSettings, process: WorkerProcess) -> Extraction:
+def extraction_of(job: PageJob, settings: ExtractSettings, process: WorkerProcess) -> Extraction:
     """What a worker makes of a page."""
     page = job.page
     try:

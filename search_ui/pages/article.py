@@ -7,7 +7,7 @@ from typing import Any
 
 from docstore import fields
 from search_ui.query.clauses import ALL, Clause, Parameter, Params, Words, select_params
-from search_ui.query.explanation import Explanation, explained
+from search_ui.query.explanation import RankExplanation, explained
 from search_ui.query.request import SearchRequest
 from search_ui.query.results import plain, site_name
 from search_ui.query.solr_client import Answer
@@ -79,7 +79,7 @@ class ArticlePage:
     similar: tuple[Neighbour, ...]
     series: tuple[Neighbour, ...]
     copies: tuple[Neighbour, ...]
-    why: Explanation | None
+    why: RankExplanation | None
 
 
 def is_id(text: str) -> bool:
@@ -199,6 +199,6 @@ def _neighbour(doc: Mapping[str, Any], settings: SearchSettings) -> Neighbour:
     )
 
 
-def explanation(answer: Answer, doc_id: str) -> Explanation:
+def explanation(answer: Answer, doc_id: str) -> RankExplanation:
     """Read Solr's answer to `explain_params`; an empty explanation if the query does not find the article."""
     return explained(answer.get("debug", {}).get("explain", {}).get(doc_id, {}))

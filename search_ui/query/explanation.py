@@ -44,7 +44,7 @@ _PHRASE = re.compile(r'"(.*)"(?:~\d+)?', re.S)
 
 
 @dataclass(frozen=True)
-class Part:
+class ScorePart:
     """One summand: `name` is one of `PARTS`, `percent` its share of the whole, `bar` the same in twentieths (0 only
     for 0), `terms` what of the query was found there, what is worth most first.
     """
@@ -57,11 +57,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class RankExplanation:
     """The parts of a `score`, the largest first; none where the document does not match."""
 
     score: float
-    parts: tuple[Part, ...]
+    parts: tuple[ScorePart, ...]
 
 
 @dataclass(frozen=True)
@@ -71,23 +71,23 @@ class _Leaf:
     score: float
 
 
-def explained(tree: Node) -> Explanation:
+def explained(tree: Node) -> RankExplanation:
     """Read one entry of Solr's `debug.explain` (structured)."""
     score = float(tree.get("value", 0.0)) if tree.get("match") else 0.0
     if score <= 0:
-        return Explanation(0.0, ())
+        return RankExplanation(0.0, ())
     scores: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for leaf in _leaves(tree):
         scores[leaf.name][leaf.term] += leaf.score
     parts = [_part(name, terms, score) for name, terms in scores.items()]
-    return Explanation(score, tuple(sorted(parts, key=lambda part: -part.score)))
+    return RankExplanation(score, tuple(sorted(parts, key=lambda part: -part.score)))
 
 
-def _part(name: str, terms: Mapping[str, float], whole: float) -> Part:
+def _part(name: str, terms: Mapping[str, float], whole: float) -> ScorePart:
     score = sum(terms.values())
     share = max(0.0, min(1.0, score / whole))
     best = [term for term in sorted(terms, key=lambda term: -terms[term]) if term]
-    return Part(name, score, round(100 * share), -int(-BAR * share // 1), tuple(best[:MAX_TERMS]))
+    return ScorePart(name, score, round(100 * share), -int(-BAR * share // 1), tuple(best[:MAX_TERMS]))
 
 
 def _leaves(node: Node) -> Iterator[_Leaf]:

@@ -29,19 +29,19 @@ One = TypeVar("One", TopicTerm, TopicSeed)
 
 
 @dataclass(frozen=True)
-class Listing:
+class TopicListing:
     """What is shown: of which state (None: any), page `number` counted from 1."""
 
     state: TopicState | None
     number: int
 
 
-def listing_of(values: Mapping[str, str]) -> Listing:
+def listing_of(values: Mapping[str, str]) -> TopicListing:
     """What a request asks for; whatever it does not say well is as at first."""
     state, number = values.get("state", TopicState.PROPOSED), values.get("page", "1")
     known = state in set(TopicState)
     readable = number.isascii() and number.isdigit() and len(number) < 7
-    return Listing(TopicState(state) if known else None, max(1, int(number)) if readable else 1)
+    return TopicListing(TopicState(state) if known else None, max(1, int(number)) if readable else 1)
 
 
 @pages.get("/")
@@ -84,7 +84,7 @@ def one(name: str) -> BaseResponse:
     )
 
 
-def _of_state(items: tuple[One, ...], listing: Listing) -> list[One]:
+def _of_state(items: tuple[One, ...], listing: TopicListing) -> list[One]:
     found = [item for item in items if listing.state in (None, item.state)]
     return sorted(found, key=lambda item: (ORDER.index(item.state), -item.score))
 

@@ -27,7 +27,7 @@ _SPELT = frozenset({PartKind.WORD, PartKind.PHRASE, PartKind.TITLE})
 
 
 @dataclass(frozen=True)
-class Change:
+class Correction:
     """`old`, a piece of the query, may have been meant as `new`."""
 
     old: str
@@ -54,7 +54,7 @@ def other_spellings(query: Query, vocabulary: Vocabulary, by_solr: Meant) -> Tie
     heard = list(_changes(query, vocabulary, by_solr.sounding))
     read = " ".join(changes[0].old for changes in heard)  # as pinyin: no edit makes another word of that
     spelled = {old: new for old, new in by_solr.spelled.items() if old not in read.split(" ")}
-    pieces = [*([Change(old, new)] for old, new in spelled.items()), *heard]
+    pieces = [*([Correction(old, new)] for old, new in spelled.items()), *heard]
     likeliest = [changes[0] for changes in pieces]
     together = [likeliest, *(_but(likeliest, n, other) for n, piece in enumerate(pieces) for other in piece[1:])]
     alone = [[change] for change in likeliest] if len(likeliest) > 1 else []
@@ -72,15 +72,15 @@ def pieces_heard(query: Query, words: Iterable[str], vocabulary: Vocabulary) -> 
     return [*(piece for piece in (*letters, *apart) if len(letters_of(piece)) >= MIN_SOUND), *unknown]
 
 
-def _but(changes: list[Change], place: int, other: Change) -> list[Change]:
+def _but(changes: list[Correction], place: int, other: Correction) -> list[Correction]:
     return [*changes[:place], other, *changes[place + 1 :]]
 
 
-def _unlike(query: Query, options: list[list[Change]]) -> list[Query]:
+def _unlike(query: Query, options: list[list[Correction]]) -> list[Query]:
     return [other for other in dict.fromkeys(_changed(query, option) for option in options) if other != query]
 
 
-def _changes(query: Query, vocabulary: Vocabulary, sounding: Mapping[str, Sequence[str]]) -> Iterator[list[Change]]:
+def _changes(query: Query, vocabulary: Vocabulary, sounding: Mapping[str, Sequence[str]]) -> Iterator[list[Correction]]:
     """For each piece that looks wrong the words that may be meant, the likeliest first."""
     for part in query.parts:
         if part.kind in _SPELT and not part.is_excluded:
@@ -90,7 +90,7 @@ def _changes(query: Query, vocabulary: Vocabulary, sounding: Mapping[str, Sequen
         yield from _from_pinyin(match[0], vocabulary, sounding)
 
 
-def _in_chinese(run: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequence[str]]) -> Iterator[list[Change]]:
+def _in_chinese(run: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequence[str]]) -> Iterator[list[Correction]]:
     """Changes of pieces of `run` that are not made of known words; the longest piece first, none within another's."""
     done: set[int] = set()
     for start, end in _windows(run):
@@ -101,7 +101,7 @@ def _in_chinese(run: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequenc
             done |= places
         elif found := [*_meant(window, vocabulary, is_whole=window == run), *sounding.get(window, ())]:
             done |= places
-            yield [Change(window, word) for word in list(dict.fromkeys(found))[:FROM_EACH]]
+            yield [Correction(window, word) for word in list(dict.fromkeys(found))[:FROM_EACH]]
 
 
 def _meant(window: str, vocabulary: Vocabulary, is_whole: bool) -> list[str]:
@@ -123,14 +123,16 @@ def _windows(run: str) -> list[tuple[int, int]]:
     return [(at, at + length) for length in lengths for at in range(len(run) - length + 1)][:MAX_WINDOWS]
 
 
-def _from_pinyin(letters: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequence[str]]) -> Iterator[list[Change]]:
+def _from_pinyin(
+    letters: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequence[str]]
+) -> Iterator[list[Correction]]:
     """All the letters as one text in pinyin (`ye yan qi`); if they are none, what stands between two blanks."""
     whole = _spelt(letters, vocabulary, sounding)
     apart = letters.split(" ")
     yield from [whole] if whole else filter(None, (_spelt(word, vocabulary, sounding) for word in apart))
 
 
-def _spelt(letters: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequence[str]]) -> list[Change]:
+def _spelt(letters: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequence[str]]) -> list[Correction]:
     """A known word, else a run in titles, else several known words, else what begins with these letters."""
     sound = re.sub("[ '’]", "", letters).lower()
     if len(sound) < MIN_SOUND:
@@ -139,7 +141,7 @@ def _spelt(letters: str, vocabulary: Vocabulary, sounding: Mapping[str, Sequence
     words = one[:FROM_EACH] or ["".join(_words_of(sound, vocabulary))]
     if not words[0]:
         words = vocabulary.abbreviated(sound)[:FROM_EACH]
-    return [Change(letters, word) for word in words]
+    return [Correction(letters, word) for word in words]
 
 
 def _words_of(sound: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:
@@ -153,7 +155,7 @@ def _words_of(sound: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:
     return []
 
 
-def _changed(query: Query, changes: list[Change]) -> Query:
+def _changed(query: Query, changes: list[Correction]) -> Query:
     """`query` with all the changes, read anew: a word may have come of several."""
     parts: list[Part] = []
     for part in query.parts:
@@ -164,7 +166,7 @@ def _changed(query: Query, changes: list[Change]) -> Query:
     return parse(str(Query(tuple(_part_changed(part, changes) for part in parts))))
 
 
-def _part_changed(part: Part, changes: list[Change]) -> Part:
+def _part_changed(part: Part, changes: list[Correction]) -> Part:
     if part.kind not in _SPELT or part.is_excluded:
         return part
     text = part.text

@@ -19,7 +19,7 @@ from benchmarks.real_terms_corpus import FileCorpus, changed, multiplied, write_
 from benchmarks.real_web import reply_of
 from benchmarks.results import Figure
 from docstore.errors import PlumblineError
-from lexicon.counting.corpus import Document
+from lexicon.counting.corpus import CorpusDocument
 from pipeline.demo.articles import generate
 from pipeline.progress import Quiet
 
@@ -145,7 +145,7 @@ def test_terms_and_their_cost_are_measured(
 
 
 def test_a_corpus_of_any_size_is_made_of_real_articles(tmp_path: Path) -> None:
-    articles = [Document(n, made.title, "\n".join(made.paragraphs)) for n, made in enumerate(DEMO)]
+    articles = [CorpusDocument(n, made.title, "\n".join(made.paragraphs)) for n, made in enumerate(DEMO)]
     write_documents(multiplied(articles, 25), tmp_path / "day1")
     corpus = FileCorpus([tmp_path / "day1"])
     documents = list(corpus.read([number for number, _ in corpus.digests()]))

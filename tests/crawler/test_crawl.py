@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import crawler.parallel.fetch_pool
-from crawler.crawl import Progress, crawl
+from crawler.crawl import CrawlProgress, crawl
 from crawler.crawl_plan import check_contact, plan_of
 from crawler.guide import PageReading, PageWords
 from crawler.http.fetch import Fetcher
@@ -298,7 +298,7 @@ def test_a_bug_on_one_page_is_an_outcome_and_many_end_the_run(tmp_path: Path, mo
 def test_ctrl_c_keeps_what_was_fetched(tmp_path: Path) -> None:
     table = MemoryTable()
 
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: CrawlProgress) -> None:
         if progress.counts.get(Reason.FETCHED, 0) >= 5:
             raise KeyboardInterrupt
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from docstore.errors import LexiconError, SettingsError
-from lexicon.c_value.candidates import Candidate, CandidateCounts, Span, readable, spans, word_runs
+from lexicon.c_value.candidates import CandidateCounts, TermCandidate, WordSpan, readable, spans, word_runs
 from lexicon.c_value.filters import (
     has_edge_word,
     has_english_stop_word,
@@ -18,10 +18,10 @@ from lexicon.c_value.rules import TagRules, load_rules, parse_rules
 from text.segment import base_segmenter
 
 
-def span(*tagged: str) -> Span:
+def span(*tagged: str) -> WordSpan:
     """`储层/n` ... as a span."""
     pairs = [word.rsplit("/", 1) for word in tagged]
-    return Span(tuple(word for word, _ in pairs), tuple(tag for _, tag in pairs))
+    return WordSpan(tuple(word for word, _ in pairs), tuple(tag for _, tag in pairs))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_word_runs(tagged: str, runs: list[str]) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_text_of_a_span(words: Span, text: str) -> None:
+def test_text_of_a_span(words: WordSpan, text: str) -> None:
     assert words.text == text
 
 
@@ -144,7 +144,7 @@ def test_spans_that_overlap_all_count() -> None:
         (is_unfit, span("长/n", "长" * 64 + "/n"), span("长/n", "长" * 63 + "/n")),
     ],
 )
-def test_noise_steps(step: object, noise: Span, kept: Span) -> None:
+def test_noise_steps(step: object, noise: WordSpan, kept: WordSpan) -> None:
     assert callable(step)
     assert step(noise)
     assert is_noise(noise)
@@ -155,7 +155,7 @@ def test_readable() -> None:
     assert readable("ＰＤＣ\u200b钻\ufeff头") == "PDC钻头"
 
 
-def counted(batches: list[list[list[Span]]]) -> dict[str, Candidate]:
+def counted(batches: list[list[list[WordSpan]]]) -> dict[str, TermCandidate]:
     counts = CandidateCounts(lambda found: found.words[0] == "噪声", most_seen=2)
     number = 0
     for batch in batches:
@@ -174,8 +174,8 @@ DOCUMENTS = [
 
 def test_counts() -> None:
     assert counted([DOCUMENTS]) == {
-        "储层特征": Candidate("储层特征", 2, "n n", frequency=4, documents=3, seen_in=(0, 2)),
-        "shale gas": Candidate("shale gas", 2, "eng eng", frequency=3, documents=2, seen_in=(2, 3)),
+        "储层特征": TermCandidate("储层特征", 2, "n n", frequency=4, documents=3, seen_in=(0, 2)),
+        "shale gas": TermCandidate("shale gas", 2, "eng eng", frequency=3, documents=2, seen_in=(2, 3)),
     }
 
 

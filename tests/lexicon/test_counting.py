@@ -13,8 +13,8 @@ from docstore.model import Term
 from lexicon import contexts
 from lexicon.counting import count as counting
 from lexicon.counting import selecting
-from lexicon.counting.corpus import Document, digest_of
-from lexicon.counting.count import Change, changes_between, frequency_needed, ranges_for
+from lexicon.counting.corpus import CorpusDocument, digest_of
+from lexicon.counting.count import TextChange, changes_between, frequency_needed, ranges_for
 from lexicon.counting.ngrams import NOWHERE
 from lexicon.counting.remembered import Remembered
 from lexicon.mine import mine_terms
@@ -37,16 +37,16 @@ class Articles:
     """A corpus that changes; `was_read` are the numbers that were asked for."""
 
     def __init__(self) -> None:
-        self.held: dict[int, Document] = {}
+        self.held: dict[int, CorpusDocument] = {}
         self.was_read: list[int] = []
 
     def put(self, number: int, title: str, body: str) -> None:
-        self.held[number] = Document(number, title, body)
+        self.held[number] = CorpusDocument(number, title, body)
 
     def digests(self) -> Iterator[tuple[int, str]]:
         return ((number, digest_of(self.held[number])) for number in sorted(self.held))
 
-    def read(self, numbers: Sequence[int]) -> Iterator[Document]:
+    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
         self.was_read += numbers
         return (self.held[number] for number in numbers if number in self.held)
 
@@ -82,10 +82,10 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_has_changed_between_two_days() -> None:
     before, now = [(1, "a"), (2, "b"), (5, "e")], [(0, "z"), (2, "x"), (5, "e"), (9, "i")]
     assert list(changes_between(before, now)) == [
-        Change(0, "z", was=False),
-        Change(1, None, was=True),
-        Change(2, "x", was=True),
-        Change(9, "i", was=False),
+        TextChange(0, "z", was=False),
+        TextChange(1, None, was=True),
+        TextChange(2, "x", was=True),
+        TextChange(9, "i", was=False),
     ]
     assert not list(changes_between(now, now)) and not list(changes_between([], []))
 
@@ -263,7 +263,7 @@ class Lazy:
     def digests(self) -> Iterator[tuple[int, str]]:
         return ((number, "") for number in range(self._count))
 
-    def read(self, numbers: Sequence[int]) -> Iterator[Document]:
+    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
         for number in numbers:
             yield written(1, number, number).held[number]
 

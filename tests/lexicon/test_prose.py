@@ -3,7 +3,7 @@
 import pytest
 
 from docstore.model import Block, BlockKind
-from lexicon.counting.corpus import Document, Listed
+from lexicon.counting.corpus import CorpusDocument, Listed
 from lexicon.counting.prose import counted_line, counted_text, is_running, running_text
 from lexicon.mine import mine_terms
 from lexicon.model.words import NAME
@@ -71,9 +71,9 @@ def test_blocks_of_code_and_pictures_are_left_out() -> None:
     said = ["We show how a hash table is grown.", "while the table is full we grow it", "A picture of the hash table."]
     kinds = [BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.PICTURE]
     blocks = tuple(Block(kind, text) for kind, text in zip(kinds, said, strict=True))
-    document = Document(1, "How to grow a hash table", "\n".join(said), blocks)
+    document = CorpusDocument(1, "How to grow a hash table", "\n".join(said), blocks)
     assert list(running_text(document)) == [document.title, said[0]]
-    assert counted_text(Document(1, "", "\n".join(said))) == "\n".join(said)  # not told, it cannot be known
+    assert counted_text(CorpusDocument(1, "", "\n".join(said))) == "\n".join(said)  # not told, it cannot be known
 
 
 def manual(number: int) -> tuple[str, str]:

@@ -5,13 +5,13 @@ import math
 import pytest
 
 from docstore.errors import SettingsError
-from lexicon.c_value.candidates import Candidate
+from lexicon.c_value.candidates import TermCandidate
 from lexicon.c_value.scorers import CValue, make_scorer, nested
 from lexicon.settings import LexiconSettings
 
 
-def corpus(*counted: tuple[str, int, int]) -> dict[str, Candidate]:
-    return {text: Candidate(text, words, "", frequency, 1) for text, words, frequency in counted}
+def corpus(*counted: tuple[str, int, int]) -> dict[str, TermCandidate]:
+    return {text: TermCandidate(text, words, "", frequency, 1) for text, words, frequency in counted}
 
 
 # f(石油)=0 would never be counted; 国际能源产业 10 times, of these 4 inside 国际能源产业链 ...

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from crawler.progress import HostProgress, Progress
+from crawler.progress import CrawlProgress, HostProgress
 from docstore.errors import StoreError
 from docstore.model import Page, Reason
 from docstore.warc_reading import read_warc
@@ -127,8 +127,10 @@ def test_fetch_prints_every_decision_and_keeps_nothing(tmp_path: Path, site: Sit
 
 
 def test_the_live_view_shows_rates_since_the_last_look() -> None:
-    before = Progress({Reason.FETCHED: 10}, 5, 1, 10.0, {"a.test": HostProgress(10, 0, 9, 1.0, 0.5)})
-    now = Progress({Reason.FETCHED: 30}, 9, 1, 20.0, {"a.test": HostProgress(30, 2, 120, 1.5, 0.25)}, 120, 1, 210.0)
+    before = CrawlProgress({Reason.FETCHED: 10}, 5, 1, 10.0, {"a.test": HostProgress(10, 0, 9, 1.0, 0.5)})
+    now = CrawlProgress(
+        {Reason.FETCHED: 30}, 9, 1, 20.0, {"a.test": HostProgress(30, 2, 120, 1.5, 0.25)}, 120, 1, 210.0
+    )
     console = Console(width=140, record=True)
     console.print(progress_table(now, before))
     shown = console.export_text()

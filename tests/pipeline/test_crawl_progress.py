@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 import pipeline.crawl_progress
-from crawler.progress import Progress
+from crawler.progress import CrawlProgress
 from crawler.schedule.forecast import Paces, foretold, longest
 from crawler.settings import CrawlSettings
 from docstore.frontier.order import HostBacklog
@@ -26,8 +26,8 @@ from tests.crawler_fakes import settings
 from tests.web_fixture import Site, page
 
 
-def progress(done: int, seconds: float, left: int, takes: float = 0.0) -> Progress:
-    return Progress({Reason.FETCHED: done}, 0, 1, seconds, {}, left, 2, takes)
+def progress(done: int, seconds: float, left: int, takes: float = 0.0) -> CrawlProgress:
+    return CrawlProgress({Reason.FETCHED: done}, 0, 1, seconds, {}, left, 2, takes)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def progress(done: int, seconds: float, left: int, takes: float = 0.0) -> Progre
         (progress(100, 60.0, 9), "100 done, 0.0 pages/s, 2 hosts at work, 9 left"),
     ],
 )
-def test_how_far(now: Progress, want: str) -> None:
+def test_how_far(now: CrawlProgress, want: str) -> None:
     assert how_far(now, progress(100, 0.0, 0)) == want
 
 
@@ -70,7 +70,7 @@ def test_a_run_tells_what_is_left_in_all(tmp_path: Path, monkeypatch: pytest.Mon
     """What waits in the table counts, whatever of it is in memory."""
     monkeypatch.setattr("crawler.progress._TELL_EVERY", 0.0)
     monkeypatch.setattr("crawler.schedule.frontier.WINDOW", 2)
-    told: list[Progress] = []
+    told: list[CrawlProgress] = []
     paths = [f"/{n}" for n in range(40)]
     pages = {"/": page(*paths), **{path: page(text=path) for path in paths}}
     with Site(pages) as site, Engine(engine_settings(tmp_path, site), Quiet()) as engine:

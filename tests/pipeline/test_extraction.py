@@ -12,7 +12,7 @@ import pytest
 from docstore.articles.table import LostPageError, PendingPage
 from docstore.model import Article, Outcome, Reason, SiteKnowledge, WarcPointer, line_hash
 from extractor.settings import ExtractSettings
-from pipeline.workers.extraction import Job, extract_pages, extraction_of
+from pipeline.workers.extraction import PageJob, extract_pages, extraction_of
 from pipeline.workers.page_reading import completed
 from pipeline.workers.worker_process import Limits, WorkerProcess
 
@@ -124,9 +124,9 @@ def workers_of(parent: int) -> set[int]:
 
 def test_the_unexpected_is_an_outcome_and_told_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
     process = WorkerProcess()
-    bad = Job(next(pages(1)), b"", SiteKnowledge(repeated=7))  # type: ignore[arg-type]
+    bad = PageJob(next(pages(1)), b"", SiteKnowledge(repeated=7))  # type: ignore[arg-type]
     try:
-        found = extraction_of(Job(bad.page, HTML.encode(), bad.site), ExtractSettings(), process)
+        found = extraction_of(PageJob(bad.page, HTML.encode(), bad.site), ExtractSettings(), process)
     finally:
         process.close()
     assert isinstance(found.result, Outcome)

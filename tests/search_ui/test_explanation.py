@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from search_ui.query.explanation import Part, explained
+from search_ui.query.explanation import ScorePart, explained
 
 
 def node(value: float, said: str, *details: dict[str, Any], match: bool = True) -> dict[str, Any]:
@@ -26,9 +26,9 @@ def test_leaves_are_added_up_by_place_and_form() -> None:
     why = explained(tree)
     assert why.score == 10.0
     assert why.parts == (
-        Part("body_pairs", 6.0, 60, 12, ("岩气", "页岩")),
-        Part("title_phrase", 3.0, 30, 6, ("页岩气 shale gas",)),
-        Part("title_characters", 1.0, 10, 2, ("页",)),
+        ScorePart("body_pairs", 6.0, 60, 12, ("岩气", "页岩")),
+        ScorePart("title_phrase", 3.0, 30, 6, ("页岩气 shale gas",)),
+        ScorePart("title_characters", 1.0, 10, 2, ("页",)),
     )
 
 
