@@ -93,9 +93,8 @@ class Ours:
         words[QueryVariant.CONTENT], words[QueryVariant.LEFT_OVER] = content_words(asked.query.text, cut)
         if works := works_params(asked.query.text, self._profile):
             words[QueryVariant.WORKS] = works_in(self._client.select(works), self._profile)
-        filters = filter_clauses(asked, words)
-        order = f"score desc,{fields.ID} asc"
-        answer = self._client.select(select_params(ranked(asked, words), filters, DEPTH, [fields.ID], order))
+        q, filters, order = ranked(asked, words), filter_clauses(asked, words), f"score desc,{fields.ID} asc"
+        answer = self._client.select(select_params(q, filters, DEPTH, [fields.ID], order))
         return [self._ids[doc[fields.ID]] for doc in answer["response"]["docs"]]
 
     def drop(self) -> None:

@@ -129,7 +129,7 @@ class _Hashed:
 class _Pickler(pickle.Pickler):
     def __init__(self, file: Any, given: Sequence[object]) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self._numbers = {id(one): number for number, one in enumerate(given)}
+        self._numbers = {id(one): number for number, one in enumerate(given) if one is not None}
 
     def persistent_id(self, obj: object) -> int | None:
         """The place of an object among those given."""

@@ -122,8 +122,9 @@ def means_of(engine: Engine, name: str, plan: CrawlPlan) -> GuideConfig:
     cut = cut_by(segmenter_of(engine.store.lexicon.latest(), (term.text for term in topic.terms)))
     words, first = topic_words(topic, cut), frozenset(plan.seeds)
     given = given_by(engine, topic, cut)
-    made_of = (plan.strategy, topic.name, words, topic.automatic, sorted(first), topic.tree, code_version())
-    key = hashlib.sha256(repr((made_of, digests_of(engine, given))).encode("utf-8", "surrogatepass")).digest()
+    rests_on = (plan.strategy, topic.name, words, topic.automatic, sorted(first), code_version())
+    beside = () if plan.strategy == "fused" else (topic.tree, digests_of(engine, given))
+    key = hashlib.sha256(repr((rests_on, beside)).encode("utf-8", "surrogatepass")).digest()
     held = (words, given, given.vectors, given.concepts, given.tree)
     return GuideConfig(
         strategy=plan.strategy,
@@ -141,7 +142,8 @@ def means_of(engine: Engine, name: str, plan: CrawlPlan) -> GuideConfig:
 
 def digests_of(engine: Engine, given: Given) -> list[str]:
     """What tells vectors and files of concepts from others."""
-    parts = [(engine.settings.folder / name).read_bytes() for name in engine.settings.crawl.concepts]
+    files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]
+    parts = [path.read_bytes() for path in files if path.is_file()]
     if given.vectors is not None:
         parts += ["\n".join(given.vectors.places).encode("utf-8", "surrogatepass"), given.vectors.rows.tobytes()]
     return [hashlib.sha256(part).hexdigest() for part in parts]

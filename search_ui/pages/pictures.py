@@ -22,8 +22,7 @@ def picture(doc_id: str) -> Response:
     site = current_site()
     if not (site.settings.pictures and is_id(doc_id)):
         abort(404)
-    article = Clause.one_value(fields.ID, "doc", doc_id)
-    asked = select_params(article, rows=1, fl=(fields.URL, fields.PICTURE))
+    asked = select_params(Clause.one_value(fields.ID, "doc", doc_id), rows=1, fl=(fields.URL, fields.PICTURE))
     docs = site.search.select(asked).get("response", {}).get("docs", ())
     urls = [(str(doc.get(fields.URL, "")), str(doc.get(fields.PICTURE, ""))) for doc in docs]
     content = site.actions.picture(*urls[0]) if urls and urls[0][1] else None

@@ -132,8 +132,7 @@ def idf_ratio(search: Search, word: str) -> float:
     characters = {f"char{n}": char for n, char in enumerate(word.lower()) if not char.isspace()}
     fl = ["documents:numdocs()", *(f"{name}_df:docfreq({fields.BODY_CHARS},${name})" for name in characters)]
     run = Clause.phrases(fields.BODY_CHARS, "quoted", [word])
-    params = select_params(run, rows=1, fl=fl, more=characters.items())
-    found = search.select(params).get("response", {})
+    found = search.select(select_params(run, rows=1, fl=fl, more=characters.items())).get("response", {})
     docs: Sequence[Mapping[str, float]] = found.get("docs", ())
     if not docs:
         return 1.0

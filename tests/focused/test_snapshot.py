@@ -195,3 +195,8 @@ def test_a_disk_that_is_full_does_not_end_the_crawl(tmp_path: Path) -> None:
     (tmp_path / "guide.state.new").mkdir()
     saved_in(tmp_path)
     assert loaded(tmp_path).seq == 0
+
+
+def test_what_was_missing_does_not_stand_for_what_is_given_later(tmp_path: Path) -> None:
+    Snapshot(tmp_path / "state", KEY, (TOPIC, None)).save({TOPIC.name: None})
+    assert Snapshot(tmp_path / "state", KEY, (TOPIC, Given())).load() == {TOPIC.name: None}
