@@ -21,9 +21,9 @@ from crawler.urls.dust import loose_form
 from crawler.urls.registered_domains import registrable_domain
 from docstore.frontier.table import StoredRobots
 from docstore.model import Origin, Page, Reason
-from text.declared_encoding import bom_encoding, declared_encoding
-from text.encoding import decode
-from text.encoding_labels import codec_of
+from text.decoding.declared_encoding import bom_encoding, declared_encoding
+from text.decoding.encoding import decode
+from text.decoding.encoding_labels import codec_of
 
 Row = Mapping[str, Any]
 

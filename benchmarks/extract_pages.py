@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.extract_systems import System
 from benchmarks.results import SHARED
 from docstore.errors import PlumblineError
-from text.encoding import decode
+from text.decoding.encoding import decode
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / ".venv-peers" / "bin" / "python"

@@ -7,9 +7,9 @@ store.lexicon    candidate terms, decisions, published versions       (docstore/
 store.acts       what reviewers did with terms; undo                  (docstore/terms/history.py)
 store.queue      terms in the order of review                         (docstore/terms/review_queue.py)
 store.changes    the change log that drives the index                 (docstore/changes.py)
-store.status     counts, one URL's path                               (docstore/status.py)
+store.status     counts, one URL's path                               (docstore/reports/status.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
-store.searches   the search log, without personal data                (docstore/searches.py)
+store.searches   the search log, without personal data                (docstore/reports/searches.py)
 """
 
 import time
@@ -25,9 +25,9 @@ from docstore.database import Database
 from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import DecisionTable
 from docstore.frontier.table import FrontierTable
-from docstore.runs import RunTable
-from docstore.searches import SearchTable
-from docstore.status import StatusTable
+from docstore.reports.runs import RunTable
+from docstore.reports.searches import SearchTable
+from docstore.reports.status import StatusTable
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable
 from docstore.terms.review_queue import TermQueue

@@ -8,7 +8,7 @@ from types import TracebackType
 
 from docstore.errors import PlumblineError
 from docstore.model import Stage, StageReport
-from docstore.runs import MAX_ERROR, RunState, RunTable, StageRun, stage_run
+from docstore.reports.runs import MAX_ERROR, RunState, RunTable, StageRun, stage_run
 
 
 class RunRecord:

@@ -7,7 +7,7 @@ however it ends. So does `plumb schedule`, without which no next run is.
 from datetime import datetime
 
 from docstore.locks import holder
-from docstore.runs import PipelineRun, RunState
+from docstore.reports.runs import PipelineRun, RunState
 from pipeline.engine import Engine
 from pipeline.timetable import timetable
 from search_ui.actions import Nights, RunSummary, StageSummary

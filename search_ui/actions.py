@@ -6,9 +6,9 @@ from typing import Protocol
 
 from docstore.accounts import Account
 from docstore.model import Lexicon, Term, TermStatus
-from docstore.runs import RunState
-from docstore.searches import SearchReport
-from docstore.status import Freshness, SiteTotals
+from docstore.reports.runs import RunState
+from docstore.reports.searches import SearchReport
+from docstore.reports.status import Freshness, SiteTotals
 from search_ui.review.actions import ReviewService
 from text.segment import Segmenter
 

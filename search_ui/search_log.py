@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from docstore.errors import PlumblineError
-from docstore.searches import LONGEST_QUERY, Click, LoggedSearch
+from docstore.reports.searches import LONGEST_QUERY, Click, LoggedSearch
 from text.folding import word_key
 
 log = logging.getLogger(__name__)

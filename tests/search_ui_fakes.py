@@ -16,9 +16,9 @@ from docstore import fields
 from docstore.accounts import Account, Role, folded_name
 from docstore.errors import LexiconError, SolrError
 from docstore.model import Lexicon, Reason, Term, TermStatus
-from docstore.runs import RunState
-from docstore.searches import Click, LoggedSearch, SearchReport
-from docstore.status import Freshness, SiteTotals
+from docstore.reports.runs import RunState
+from docstore.reports.searches import Click, LoggedSearch, SearchReport
+from docstore.reports.status import Freshness, SiteTotals
 from docstore.store import Store
 from docstore.terms.history import Act, ActKind, TermEdit
 from docstore.terms.review_queue import TermQuery

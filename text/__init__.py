@@ -6,8 +6,7 @@ In: plain `str`, and the words of one lexicon version. Out: words, tags, and key
     mixed_terms.py  finds the domain terms a Chinese segmenter cannot keep whole (`PDC钻头`, `shale gas`)
     general_language.py  how often words are used whatever a text is about
     scripts.py      which script a character is of; letters that pass for those of another
-    encoding.py     bytes to text, as crawler and extractor both read a page
-    parser_limits.py  what no HTML parser should be given, cut from bytes before it
+    decoding/       bytes to text, as crawler and extractor both read a page; what no HTML parser should be given
     folding.py      letter width, letter case and white space made comparable (`word_key`)
 
 Nothing here holds process-wide state that can change: a segmenter is built for one lexicon version and never

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from text.encoding_labels import encoding_named
+from text.decoding.encoding_labels import encoding_named
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+\-.^_`|~]+")
 _ESSENCE = re.compile(r"([A-Za-z0-9!#$%&'*+\-.^_`|~]+)/([A-Za-z0-9!#$%&'*+\-.^_`|~]+)[\t\n\r ]*\Z")

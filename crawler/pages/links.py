@@ -16,8 +16,8 @@ from crawler.pages.meta_refresh import refresh_of
 from crawler.robots.directives import NOTHING_ASKED, Directives, header_directives, meta_directives
 from crawler.urls.canonical import address_of, canonical
 from docstore.model import Link, Page, Reason
-from text.encoding import decode
-from text.parser_limits import without_excess_attributes, without_excess_depth
+from text.decoding.encoding import decode
+from text.decoding.parser_limits import without_excess_attributes, without_excess_depth
 
 MAX_LINKS = 10_000  # a manual's index, a blog's archive on one page
 LONGEST_ANCHOR = 200

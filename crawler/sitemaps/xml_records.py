@@ -13,8 +13,8 @@ from itertools import islice
 from lxml import etree
 
 from crawler.http.content_type import content_type_of
-from text.declared_encoding import bom_encoding
-from text.encoding_labels import any_codec, codec_of
+from text.decoding.declared_encoding import bom_encoding
+from text.decoding.encoding_labels import any_codec, codec_of
 
 _MAX_ELEMENTS = 1_000_000
 _MAX_FIELDS = 200  # of one record

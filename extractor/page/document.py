@@ -9,7 +9,7 @@ from docstore.model import SiteKnowledge
 from extractor.page import dom
 from extractor.page.layout import Layout
 from extractor.page.lines import read_lines
-from text.encoding import decode, is_ascii_based
+from text.decoding.encoding import decode, is_ascii_based
 
 
 @dataclass(frozen=True)

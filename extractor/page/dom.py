@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from text.parser_limits import without_excess_attributes, without_excess_depth
+from text.decoding.parser_limits import without_excess_attributes, without_excess_depth
 
 # Cut from the bytes before they are decoded and parsed: half of a page is script today, and slow to parse.
 CUT_START = re.compile(b"<(?:!--|s(?:cript|tyle|vg)|noscript)")

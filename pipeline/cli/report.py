@@ -12,7 +12,7 @@ from crawler.urls.canonical import canonical
 from docstore.accounts import Account, Role
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Reason, StageReport, Term
-from docstore.runs import RunState
+from docstore.reports.runs import RunState
 from pipeline.engine import Engine
 from pipeline.explain.copy_verdicts import copy_verdicts
 from pipeline.explain.url_explanation import TopicRows, UrlExplanation, local_time

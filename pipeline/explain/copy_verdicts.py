@@ -2,7 +2,7 @@
 
 from docstore.articles.table import ArticleTable
 from docstore.model import Article
-from docstore.url_report import UrlReport
+from docstore.reports.url_report import UrlReport
 from pipeline.explain.url_explanation import CopyVerdict
 from text.copies import CopyKind, Text, TextDifference, compare
 

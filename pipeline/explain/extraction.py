@@ -21,7 +21,7 @@ from extractor.page.document import Document
 from extractor.page.layout import Layout, Line
 from extractor.page.markup_hints import TagInfo
 from pipeline.page_source import SourcePage, no_page
-from text.encoding import decode
+from text.decoding.encoding import decode
 
 LONGEST_CELL = 60  # characters of a line in a table
 LONGEST_ELEMENT = 60

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from docstore.model import Kind, Stage
-from docstore.url_report import StageOutcome, UrlReport
+from docstore.reports.url_report import StageOutcome, UrlReport
 from pipeline.explain.url_explanation import (
     CopyVerdict,
     TopicRows,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from docstore.url_report import UrlReport
+from docstore.reports.url_report import UrlReport
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

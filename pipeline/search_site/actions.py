@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from crawler.robots.cache import product_token, rules_of
 from crawler.urls.canonical import origin_of
 from docstore.model import Lexicon, Term, TermStatus
-from docstore.searches import SearchReport
-from docstore.status import SiteTotals
+from docstore.reports.searches import SearchReport
+from docstore.reports.status import SiteTotals
 from pipeline.engine import Engine
 from pipeline.run_states import nights
 from pipeline.search_site.review_service import StoreReview
@@ -68,7 +68,7 @@ class StoreActions:
         return self._engine.pictures.of(article_url, picture_url)
 
     def popular_queries(self, limit: int) -> list[str]:
-        """What was found often, on several days; see `docstore.searches.SearchTable.popular`."""
+        """What was found often, on several days; see `docstore.reports.searches.SearchTable.popular`."""
         return self._engine.store.searches.popular(limit)
 
     def overview(self) -> Overview:

@@ -9,7 +9,7 @@ import secrets
 from flask import Blueprint, Response, abort, current_app, g, request, url_for
 from itsdangerous import BadData, URLSafeTimedSerializer
 
-from docstore.searches import Click, LoggedSearch
+from docstore.reports.searches import Click, LoggedSearch
 from search_ui.search_log import masked
 from search_ui.site import current_site
 

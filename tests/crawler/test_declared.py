@@ -7,8 +7,8 @@ import pytest
 from crawler.http.content_type import ContentType, content_type_of
 from crawler.pages.meta_refresh import Refresh, refresh_of
 from crawler.robots.directives import Directives, directives_of, header_directives, meta_directives
-from text.declared_encoding import bom_encoding, declared_encoding
-from text.encoding_labels import _CODECS, codec_of, encoding_named
+from text.decoding.declared_encoding import bom_encoding, declared_encoding
+from text.decoding.encoding_labels import _CODECS, codec_of, encoding_named
 
 
 @pytest.mark.parametrize(

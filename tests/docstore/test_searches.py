@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from docstore.searches import Click, DayCount, LoggedSearch, QueryCount, SearchTable, SlowSearch
+from docstore.reports.searches import Click, DayCount, LoggedSearch, QueryCount, SearchTable, SlowSearch
 from docstore.store import Store
 
 DAY = 86400.0

@@ -15,8 +15,8 @@ from docstore.frontier.table import NewUrl, Visit
 from docstore.grouping import pagination as joining
 from docstore.grouping import resolve as settling
 from docstore.model import Article, Block, BlockKind, Kind, Outcome, Page, Reason, Stage, StoredArticle
+from docstore.reports.url_report import ArticlePart, TieRow, UrlReport
 from docstore.store import Store
-from docstore.url_report import ArticlePart, TieRow, UrlReport
 
 HOST = "a.test"
 SEEDS = 8

@@ -37,7 +37,7 @@ from docstore.model import (
     TermStatus,
     document_id,
 )
-from docstore.runs import RunState, StageRun, stage_run, stages_in
+from docstore.reports.runs import RunState, StageRun, stage_run, stages_in
 from docstore.store import Store
 from docstore.terms.history import LONGEST_SYNONYM, MAX_SYNONYMS
 from docstore.warc_reading import read_warc

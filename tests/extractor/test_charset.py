@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 
-from text.encoding import decode
+from text.decoding.encoding import decode
 
 ZH = "中国石油新闻中心报道，今天我们的工作人员在现场看到，这是一个新的发现。"
 TW = "中國石油新聞中心報導，今天我們的工作人員在現場看到，這是一個新的發現。"

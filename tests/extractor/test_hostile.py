@@ -11,7 +11,7 @@ from docstore.model import Article, Outcome
 from extractor import ArticleExtractor, ExtractSettings
 from extractor.fields.date_text import date_in_text
 from extractor.methods import METHODS
-from text.encoding import decode
+from text.decoding.encoding import decode
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
 SENTENCE = "大庆油田今天宣布，今年产量超过去年同期，创下新高。"

@@ -14,7 +14,7 @@ from extractor.page.layout import render
 from extractor.page.rendering import to_text
 from extractor.page.structure import absolute, blocks_of
 from extractor.settings import ExtractSettings
-from text.encoding import decode
+from text.decoding.encoding import decode
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 URL = "http://news.test/oil/a.html"

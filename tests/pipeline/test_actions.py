@@ -9,8 +9,8 @@ import pytest
 from docstore.errors import LexiconError
 from docstore.frontier.table import NewUrl, StoredRobots, Visit
 from docstore.model import Kind, Outcome, Reason, Stage, StageReport, Term, TermStatus
-from docstore.runs import RunState, stage_run
-from docstore.searches import LoggedSearch
+from docstore.reports.runs import RunState, stage_run
+from docstore.reports.searches import LoggedSearch
 from docstore.store import Store
 from docstore.terms.history import ActKind
 from pipeline.engine import Engine

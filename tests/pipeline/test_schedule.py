@@ -14,7 +14,7 @@ import pytest
 
 from docstore.errors import SolrUnavailableError
 from docstore.model import Stage, StageReport
-from docstore.runs import RunState, StageRun
+from docstore.reports.runs import RunState, StageRun
 from docstore.store import sqlite_store
 from pipeline.demo.site import write_sites
 from pipeline.engine import Engine

@@ -18,7 +18,7 @@ import requests
 
 from docstore.accounts import Role
 from docstore.errors import PlumblineError, PortInUseError, SettingsError
-from docstore.searches import LoggedSearch
+from docstore.reports.searches import LoggedSearch
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Quiet

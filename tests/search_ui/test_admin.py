@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from docstore.accounts import Role
 from docstore.errors import SolrUnavailableError
 from docstore.model import TermStatus
-from docstore.runs import RunState
-from docstore.searches import DayCount, QueryCount, SearchReport, SlowSearch
+from docstore.reports.runs import RunState
+from docstore.reports.searches import DayCount, QueryCount, SearchReport, SlowSearch
 from search_ui.actions import Nights, RunSummary, StageSummary
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED

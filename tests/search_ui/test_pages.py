@@ -13,7 +13,7 @@ import search_ui
 from docstore import fields
 from docstore.errors import SolrError, SolrStartingError, SolrUnavailableError
 from docstore.model import Lexicon, LexiconEntry
-from docstore.runs import RunState
+from docstore.reports.runs import RunState
 from search_ui.actions import Nights, RunSummary
 from search_ui.messages import LANGUAGES, catalog, say
 from search_ui.pages.public import page_numbers

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from docstore.errors import StoreError
-from docstore.searches import Click, LoggedSearch
+from docstore.reports.searches import Click, LoggedSearch
 from search_ui.search_log import MASK, SearchLog, masked
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, KeptLog, document, site_app

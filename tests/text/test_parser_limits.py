@@ -5,7 +5,7 @@ import re
 import pytest
 from lxml import etree
 
-from text.parser_limits import (
+from text.decoding.parser_limits import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,
     SHORT,

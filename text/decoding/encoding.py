@@ -10,8 +10,8 @@ from itertools import islice
 
 import charset_normalizer
 
-from text.declared_encoding import bom_encoding, declared_encoding, loosely_declared
-from text.encoding_labels import any_codec, codec_of
+from text.decoding.declared_encoding import bom_encoding, declared_encoding, loosely_declared
+from text.decoding.encoding_labels import any_codec, codec_of
 
 LEGACY = ("gb18030", "big5hkscs", "cp949", "cp932", "euc_jp")
 # The commonest characters of each script; running text has two to five of them in ten characters.

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, case, func, select
 from docstore.database import Database
 from docstore.frontier.order import HostBacklog, backlog
 from docstore.model import Reason, Stage
+from docstore.reports.url_report import UrlReport, url_report
 from docstore.tables import articles, changes, indexed, outcomes, pages, urls
-from docstore.url_report import UrlReport, url_report
 
 MAX_SITES = 200
 

@@ -2,7 +2,7 @@
 
 import re
 
-from text.encoding_labels import encoding_named
+from text.decoding.encoding_labels import encoding_named
 
 _READ = 65_536  # the standard's 1,024 are too few: pages put long comments and scripts first
 _BOMS = (
