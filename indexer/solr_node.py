@@ -40,6 +40,7 @@ ZOOKEEPER_OFFSET = 1000  # fixed by Solr
 HIGHEST_PORT = 65535
 POLL_SECONDS = 0.2
 ANSWER_SECONDS = 5.0
+DYING_SECONDS = 5.0  # in which a Solr that was killed gives its port back
 
 
 def open_solr(
@@ -251,8 +252,12 @@ def choose_port(wanted: int) -> int:
         raise SettingsError(f"index.solr_port must be 0 or below {HIGHEST_PORT - ZOOKEEPER_OFFSET}, not {wanted}")
     if not wanted:
         return next(port for port in iter(_any_free_port, None) if _is_free(port + ZOOKEEPER_OFFSET))
+    until = time.monotonic() + DYING_SECONDS
     for port in (wanted, wanted + ZOOKEEPER_OFFSET):
-        if not _is_free(port):
+        while not _is_free(port):
+            if time.monotonic() < until:
+                time.sleep(0.1)
+                continue
             raise PortInUseError(
                 f"port {port} is in use by another program: free it, or set index.solr_port to another "
                 "(0: choose by itself)"

@@ -172,7 +172,7 @@ class TestSeeds:
         [
             ({"seeds": []}, ["crawl.seeds is empty", "name at least one"]),
             ({"scope": ["elsewhere.test"]}, ["lies outside its own scope", "crawl.scope"]),
-            ({"seeds": ["ftp://a.test/"]}, ["'ftp://a.test/'", "not an http or https address"]),
+            ({"seeds": ["ftp://a.test/"]}, ["'ftp://a.test/'", "not an http or https URL"]),
             ({"seeds": ["http://a.test/photo.jpg"]}, ["is not a page"]),
             ({"inside_hosts": []}, ["none of the seeds", "private or reserved network", "crawl.inside_hosts"]),
             (
