@@ -105,6 +105,7 @@ class WorkerProcess:
         self.limits = limits or Limits()
         self._preload = tuple(preload)
         self._child: Child | None = None
+        self._is_closed = False
 
     @property
     def pid(self) -> int:
@@ -117,6 +118,8 @@ class WorkerProcess:
         A PlumblineError of the work itself is raised as it is.
         """
         child = self._child = self._child or self._start()
+        if self._is_closed:  # while it started: then `close` has seen no child
+            raise WorkerDiedError(f"the process that should read it was closed: {self._end(child)}")
         try:
             status, value = child.ask((work, args, kwargs), self.limits.seconds)
         except BaseException as error:  # whatever it was: the next answer would be to this question
@@ -135,7 +138,8 @@ class WorkerProcess:
         return result
 
     def close(self) -> None:
-        """End the child."""
+        """End the child, also one that is being started; no call comes after this."""
+        self._is_closed = True
         if (child := self._child) is not None:
             child.end()
 

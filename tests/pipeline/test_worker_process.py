@@ -15,6 +15,7 @@ import pytest
 from docstore.errors import PlumblineError
 from pipeline.page_source import SourcePage, address_of, apart
 from pipeline.workers.worker_process import (
+    Child,
     Limits,
     OverDeadlineError,
     OverMemoryError,
@@ -121,6 +122,21 @@ def test_closing_a_pool_ends_whatever_is_under_way() -> None:
     futures = [pool.submit(lambda worker: worker.call(time.sleep, 600)) for _ in range(6)]
     pool.close()
     assert all(future.cancelled() or isinstance(future.exception(), PlumblineError | OSError) for future in futures)
+
+
+def test_a_worker_that_is_closed_while_it_starts_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who closes a pool then would wait for the deadline of a call that had not begun."""
+    worker, start = WorkerProcess(), WorkerProcess._start
+
+    def closed_meanwhile(process: WorkerProcess) -> Child:
+        child = start(process)
+        process.close()
+        return child
+
+    monkeypatch.setattr(WorkerProcess, "_start", closed_meanwhile)
+    with pytest.raises(WorkerDiedError, match="was closed"):
+        worker.call(time.sleep, 600)
+    assert not worker.pid
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes in /proc")
