@@ -187,7 +187,7 @@ def wait_for(page: Page, address: str, condition: str) -> None:
         f"""async ([address, patience]) => {{
             const end = Date.now() + patience, condition = {condition};
             while (Date.now() < end) {{
-                if (condition(await (await fetch(address)).json())) return true;
+                if (condition(await (await fetch(address, {{cache: "no-store"}})).json())) return true;
                 await new Promise(resolve => setTimeout(resolve, 100));
             }}
             return false;

@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import CDPSession, Page, Request, expect
 
 from pipeline import stages
-from tests.browser_fixture import Vertical, Visit
+from tests.browser_fixture import Vertical, Visit, wait_for
 from tests.terms import add
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
@@ -50,10 +50,7 @@ def home(visit: Visit, **options: object) -> Page:
     """The home page of a site that has made its vocabulary."""
     page = visit(**options)
     page.goto("/")
-    address, condition = f"/suggest?q={TERM[:2]}&format=json", "a => a.suggestions.some(one => one.kind === 'term')"
-    page.wait_for_function(
-        f"async () => ({condition})(await (await fetch('{address}&' + Math.random())).json())", polling=200
-    )
+    wait_for(page, f"/suggest?q={TERM[:2]}&format=json", "a => a.suggestions.some(one => one.kind === 'term')")
     return page
 
 
