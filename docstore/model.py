@@ -68,6 +68,10 @@ class Reason(StrEnum):
     CONTINUATION = "continuation"  # a later page of an article: its text is with the first page
     DOUBLE = "double"  # an AMP, print or mobile version of an article that is kept under another URL
     LOST_PAGE = "lost_page"  # its WARC record cannot be read any more
+    SUSPECT_BODY = "suspect_body"  # extracted, but much readable text was left out
+    NEEDS_SCRIPTS = "needs_scripts"  # empty until a browser has run its scripts
+    ENCRYPTED = "encrypted"  # a document that opens with a password only
+    NO_TEXT_LAYER = "no_text_layer"  # a document of pictures alone, as a scanner makes it
     # index
     INDEXED = "indexed"
     DELETED = "deleted"
@@ -165,6 +169,7 @@ class BlockKind(StrEnum):
     CODE = "code"
     PICTURE = "picture"
     CAPTION = "caption"
+    POST = "post"  # begins a post of a thread; its text is the author, as far as the page names one
 
 
 @dataclass(frozen=True)
@@ -174,6 +179,8 @@ class Block:
     `text` is plain; the cells of a ROW stand between tabs, CODE keeps its line breaks, a PICTURE's text is its
     alternative text and `url` its absolute URL. `level` is 1 to 6 for a HEADING, the depth (from 1) of an ITEM;
     `ordered` an ITEM of a numbered list. `links` are (start, end, absolute URL) in code points of `text`.
+    `page` is the page of the document that it begins on, from 1 (0: the document has no pages); `time` when a POST
+    was written, as `Article.published_at` has it.
     """
 
     kind: BlockKind
@@ -182,6 +189,8 @@ class Block:
     ordered: bool = False
     url: str = ""
     links: tuple[tuple[int, int, str], ...] = ()
+    page: int = 0
+    time: str = ""
 
 
 class PageType(StrEnum):
@@ -205,6 +214,7 @@ class Article:
     URL that the page names as its own, `next_url` the page on which the article goes on, `picture` its lead
     picture; absolute, or "". `signature` is the MinHash of the body, whose likeness to another's estimates how much
     of the two texts is the same; () for texts too short to tell. `method` names the method that read the page.
+    `format` is the file format that it was read from: `html`, `pdf`, `docx` ...
     """
 
     url: str
@@ -225,6 +235,8 @@ class Article:
     next_url: str = ""
     blocks: tuple[Block, ...] = ()
     signature: tuple[int, ...] = ()
+    page_type: str = ""
+    format: str = "html"
 
     @property
     def digest(self) -> str:

@@ -38,7 +38,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 metadata = MetaData()
 
@@ -129,6 +129,8 @@ articles = Table(
     Column("text_key", BigInteger),  # line_hash of title and body; NULL until extracted again after an upgrade
     Column("duplicate_of", String(32), nullable=False, server_default=""),  # doc_id
     Column("series", String(32), nullable=False, server_default=""),  # "": not told yet, or too short a text
+    Column("page_type", String(16), nullable=False, server_default=""),  # "": not told yet
+    Column("format", String(16), nullable=False, server_default="html"),
     Index("articles_by_text", "text_key"),
     Index("articles_by_duplicate", "duplicate_of"),
     Index("articles_by_series", "series"),

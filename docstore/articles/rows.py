@@ -29,8 +29,10 @@ TEXTS = (
     "picture",
     "canonical_url",
     "next_url",
+    "page_type",
+    "format",
 )
-EMPTY_END: tuple[Any, ...] = ("", 0, False, "", [])  # of a block's fields after its kind
+EMPTY_END: tuple[Any, ...] = ("", 0, False, "", [], 0, "")  # of a block's fields after its kind
 
 
 def article_row(url_id: int, url: str, article: Article, now: float) -> dict[str, Any]:
@@ -94,7 +96,7 @@ def blocks_json(blocks: Sequence[Block]) -> str:
 def block_list(block: Block) -> list[Any]:
     """A block as a list without its empty end."""
     links = [[start, end, storable(url)] for start, end, url in block.links]
-    values = [storable(block.text), block.level, block.ordered, storable(block.url), links]
+    values = [storable(block.text), block.level, block.ordered, storable(block.url), links, block.page, block.time]
     while values and values[-1] == EMPTY_END[len(values) - 1]:
         values.pop()
     return [block.kind.value, *values]
@@ -107,8 +109,9 @@ def blocks_of(lists: Sequence[Sequence[Any]]) -> tuple[Block, ...]:
 
 def block_of(values: Sequence[Any]) -> Block:
     """The block in such a list."""
-    kind, text, level, ordered, url, links = *values, *EMPTY_END[len(values) - 1 :]
-    return Block(BlockKind(kind), text, level, ordered, url, tuple((start, end, to) for start, end, to in links))
+    kind, text, level, ordered, url, links, page, time = *values, *EMPTY_END[len(values) - 1 :]
+    placed = tuple((start, end, to) for start, end, to in links)
+    return Block(BlockKind(kind), text, level, ordered, url, placed, page, time)
 
 
 def signature_bytes(signature: Sequence[int]) -> bytes | None:

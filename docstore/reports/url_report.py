@@ -95,6 +95,8 @@ class ArticleRow:
     text_key: int | None
     duplicate_of: str
     series: str
+    page_type: str
+    format: str
 
 
 @dataclass(frozen=True)
