@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 from docstore.errors import PlumblineError, SettingsError
-from docstore.model import StageReport
-from pipeline.cli import report
+from docstore.model import Reason, StageReport
 from pipeline.cli.grammar import CONFIG
 from pipeline.engine import Engine, make_folder
+from pipeline.explain.url_explanation import local_time
 from pipeline.logs import log_to
 from pipeline.progress import Terminal
 from pipeline.settings import Settings, load_settings
@@ -67,7 +67,26 @@ def opened(settings: Settings) -> Iterator[Engine]:
 
 def say_reports(reports: list[StageReport]) -> None:
     """The reports of a run, one line a stage."""
-    say(report.report_lines(reports))
+    say(report_lines(reports))
+
+
+def report_lines(reports: Iterable[StageReport]) -> Iterator[str]:
+    """One line a stage, and its notes below."""
+    for report in reports:
+        counts = ", ".join(f"{reason} {count}" for reason, count in by_count(report.counts))
+        first, *rest = [counts] * bool(counts) + list(report.notes) or ["nothing to do"]
+        yield f"{report.stage:<8} {report.seconds:7.1f} s  {first}"
+        yield from (f"{'':<8} {'':7}    {note}" for note in rest)
+
+
+def by_count(counts: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
+    """Reasons that occurred, most frequent first."""
+    return sorted(((r, n) for r, n in counts.items() if n), key=lambda pair: (-pair[1], pair[0]))
+
+
+def time_or_none(seconds: float | None) -> str | None:
+    """Epoch seconds in local time."""
+    return None if seconds is None else local_time(seconds)
 
 
 def say(lines: Iterable[str]) -> None:
