@@ -13,8 +13,9 @@ from rich.table import Table
 
 from docstore.accounts import Account, Role, checked_name, folded_name
 from docstore.errors import AccountError
+from pipeline.cli.console import json_option, out, say_table
 from pipeline.cli.grammar import Verbs
-from pipeline.cli.shared import json_option, opened, out, say_table, settings_of, time_or_none
+from pipeline.cli.shared import opened, settings_of, time_or_none
 from pipeline.explain.url_explanation import local_time
 from search_ui.passwords import LEAST, hash_password
 

@@ -7,8 +7,9 @@ from typing import Any
 import click
 from rich.table import Table
 
+from pipeline.cli.console import out
 from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import opened, out, settings_of
+from pipeline.cli.shared import opened, settings_of
 from pipeline.search_site.compare import compare_term
 from search_ui.pages.compare import Side
 from search_ui.query.results import plain

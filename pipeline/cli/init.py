@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from docstore.errors import PlumblineError
+from pipeline.cli.console import out
 from pipeline.cli.grammar import CONFIG
-from pipeline.cli.shared import out
 from pipeline.template import sample_toml
 
 

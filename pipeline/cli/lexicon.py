@@ -16,19 +16,10 @@ from lexicon.dictionary import NAMED, decode_dictionary
 from lexicon.interchange import READERS, WRITERS, fit_lines, form_of, parse_list
 from lexicon.review import NothingToPublishError
 from pipeline import stages
+from pipeline.cli.console import err, json_option, out, say_table
 from pipeline.cli.grammar import Verbs
 from pipeline.cli.lexicon_review import REVIEW_COMMANDS
-from pipeline.cli.shared import (
-    err,
-    json_option,
-    opened,
-    out,
-    read_bytes,
-    say_reports,
-    say_table,
-    settings_of,
-    terminal_name,
-)
+from pipeline.cli.shared import opened, read_bytes, say_reports, settings_of, terminal_name
 from pipeline.engine import Engine
 from pipeline.search_site.review_service import StoreReview, edit_of, learn_order
 from pipeline.search_site.serve import is_behind

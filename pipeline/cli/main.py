@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 
 from docstore.errors import PlumblineError
+from pipeline.cli.console import err
 from pipeline.cli.grammar import CONFIG, usage_line
-from pipeline.cli.shared import err
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "account": ("pipeline.cli.accounts:account", "Who may sign in to the search site."),

@@ -16,20 +16,13 @@ import click
 from crawler.urls.canonical import canonical
 from docstore.errors import PlumblineError
 from docstore.model import Article, Block, BlockKind, Reason
-from extractor import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor
 from extractor.page.rendering import to_html, to_json, to_markdown
 from extractor.settings import ExtractSettings
 from pipeline import stages
+from pipeline.cli.console import out, say, say_json
 from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import (
-    opened,
-    out,
-    say,
-    say_json,
-    say_reports,
-    settings_of,
-    settings_or_defaults,
-)
+from pipeline.cli.shared import opened, say_reports, settings_of, settings_or_defaults
 from pipeline.engine import Engine
 from pipeline.explain.copy_verdicts import copy_verdicts
 from pipeline.explain.extraction import Explained, as_json, candidate_table, explain_page, line_table

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from pipeline import stages
+from pipeline.cli.console import err, out, say
 from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import err, opened, out, say, say_reports, settings_of
+from pipeline.cli.shared import opened, say_reports, settings_of
 from pipeline.demo.run import DemoOptions, run_demo
 from pipeline.import_warc import import_warc
 from pipeline.logs import log_to

@@ -9,9 +9,11 @@ import click
 
 from crawler.schedule.forecast import Paces, foretold, longest
 from docstore.reports.runs import RunState
+from pipeline.cli.console import say_or_json
 from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import by_count, local_time, opened, say_or_json, settings_of, time_or_none
+from pipeline.cli.shared import by_count, opened, settings_of, time_or_none
 from pipeline.engine import Engine
+from pipeline.explain.url_explanation import local_time
 from pipeline.run_states import nights
 from search_ui.actions import RunSummary
 
