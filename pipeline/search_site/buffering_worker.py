@@ -21,7 +21,7 @@ from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
-from search_ui.security import LARGEST_FORM
+from search_ui.security import LARGEST_LIST
 
 HEAD_SECONDS = 10.0  # from the first byte of a request to the end of its head
 BODY_SECONDS = 30.0  # from there to the end of its body
@@ -162,7 +162,7 @@ def serve_on(listener: socket.socket, application: Any, threads: int) -> Bounded
         "threads": threads,
         "connection_limit": max(min(MAX_CONNECTIONS, files - OWN_FILES), 1),
         "max_request_header_size": MAX_HEAD,
-        "max_request_body_size": LARGEST_FORM + 1,
+        "max_request_body_size": 2 * LARGEST_LIST,  # the site says itself, and in words, what is too large for it
         "clear_untrusted_proxy_headers": False,  # search.trusted_proxies says whose headers count
         "ident": None,
         "sockets": [listener],
