@@ -74,7 +74,7 @@ def test_the_second_of_two_equal_times_is_no_run(monkeypatch: pytest.MonkeyPatch
     def run_once() -> list[StageReport]:
         runs.append(1)
         fire[0]()  # the hour begins again
-        threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+        threading.Timer(0.5, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
         return []
 
     with pytest.raises(KeyboardInterrupt):
