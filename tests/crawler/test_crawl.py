@@ -80,7 +80,7 @@ def test_depth(tmp_path: Path) -> None:
 
 def test_links_are_filtered_counted_and_kept_with_their_words(tmp_path: Path) -> None:
     table = MemoryTable()
-    with Site({"/": page("/a", "http://other.test/", "/x.pdf", "ftp://x/y", "mailto:x@y"), "/a": page()}) as site:
+    with Site({"/": page("/a", "http://other.test/", "/x.zip", "ftp://x/y", "mailto:x@y"), "/a": page()}) as site:
         report = run(table, settings(site.url()), tmp_path)
     assert report.counts == {Reason.FETCHED: 2}
     [note] = report.notes
