@@ -202,6 +202,7 @@ class PageType(StrEnum):
     REFERENCE = "reference"
     CODE = "code"
     PICTURES = "pictures"
+    DOCUMENT = "document"  # a file: PDF, Word, slides, a table ...
 
 
 @dataclass(frozen=True)
