@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
+from crawler.http.documents import document_rules
 from crawler.http.ip_policy import IpPolicy, PublicAddresses
 from docstore.errors import BusyError, PlumblineError, SolrUnavailableError, StoreError
 from docstore.locks import stage_lock
@@ -160,7 +161,8 @@ def open_store(settings: Settings) -> Store:
     folder = settings.data_dir
     make_folder(folder)
     url = settings.store.url or f"sqlite:///{folder / 'store.db'}"
-    megabytes, largest = settings.store.warc_megabytes, settings.crawl.max_bytes
+    megabytes, crawl = settings.store.warc_megabytes, settings.crawl
+    largest = max(crawl.max_bytes, document_rules(crawl).max_bytes)
     return Store(url, folder / "warc", megabytes * MEGABYTE, max_body=largest)
 
 

@@ -80,8 +80,8 @@ def looking_for_topic(engine: Engine) -> Iterator[tuple[CrawlSettings, Guide | N
     try:
         yield settings, guide
     finally:
-        if guide is not None:
-            guide.save()
+        guide.save()
+        guide.means.close()
 
 
 def extract(engine: Engine) -> StageReport:
@@ -123,7 +123,7 @@ def group_again(engine: Engine, grouping: Grouping) -> None:
 def learn_sites(engine: Engine) -> None:
     """Look at a few pages of each new site for what repeats: its first pages need to know it as well."""
     articles = engine.store.articles
-    sample = articles.sample()
+    sample = [page for page in articles.sample() if not page.is_document]
     if not sample:
         return
     with engine.progress.task("sites", len(sample)) as advance:

@@ -15,7 +15,6 @@ import click
 
 from docstore.errors import PlumblineError
 from docstore.model import Article, Block, BlockKind
-from extractor import ArticleExtractor
 from extractor.page.rendering import to_html, to_json, to_markdown
 from extractor.settings import ExtractSettings
 from pipeline import stages
@@ -34,6 +33,7 @@ from pipeline.explain.extraction import Explained, as_json, candidate_table, exp
 from pipeline.explain.page import draw
 from pipeline.explain.sentences import sentences
 from pipeline.page_source import SourcePage, address_of, apart, fetch_page, no_page, page_in_file, page_in_store
+from pipeline.workers.page_reading import read_article
 
 FILE = click.Path(path_type=Path, allow_dash=True)
 
@@ -96,8 +96,7 @@ def extract_stage(context: click.Context, again: bool, **flags: Any) -> None:
 
 def article_of(page: SourcePage, settings: ExtractSettings) -> Article:
     """The article of a page. PlumblineError with the reason where it has none."""
-    extract = ArticleExtractor(settings).extract
-    found = apart(page, extract, page.html, page.url, page.content_type, page.fetched_at)
+    found = apart(page, read_article, page.html, page.url, page.content_type, page.fetched_at, settings)
     if isinstance(found, Article):
         return found
     raise no_page(page.name, found)
