@@ -1,6 +1,7 @@
 """The one store of a vertical: what is pending, what was achieved, and the log of changes between.
 
 store.frontier   URLs: what is due, what a visit led to          (docstore/frontier/table.py)
+store.missed     documents that earlier crawls passed by      (docstore/frontier/missed_documents.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles/table.py)
 store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
 store.lexicon    candidate terms, decisions, published versions       (docstore/terms/lexicons.py)
@@ -24,6 +25,7 @@ from docstore.changes import ChangeLog
 from docstore.database import Database
 from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import DecisionTable
+from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
@@ -55,6 +57,7 @@ class Store:
         self.store_id = self._database.store_id
         self._archive = Archive(warc_folder, rotate_bytes, max_body)
         self.frontier = FrontierTable(self._database, self._archive, clock)
+        self.missed = MissedDocuments(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
         self.judgements = DecisionTable(self._database, clock)
         self.lexicon = LexiconTable(self._database, clock)

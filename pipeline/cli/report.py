@@ -11,6 +11,7 @@ from crawler.schedule.forecast import Paces, foretold, longest
 from crawler.urls.canonical import canonical
 from docstore.accounts import Account, Role
 from docstore.errors import PlumblineError
+from docstore.formats import HTML
 from docstore.model import Lexicon, Reason, StageReport, Term
 from docstore.reports.runs import RunState
 from pipeline.engine import Engine
@@ -50,6 +51,7 @@ def status(engine: Engine) -> dict[str, Any]:
         "due": store.status.due_count(time.time()),
         "to_extract": store.articles.pending_count(),
         "articles": store.articles.count(),
+        "formats": store.status.format_counts(),
         "to_index": store.changes.count(),
         "indexed": store.changes.indexed_count(),
         "outcomes": {
@@ -119,6 +121,8 @@ def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """`status` for a person."""
     yield from crawl_lines(answer["crawl"])
     yield f"articles  {answer['articles']}, pages to extract {answer['to_extract']}"
+    if answer["formats"].keys() - {HTML}:
+        yield "formats   " + ", ".join(f"{name} {count}" for name, count in answer["formats"].items())
     yield f"index     {answer['indexed']} documents, behind by {answer['to_index']}"
     yield f"lexicon   version {answer['lexicon']['published']} published, {answer['lexicon']['in_index']} in the index"
     yield "terms     " + ", ".join(f"{kind} {count}" for kind, count in answer["terms"].items())
