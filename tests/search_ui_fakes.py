@@ -140,6 +140,7 @@ def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str,
         "languages": _buckets([doc.get(fields.LANGUAGE, "") for doc in found]),
         "authors": _buckets([doc.get(fields.AUTHOR, "") for doc in found]),
         "types": _buckets([doc.get(fields.PAGE_TYPE, "") for doc in found]),
+        "formats": _buckets([doc.get(fields.FORMAT, "") for doc in found]),
         "terms": _buckets([term for doc in found for term in doc.get(fields.DOMAIN_TERMS, ())]),
         "dates": _buckets(sorted(f"{doc[fields.PUBLISHED_TEXT][:4]}-01-01T00:00:00Z" for doc in found)),
     }
