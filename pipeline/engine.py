@@ -18,6 +18,7 @@ from indexer.solr import SolrIndex
 from indexer.solr_node import open_solr
 from pipeline.opening import Opening
 from pipeline.progress import Progress
+from pipeline.search_site.originals import Originals
 from pipeline.search_site.pictures import Pictures
 from pipeline.search_site.segmenter_versions import SegmenterVersions
 from pipeline.settings import Settings
@@ -43,6 +44,7 @@ class Engine:
         self._base: Segmenter | None = None
         self._analysis: Analysis | None = None
         self._pictures: Pictures | None = None
+        self._originals: Originals | None = None
         self.store = self._stack.enter_context(open_store(settings))
         self._cuts = SegmenterVersions(self.store.lexicon, domain_segmenter)
 
@@ -124,6 +126,15 @@ class Engine:
                 made = Pictures(folder, crawl, self.addresses, self.store.frontier)
                 self._pictures = self._stack.enter_context(closing(made))
             return self._pictures
+
+    @property
+    def originals(self) -> Originals:
+        """Pages and documents as they were fetched."""
+        with self._guard:
+            if self._originals is None:
+                made = Originals(self.store.originals, self.settings.crawl.user_agent)
+                self._originals = self._stack.enter_context(closing(made))
+            return self._originals
 
     def lock(self, stage: str, wait: float = 0.0) -> AbstractContextManager[None]:
         """One process at a time in `stage`."""

@@ -9,9 +9,9 @@ from crawler.pages.links import links_of
 from crawler.settings import FOCUSED, CrawlSettings
 from crawler.urls.canonical import ending_of, host_of, refuse
 from docstore.archive import LostPageError
+from docstore.articles.originals import KeptPage
 from docstore.articles.table import PendingPage
 from docstore.formats import BY_ENDING, FORMATS, HTML, format_of_type
-from docstore.frontier.missed_documents import KeptPage
 from docstore.frontier.table import NewUrl
 from docstore.model import Kind, Page
 from pipeline.engine import Engine

@@ -7,33 +7,19 @@ that came is kept, so a run that is killed goes on where it was.
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import Connection, select, update
 
+from docstore.articles.originals import KEPT, KeptPage, kept_of
 from docstore.articles.records import number, write_number
 from docstore.database import Database
-from docstore.model import Reason, Stage, WarcPointer
+from docstore.model import Reason, Stage
 from docstore.tables import meta, outcomes, pages, urls
 
 FORMATS = "document_formats"  # key of the formats whose URLs the table has, as JSON
 READ_TO = "document_links_read_to"  # key of the last url_id whose page was read for links to documents
 REFUSED = (Reason.NOT_HTML, Reason.NOT_TEXT)
 BATCH = 500
-
-
-@dataclass(frozen=True)
-class KeptPage:
-    """A page of the archive, where it stands, and how deep its URL lies."""
-
-    url_id: int
-    url: str
-    final_url: str
-    depth: int
-    content_type: str
-    digest: str
-    pointer: WarcPointer
-    fetched_at: float
 
 
 class MissedDocuments:
@@ -59,23 +45,9 @@ class MissedDocuments:
 
     def next_pages(self) -> list[KeptPage]:
         """The next pages whose links were not read for documents, by rising url_id; none when all were."""
-        columns = (*pages.columns, urls.c.url, urls.c.depth)
         with self._database.read() as connection:
-            query = select(*columns).join(urls, urls.c.url_id == pages.c.url_id)
-            query = query.where(pages.c.url_id > number(connection, READ_TO)).order_by(pages.c.url_id).limit(BATCH)
-            return [
-                KeptPage(
-                    row.url_id,
-                    row.url,
-                    row.final_url,
-                    row.depth,
-                    row.content_type,
-                    row.digest,
-                    WarcPointer(row.warc_file, row.warc_offset, row.warc_length),
-                    row.fetched_at,
-                )
-                for row in connection.execute(query)
-            ]
+            query = KEPT.where(pages.c.url_id > number(connection, READ_TO)).order_by(pages.c.url_id).limit(BATCH)
+            return [kept_of(row) for row in connection.execute(query)]
 
     def read_to(self, url_id: int) -> None:
         """The pages up to this one were read."""
