@@ -11,7 +11,6 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import pypdfium2
@@ -19,7 +18,7 @@ import pypdfium2.raw as pdfium
 
 from docstore.model import Reason
 from extractor.documents.content import MAX_CHARACTERS, MAX_PAGES, Content, Properties, UnreadableError, one_line
-from extractor.documents.pdf_layout import PdfLine, lay_out
+from extractor.documents.page_layout import PageLine, PrintedPage, lay_out
 from extractor.fields.date_text import as_day
 
 MAX_LINES = 5_000  # of one page
@@ -35,16 +34,6 @@ CREATED = re.compile(r"D?:?(\d{4})(\d\d)(\d\d)")
 HYPHEN = re.compile("[\x02\ufffe](?:\r\n)?")
 MIN_MEANING = 0.5  # of a page's characters that must be letters of some script
 NO_LETTER = re.compile("[\x00-\x1f\ufffd\ue000-\uf8ff]")
-
-
-@dataclass(frozen=True)
-class PdfPage:
-    """One page: its size in points, its lines in the order of the file, whether it shows pictures."""
-
-    number: int
-    width: float
-    height: float
-    lines: tuple[PdfLine, ...]
 
 
 def read(data: bytes) -> Content:
@@ -97,9 +86,9 @@ def unpacked_size(data: bytes, start: int, times: int) -> int:
     return len(piece)
 
 
-def read_pages(document: pypdfium2.PdfDocument, count: int) -> tuple[list[PdfPage], str]:
+def read_pages(document: pypdfium2.PdfDocument, count: int) -> tuple[list[PrintedPage], str]:
     """The pages up to the caps, and what was cut."""
-    pages: list[PdfPage] = []
+    pages: list[PrintedPage] = []
     characters, started = 0, time.process_time()
     for index in range(count):
         is_late = time.process_time() - started > MAX_SECONDS
@@ -111,27 +100,27 @@ def read_pages(document: pypdfium2.PdfDocument, count: int) -> tuple[list[PdfPag
     return pages, ""
 
 
-def read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
+def read_page(document: pypdfium2.PdfDocument, index: int) -> PrintedPage:
     """One page; one that PDFium cannot read is empty."""
     page = pdfium.FPDF_LoadPage(document, index)
     if not page:
-        return PdfPage(index + 1, 0.0, 0.0, ())
+        return PrintedPage(index + 1, 0.0, 0.0, ())
     try:
         width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
         text = pdfium.FPDFText_LoadPage(page)
         if not text:
-            return PdfPage(index + 1, width, height, ())
+            return PrintedPage(index + 1, width, height, ())
         try:
             upright = pdfium.FPDFPage_GetRotation(page) in (0, 2)
             lines = tuple(page_lines(text, index + 1, height if upright else width))
         finally:
             pdfium.FPDFText_ClosePage(text)
-        return PdfPage(index + 1, width, height, lines)
+        return PrintedPage(index + 1, width, height, lines)
     finally:
         pdfium.FPDF_ClosePage(page)
 
 
-def page_lines(page: Any, number: int, height: float) -> Iterator[PdfLine]:
+def page_lines(page: Any, number: int, height: float) -> Iterator[PageLine]:
     """The lines of a page in the file's order, those without meaning left out."""
     text = page_text(page)
     if len(NO_LETTER.findall(text.replace("\r\n", ""))) > MIN_MEANING * len(text):
@@ -155,7 +144,7 @@ def page_text(page: Any) -> str:
     return bytes(buffer)[: max(0, 2 * (written - 1))].decode("utf-16-le", "replace")
 
 
-def placed(page: Any, line: str, first: int, last: int, number: int, height: float) -> PdfLine:
+def placed(page: Any, line: str, first: int, last: int, number: int, height: float) -> PageLine:
     """A line with its place, by the boxes of its first and last letter."""
     head, tail = (pdfium.FPDFText_GetCharIndexFromTextIndex(page, at) for at in (first, last))
     left, top, bottom = loose_box(page, head)[0], *loose_box(page, head)[2:]
@@ -165,7 +154,7 @@ def placed(page: Any, line: str, first: int, last: int, number: int, height: flo
     is_level = abs(matrix.b) <= abs(matrix.a) and matrix.a >= 0
     size = pdfium.FPDFText_GetFontSize(page, head) * ((matrix.c**2 + matrix.d**2) ** 0.5 or 1.0)
     weight = pdfium.FPDFText_GetFontWeight(page, head)
-    return PdfLine(line.strip(), number, left, right, top, bottom, round(size, 1), height, is_level, weight >= 600)
+    return PageLine(line.strip(), number, left, right, top, bottom, round(size, 1), height, is_level, weight >= 600)
 
 
 def loose_box(page: Any, index: int) -> tuple[float, float, float, float]:

@@ -1,11 +1,10 @@
-"""The lines of a PDF's pages as paragraphs and headings, without what every page repeats. Pure."""
+"""The lines of printed pages (PDF, OFD) as paragraphs and headings, without what every page repeats. Pure."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
 
 from docstore.model import Block, BlockKind
 from extractor.documents.content import MAX_OPENING, BlockList, Content, OpeningLine, Properties, one_line
@@ -13,7 +12,7 @@ from text.scripts import HAN
 
 
 @dataclass(frozen=True)
-class PdfLine:
+class PageLine:
     """A line of a page: its place in points from the lower left corner, the size of its letters in points.
 
     `height` is the page's; `level`: its letters stand upright.
@@ -31,17 +30,14 @@ class PdfLine:
     bold: bool = False
 
 
-class PageLines(Protocol):
-    """A page, as far as it is looked at here."""
+@dataclass(frozen=True)
+class PrintedPage:
+    """One page: its size in points, its lines in the order of the file."""
 
-    @property
-    def number(self) -> int: ...
-    @property
-    def width(self) -> float: ...
-    @property
-    def height(self) -> float: ...
-    @property
-    def lines(self) -> tuple[PdfLine, ...]: ...
+    number: int
+    width: float
+    height: float
+    lines: tuple[PageLine, ...]
 
 
 DENSE = re.compile(f"[{HAN}\u3000-\u30ff\uff00-\uffef，。、；：？！“”‘’（）《》]")
@@ -69,7 +65,7 @@ INDENT = 0.9
 BIN = 12.0  # points: lines that begin within them stand in one column
 
 
-def lay_out(pages: Sequence[PageLines], properties: Properties, cut: str) -> Content:
+def lay_out(pages: Sequence[PrintedPage], properties: Properties, cut: str) -> Content:
     """Paragraphs of lines."""
     repeated = repeated_lines(pages)
     body = body_size(line for page in pages for line in page.lines)
@@ -86,25 +82,25 @@ def lay_out(pages: Sequence[PageLines], properties: Properties, cut: str) -> Con
 # -- what every page repeats
 
 
-def repeated_lines(pages: Sequence[PageLines]) -> frozenset[tuple[str, int]]:
+def repeated_lines(pages: Sequence[PrintedPage]) -> frozenset[tuple[str, int]]:
     """The keys of lines at the edges of pages that so many pages show at the same place."""
     counts = Counter(key for page in pages for key in {edge_key(line) for line in edges(page.lines)})
     least = max(MIN_REPEATED, MIN_SHARE * len(pages))
     return frozenset(key for key, count in counts.items() if count >= least)
 
 
-def edges(lines: Sequence[PdfLine]) -> list[PdfLine]:
+def edges(lines: Sequence[PageLine]) -> list[PageLine]:
     """The highest and the lowest lines of a page."""
     ordered = sorted(lines, key=lambda line: line.bottom)
     return ordered[:EDGE_LINES] + ordered[-EDGE_LINES:]
 
 
-def edge_key(line: PdfLine) -> tuple[str, int]:
+def edge_key(line: PageLine) -> tuple[str, int]:
     """What is the same on all pages: the text without its numbers, and how high it stands."""
     return NUMBER.sub("#", line.text.casefold()), round(line.bottom / PLACE)
 
 
-def keeps(line: PdfLine, repeated: frozenset[tuple[str, int]], seen: set[str]) -> bool:
+def keeps(line: PageLine, repeated: frozenset[tuple[str, int]], seen: set[str]) -> bool:
     """The line is text: no running head but where it stands for the first time, no number of a page."""
     key = edge_key(line)
     if key not in repeated:
@@ -118,10 +114,10 @@ def keeps(line: PdfLine, repeated: frozenset[tuple[str, int]], seen: set[str]) -
 # -- paragraphs
 
 
-def paragraphs(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
+def paragraphs(lines: Sequence[PageLine]) -> list[list[PageLine]]:
     """The lines of one page, those of one paragraph together."""
     margins = right_margins(lines)
-    runs: list[list[PdfLine]] = []
+    runs: list[list[PageLine]] = []
     for line in lines:
         if runs and continues(runs[-1][-1], line, margins):
             runs[-1].append(line)
@@ -130,7 +126,7 @@ def paragraphs(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
     return runs
 
 
-def right_margins(lines: Iterable[PdfLine]) -> dict[int, float]:
+def right_margins(lines: Iterable[PageLine]) -> dict[int, float]:
     """For the places where lines begin, how far lines that begin there reach."""
     margins: dict[int, float] = {}
     for line in lines:
@@ -139,7 +135,7 @@ def right_margins(lines: Iterable[PdfLine]) -> dict[int, float]:
     return margins
 
 
-def continues(before: PdfLine, line: PdfLine, margins: dict[int, float]) -> bool:
+def continues(before: PageLine, line: PageLine, margins: dict[int, float]) -> bool:
     """`line` goes on with the paragraph of the line `before` it."""
     size = max(before.size, line.size)
     if not same_size(before, line) or before.bold != line.bold or not before.level or MARK.match(line.text):
@@ -152,7 +148,7 @@ def continues(before: PdfLine, line: PdfLine, margins: dict[int, float]) -> bool
     return before.right > margins.get(int(before.left // BIN), 0.0) - MARGIN * size
 
 
-def same_size(one: PdfLine, other: PdfLine) -> bool:
+def same_size(one: PageLine, other: PageLine) -> bool:
     """Their letters have one size."""
     return abs(one.size - other.size) <= SAME_SIZE * max(one.size, other.size)
 
@@ -171,7 +167,7 @@ def mended(match: re.Match[str]) -> str:
     return match[1] if match[2] and match[2].islower() and match[1].isalpha() else match[1] + "-"
 
 
-def block_of(run: Sequence[PdfLine], levels: dict[float, int]) -> Block:
+def block_of(run: Sequence[PageLine], levels: dict[float, int]) -> Block:
     """One paragraph."""
     text = joined(line.text for line in run)
     level = levels.get(round(run[0].size), 0)
@@ -182,7 +178,7 @@ def block_of(run: Sequence[PdfLine], levels: dict[float, int]) -> Block:
     return Block(BlockKind.PARAGRAPH, text, page=run[0].page)
 
 
-def body_size(lines: Iterable[PdfLine]) -> float:
+def body_size(lines: Iterable[PageLine]) -> float:
     """The size of letters that most of the text has."""
     sizes: Counter[float] = Counter()
     for line in lines:
@@ -190,7 +186,7 @@ def body_size(lines: Iterable[PdfLine]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def heading_levels(pages: Sequence[PageLines], body: float) -> dict[float, int]:
+def heading_levels(pages: Sequence[PrintedPage], body: float) -> dict[float, int]:
     """The sizes of headings, largest first, with their level."""
     sizes = {round(line.size) for page in pages for line in page.lines if line.size > HEADING_SIZE * body}
     return {size: min(rank, 6) for rank, size in enumerate(sorted(sizes, reverse=True), 1)}
@@ -199,7 +195,7 @@ def heading_levels(pages: Sequence[PageLines], body: float) -> dict[float, int]:
 # -- the first page, for the title
 
 
-def opening_of(page: PageLines) -> tuple[OpeningLine, ...]:
+def opening_of(page: PrintedPage) -> tuple[OpeningLine, ...]:
     """The upright lines of a page, those of one paragraph with one `place`."""
     lines = [line for line in page.lines if line.level][:MAX_OPENING]
     places = [0]
@@ -208,14 +204,14 @@ def opening_of(page: PageLines) -> tuple[OpeningLine, ...]:
     return tuple(opening_line(line, place, page) for line, place in zip(lines, places, strict=False))
 
 
-def belongs(before: PdfLine, line: PdfLine) -> bool:
+def belongs(before: PageLine, line: PageLine) -> bool:
     """A title that was wrapped: the next line has the same letters and stands right below, or beside."""
     step = before.bottom - line.bottom
     near = -0.5 * line.size < step < MAX_LEADING * max(before.size, line.size)
     return near and same_size(before, line) and before.bold == line.bold
 
 
-def opening_line(line: PdfLine, place: int, page: PageLines) -> OpeningLine:
+def opening_line(line: PageLine, place: int, page: PrintedPage) -> OpeningLine:
     """A line as the title's rules see it."""
     middle = (line.left + line.right) / 2
     centred = bool(page.width) and abs(middle - page.width / 2) < 0.06 * page.width and line.left > 0.15 * page.width
