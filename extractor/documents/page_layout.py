@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from docstore.model import Block, BlockKind
@@ -15,7 +15,7 @@ from text.scripts import HAN
 class PageLine:
     """A line of a page: its place in points from the lower left corner, the size of its letters in points.
 
-    `height` is the page's; `level`: its letters stand upright.
+    `height` is the page's; `turn` in which direction it runs: 0 to the right, 1 upwards, 2 to the left, 3 downwards.
     """
 
     text: str
@@ -26,7 +26,7 @@ class PageLine:
     bottom: float
     size: float
     height: float
-    level: bool = True
+    turn: int = 0
     bold: bool = False
 
 
@@ -65,8 +65,10 @@ INDENT = 0.9
 BIN = 12.0  # points: lines that begin within them stand in one column
 
 
-def lay_out(pages: Sequence[PrintedPage], properties: Properties, cut: str) -> Content:
-    """Paragraphs of lines."""
+def lay_out(
+    pages: Sequence[PrintedPage], properties: Properties, cut: str, first: PrintedPage | None = None
+) -> Content:
+    """Paragraphs of lines. `first` is the first page with text again, in finer pieces, where there is such a one."""
     repeated = repeated_lines(pages)
     body = body_size(line for page in pages for line in page.lines)
     levels = heading_levels(pages, body)
@@ -75,8 +77,33 @@ def lay_out(pages: Sequence[PrintedPage], properties: Properties, cut: str) -> C
         lines = [line for line in page.lines if keeps(line, repeated, seen)]
         for run in paragraphs(lines):
             found.add(block_of(run, levels))
-    opening = next((opening_of(page) for page in pages if page.lines), ())
+    first = first or next((page for page in pages if page.lines), None)
+    opening = opening_of(first) if first else ()
     return Content(tuple(found.blocks), opening, properties, body, cut or found.cut)
+
+
+def turned(page: PrintedPage) -> PrintedPage:
+    """A page as it is read: turned so that most of its text runs to the right, its lines with the page's height."""
+    counts = Counter[int]()
+    for line in page.lines:
+        counts[line.turn] += len(line.text)
+    turn = counts.most_common(1)[0][0] if counts else 0
+    width, height = (page.height, page.width) if turn % 2 else (page.width, page.height)
+    lines = tuple(turned_line(line, turn, page.width, page.height) for line in page.lines)
+    return PrintedPage(page.number, width, height, lines)
+
+
+def turned_line(line: PageLine, turn: int, width: float, height: float) -> PageLine:
+    """A line of a page of this width and height that is turned by so many quarters."""
+    left, right, top, bottom = line.left, line.right, line.top, line.bottom
+    if turn == 1:
+        left, right, top, bottom = bottom, top, width - left, width - right
+    elif turn == 2:
+        left, right, top, bottom = width - right, width - left, height - bottom, height - top
+    elif turn == 3:
+        left, right, top, bottom = height - top, height - bottom, right, left
+    tall = width if turn % 2 else height
+    return replace(line, left=left, right=right, top=top, bottom=bottom, height=tall, turn=(line.turn - turn) % 4)
 
 
 # -- what every page repeats
@@ -138,7 +165,7 @@ def right_margins(lines: Iterable[PageLine]) -> dict[int, float]:
 def continues(before: PageLine, line: PageLine, margins: dict[int, float]) -> bool:
     """`line` goes on with the paragraph of the line `before` it."""
     size = max(before.size, line.size)
-    if not same_size(before, line) or before.bold != line.bold or not before.level or MARK.match(line.text):
+    if not same_size(before, line) or before.bold != line.bold or before.turn or MARK.match(line.text):
         return False
     step = before.bottom - line.bottom
     if not 0.3 * size < step < MAX_LEADING * size:
@@ -163,8 +190,10 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def mended(match: re.Match[str]) -> str:
-    """A word that a line's end broke, whole again; a capital or a number behind the hyphen keeps it."""
-    return match[1] if match[2] and match[2].islower() and match[1].isalpha() else match[1] + "-"
+    """A word that a line's end broke, whole again; a capital or a number behind small letters keeps the hyphen."""
+    both = (match[1], match[2] or "")
+    whole = both[1].islower() if both[0].islower() else both[0].isupper() and both[1].isupper()
+    return match[1] if whole else match[1] + "-"
 
 
 def block_of(run: Sequence[PageLine], levels: dict[float, int]) -> Block:
@@ -197,7 +226,7 @@ def heading_levels(pages: Sequence[PrintedPage], body: float) -> dict[float, int
 
 def opening_of(page: PrintedPage) -> tuple[OpeningLine, ...]:
     """The upright lines of a page, those of one paragraph with one `place`."""
-    lines = [line for line in page.lines if line.level][:MAX_OPENING]
+    lines = [line for line in page.lines if not line.turn][:MAX_OPENING]
     places = [0]
     for before, line in pairwise(lines):
         places.append(places[-1] + (not belongs(before, line)))

@@ -87,14 +87,15 @@ def article_of(content: Content, name: str, url: str, latest: str) -> Article | 
     words = WORD.findall(body[:ENOUGH])
     if len(words) < MIN_WORDS:
         return Outcome(Reason.NO_BODY, f"{len(words)} words of text")
-    day, source = find_day(content, latest)
+    language = language_of(body, content.properties.language)
+    day, source = find_day(content, language, latest)
     return Article(
         url=url,
         title=choose_title(content),
         body=body,
         published=day,
         date_source=source,
-        language=language_of(body, content.properties.language),
+        language=language,
         method=f"{name}, {content.cut}"[:32] if content.cut else name,
         author=find_author(content),
         blocks=content.blocks,
