@@ -37,8 +37,12 @@ FORMATS = {
         ),
         FileFormat(
             "xlsx",
-            ("xlsx", "xlsm"),
-            (f"{_OOXML}spreadsheetml.sheet", "application/vnd.ms-excel.sheet.macroenabled.12"),
+            ("xlsx", "xlsm", "xlsb"),
+            (
+                f"{_OOXML}spreadsheetml.sheet",
+                "application/vnd.ms-excel.sheet.macroenabled.12",
+                "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+            ),
         ),
         FileFormat("odt", ("odt",), (f"{_ODF}text",)),
         FileFormat("odp", ("odp",), (f"{_ODF}presentation",)),

@@ -47,12 +47,16 @@ class OpeningLine:
 
 @dataclass(frozen=True)
 class Properties:
-    """What the file says of itself; programs fill much of it. `created` is a day, `YYYY-MM-DD`, or ""."""
+    """What the file says of itself; programs fill much of it, but where it is `edited` (a book's publisher wrote it).
+
+    `created` is a day, `YYYY-MM-DD`, or "".
+    """
 
     title: str = ""
     author: str = ""
     created: str = ""
     language: str = ""
+    edited: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ files that programs make. What is hostile: filters laid over one another, which 
 """
 
 import ctypes
+import math
 import re
 import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import pypdfium2
@@ -19,7 +19,7 @@ import pypdfium2.raw as pdfium
 
 from docstore.model import Reason
 from extractor.documents.content import MAX_CHARACTERS, MAX_PAGES, Content, Properties, UnreadableError, one_line
-from extractor.documents.pdf_layout import PdfLine, lay_out
+from extractor.documents.page_layout import PageLine, PrintedPage, lay_out, turned
 from extractor.fields.date_text import as_day
 
 MAX_LINES = 5_000  # of one page
@@ -33,18 +33,12 @@ UNPACKING = re.compile(rb"/(?:FlateDecode|Fl|LZWDecode|LZW|RunLengthDecode|RL)(?
 STREAM = re.compile(rb"stream\r?\n")
 CREATED = re.compile(r"D?:?(\d{4})(\d\d)(\d\d)")
 HYPHEN = re.compile("[\x02\ufffe](?:\r\n)?")
+BLANKS = re.compile(r"(?<=\S)[ \t]+(?=\S)")
+OTHER_SIZE = 0.1  # letters differ by more than this
+MAX_GAP = 2.5  # sizes of its letters between two words of a line
+BOLD = 600  # weight of letters
 MIN_MEANING = 0.5  # of a page's characters that must be letters of some script
 NO_LETTER = re.compile("[\x00-\x1f\ufffd\ue000-\uf8ff]")
-
-
-@dataclass(frozen=True)
-class PdfPage:
-    """One page: its size in points, its lines in the order of the file, whether it shows pictures."""
-
-    number: int
-    width: float
-    height: float
-    lines: tuple[PdfLine, ...]
 
 
 def read(data: bytes) -> Content:
@@ -55,8 +49,8 @@ def read(data: bytes) -> Content:
         pages, cut = read_pages(document, count)
         if not any(page.lines for page in pages):
             raise no_text(document, count)
-        properties = read_properties(document)
-    return lay_out(pages, properties, cut)
+        first = next(page.number for page in pages if page.lines)
+        return lay_out(pages, read_properties(document), cut, read_page(document, first - 1, in_pieces=True))
 
 
 def opened(data: bytes) -> pypdfium2.PdfDocument:
@@ -97,9 +91,9 @@ def unpacked_size(data: bytes, start: int, times: int) -> int:
     return len(piece)
 
 
-def read_pages(document: pypdfium2.PdfDocument, count: int) -> tuple[list[PdfPage], str]:
+def read_pages(document: pypdfium2.PdfDocument, count: int) -> tuple[list[PrintedPage], str]:
     """The pages up to the caps, and what was cut."""
-    pages: list[PdfPage] = []
+    pages: list[PrintedPage] = []
     characters, started = 0, time.process_time()
     for index in range(count):
         is_late = time.process_time() - started > MAX_SECONDS
@@ -111,38 +105,57 @@ def read_pages(document: pypdfium2.PdfDocument, count: int) -> tuple[list[PdfPag
     return pages, ""
 
 
-def read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
-    """One page; one that PDFium cannot read is empty."""
+def read_page(document: pypdfium2.PdfDocument, index: int, in_pieces: bool = False) -> PrintedPage:
+    """One page; one that PDFium cannot read is empty. `in_pieces`: see `page_lines`."""
     page = pdfium.FPDF_LoadPage(document, index)
     if not page:
-        return PdfPage(index + 1, 0.0, 0.0, ())
+        return PrintedPage(index + 1, 0.0, 0.0, ())
     try:
         width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
         text = pdfium.FPDFText_LoadPage(page)
         if not text:
-            return PdfPage(index + 1, width, height, ())
+            return PrintedPage(index + 1, width, height, ())
         try:
-            upright = pdfium.FPDFPage_GetRotation(page) in (0, 2)
-            lines = tuple(page_lines(text, index + 1, height if upright else width))
+            lines = list(page_lines(text, index + 1, in_pieces))
         finally:
             pdfium.FPDFText_ClosePage(text)
-        return PdfPage(index + 1, width, height, lines)
+        if pdfium.FPDFPage_GetRotation(page) % 2:
+            width, height = height, width
+        return turned(PrintedPage(index + 1, width, height, tuple(lines)))
     finally:
         pdfium.FPDF_ClosePage(page)
 
 
-def page_lines(page: Any, number: int, height: float) -> Iterator[PdfLine]:
-    """The lines of a page in the file's order, those without meaning left out."""
+def page_lines(page: Any, number: int, in_pieces: bool) -> Iterator[PageLine]:
+    """The lines of a page in the file's order, none of a page whose letters have no meaning.
+
+    `in_pieces`: where letters of another size begin or a gap stands, a line ends.
+    """
     text = page_text(page)
     if len(NO_LETTER.findall(text.replace("\r\n", ""))) > MIN_MEANING * len(text):
         return
     at = 0
     for line in text.split("\r\n", MAX_LINES)[:MAX_LINES]:
-        bare = line.strip()
-        if bare:
-            first = at + line.index(bare[0])
-            yield placed(page, line, first, at + len(line.rstrip()) - 1, number, height)
+        for start, end in line_pieces(page, line, at) if in_pieces else [(0, len(line))]:
+            piece = line[start:end]
+            if bare := piece.strip():
+                first = at + start + piece.index(bare[0])
+                yield placed(page, bare, first, at + start + len(piece.rstrip()) - 1, number)
         at += len(line) + 2
+
+
+def line_pieces(page: Any, line: str, at: int) -> list[tuple[int, int]]:
+    """Where the pieces of a line begin and end; `at` is its place in the text of the page."""
+    starts = [0]
+    for blank in BLANKS.finditer(line):
+        before, behind = (
+            pdfium.FPDFText_GetCharIndexFromTextIndex(page, at + place) for place in (blank.start() - 1, blank.end())
+        )
+        sizes = pdfium.FPDFText_GetFontSize(page, before), pdfium.FPDFText_GetFontSize(page, behind)
+        gap = loose_box(page, behind)[0] - loose_box(page, before)[1]
+        if abs(sizes[0] - sizes[1]) > OTHER_SIZE * max(sizes) or gap > MAX_GAP * abs(letter_size(page, before)):
+            starts.append(blank.end())
+    return list(zip(starts, [*starts[1:], len(line)], strict=True))
 
 
 def page_text(page: Any) -> str:
@@ -155,17 +168,22 @@ def page_text(page: Any) -> str:
     return bytes(buffer)[: max(0, 2 * (written - 1))].decode("utf-16-le", "replace")
 
 
-def placed(page: Any, line: str, first: int, last: int, number: int, height: float) -> PdfLine:
-    """A line with its place, by the boxes of its first and last letter."""
+def placed(page: Any, text: str, first: int, last: int, number: int) -> PageLine:
+    """A line with its place, by the boxes of its first and last letter, as the page is before it is turned."""
     head, tail = (pdfium.FPDFText_GetCharIndexFromTextIndex(page, at) for at in (first, last))
-    left, top, bottom = loose_box(page, head)[0], *loose_box(page, head)[2:]
-    right = loose_box(page, tail)[1]
-    matrix = pdfium.FS_MATRIX()
-    pdfium.FPDFText_GetMatrix(page, head, matrix)
-    is_level = abs(matrix.b) <= abs(matrix.a) and matrix.a >= 0
-    size = pdfium.FPDFText_GetFontSize(page, head) * ((matrix.c**2 + matrix.d**2) ** 0.5 or 1.0)
+    one, other = loose_box(page, head), loose_box(page, tail)
+    turn = round(math.degrees(pdfium.FPDFText_GetCharAngle(page, head)) / 90) % 4
     weight = pdfium.FPDFText_GetFontWeight(page, head)
-    return PdfLine(line.strip(), number, left, right, top, bottom, round(size, 1), height, is_level, weight >= 600)
+    left, right = min(one[0], other[0]), max(one[1], other[1])
+    top, bottom = (one[2], one[3]) if turn % 2 == 0 else (max(one[2], other[2]), min(one[3], other[3]))
+    return PageLine(text, number, left, right, top, bottom, letter_size(page, head), 0.0, turn, weight >= BOLD)
+
+
+def letter_size(page: Any, index: int) -> float:
+    """The size in points of a letter as it is drawn."""
+    matrix = pdfium.FS_MATRIX()
+    pdfium.FPDFText_GetMatrix(page, index, matrix)
+    return round(float(pdfium.FPDFText_GetFontSize(page, index)) * (math.hypot(matrix.c, matrix.d) or 1.0), 1)
 
 
 def loose_box(page: Any, index: int) -> tuple[float, float, float, float]:

@@ -14,7 +14,7 @@ FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 ATX = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$")
 SETEXT = re.compile(r"^ {0,3}(=+|-{2,})\s*$")
 ITEM = re.compile(r"^(\s*)(?:([-*+])|(\d{1,9})[.)])\s+(.*)$")
-TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+TABLE_RULE = re.compile(r"^\s*(?=.*[-|].*\|)\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 PICTURE = re.compile(r"!\[([^\]\n]{0,500})\]\([^)\n]{0,2000}\)")
 LINK = re.compile(r"\[([^\]\n]{1,500})\]\([^)\n]{0,2000}\)")
 EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3}(?=\S))(?=\S)([^*_\n]{1,500}?)(?<=\S)\1(?![\w*])")
@@ -73,7 +73,7 @@ def front_matter(text: str) -> tuple[Properties, str]:
             fields.setdefault(match[1].lower(), match[2].strip())
     language = fields.get("lang", "") or fields.get("language", "")
     created = date_in_text(fields.get("date", ""))
-    return Properties(fields.get("title", ""), fields.get("author", ""), created, language), text[end + 4 :]
+    return Properties(fields.get("title", ""), fields.get("author", ""), created, language, True), text[end + 4 :]
 
 
 def markdown_blocks(lines: list[str]) -> Iterator[Block]:

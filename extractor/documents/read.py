@@ -7,7 +7,7 @@ from importlib import import_module
 from docstore.model import Article, Outcome, PageType, Reason
 from extractor.documents.content import Content, UnreadableError
 from extractor.documents.dates import find_day
-from extractor.documents.detection import document_format
+from extractor.documents.detection import OLE, document_format
 from extractor.documents.title import choose_title, find_author
 from extractor.extract import latest_day
 from extractor.fields.language import language_of
@@ -15,13 +15,26 @@ from extractor.page.rendering import to_text
 from extractor.settings import ExtractSettings
 from text.scripts import HAN
 
+OFFICE = ("docx", "pptx", "xlsx")
 MAX_BYTES = 200_000_000
-MIN_WORDS = 3  # a stamp or the number of a page is no document
+MIN_WORDS = 1
 WORD = re.compile(rf"[{HAN}\u3040-\u30ff\uac00-\ud7af]|[^\W_]+")
 ENOUGH = 2_000  # characters in which these words are looked for
 
 # format -> the module that reads it and the arguments that its `read` takes beside the bytes
 READERS: dict[str, tuple[str, tuple[object, ...]]] = {
+    "docx": ("word", ()),
+    "pptx": ("slides", ()),
+    "xlsx": ("sheets", ()),
+    "xls": ("sheets", ()),
+    "rtf": ("rich_text", ()),
+    "epub": ("epub", ()),
+    "ofd": ("ofd", ()),
+    "doc": ("compound_file", ("doc",)),
+    "ppt": ("compound_file", ("ppt",)),
+    "odt": ("opendocument", ()),
+    "odp": ("opendocument", ()),
+    "ods": ("opendocument", ()),
     "pdf": ("pdf", ()),
     "txt": ("plain_text", (False,)),
     "md": ("plain_text", (True,)),
@@ -42,6 +55,8 @@ def read_document(
     if len(data) > MAX_BYTES:
         return Outcome(Reason.TOO_LARGE, f"more than {MAX_BYTES >> 20} MB")
     try:
+        if name in OFFICE and data.startswith(OLE):
+            raise locked()
         content = reader_of(name)(data)
     except UnreadableError as error:
         return Outcome(error.reason, error.detail)
@@ -52,6 +67,11 @@ def read_document(
     except Exception as error:  # noqa: BLE001 (libraries raise what they like on damaged files)
         return Outcome(Reason.UNPARSABLE, f"damaged: {type(error).__name__}: {error}"[:200])
     return article_of(content, name, url, latest_day(fetched_at))
+
+
+def locked() -> UnreadableError:
+    """New Office wraps what it encrypts in a compound file."""
+    return UnreadableError(Reason.ENCRYPTED, "it opens with a password, or by rights that are managed, only")
 
 
 def reader_of(name: str) -> Callable[[bytes], Content]:
@@ -67,14 +87,15 @@ def article_of(content: Content, name: str, url: str, latest: str) -> Article | 
     words = WORD.findall(body[:ENOUGH])
     if len(words) < MIN_WORDS:
         return Outcome(Reason.NO_BODY, f"{len(words)} words of text")
-    day, source = find_day(content, latest)
+    language = language_of(body, content.properties.language)
+    day, source = find_day(content, language, latest)
     return Article(
         url=url,
         title=choose_title(content),
         body=body,
         published=day,
         date_source=source,
-        language=language_of(body, content.properties.language),
+        language=language,
         method=f"{name}, {content.cut}"[:32] if content.cut else name,
         author=find_author(content),
         blocks=content.blocks,

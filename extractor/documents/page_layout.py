@@ -1,11 +1,10 @@
-"""The lines of a PDF's pages as paragraphs and headings, without what every page repeats. Pure."""
+"""The lines of printed pages (PDF, OFD) as paragraphs and headings, without what every page repeats. Pure."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Protocol
 
 from docstore.model import Block, BlockKind
 from extractor.documents.content import MAX_OPENING, BlockList, Content, OpeningLine, Properties, one_line
@@ -13,10 +12,10 @@ from text.scripts import HAN
 
 
 @dataclass(frozen=True)
-class PdfLine:
+class PageLine:
     """A line of a page: its place in points from the lower left corner, the size of its letters in points.
 
-    `height` is the page's; `level`: its letters stand upright.
+    `height` is the page's; `turn` in which direction it runs: 0 to the right, 1 upwards, 2 to the left, 3 downwards.
     """
 
     text: str
@@ -27,21 +26,18 @@ class PdfLine:
     bottom: float
     size: float
     height: float
-    level: bool = True
+    turn: int = 0
     bold: bool = False
 
 
-class PageLines(Protocol):
-    """A page, as far as it is looked at here."""
+@dataclass(frozen=True)
+class PrintedPage:
+    """One page: its size in points, its lines in the order of the file."""
 
-    @property
-    def number(self) -> int: ...
-    @property
-    def width(self) -> float: ...
-    @property
-    def height(self) -> float: ...
-    @property
-    def lines(self) -> tuple[PdfLine, ...]: ...
+    number: int
+    width: float
+    height: float
+    lines: tuple[PageLine, ...]
 
 
 DENSE = re.compile(f"[{HAN}\u3000-\u30ff\uff00-\uffef，。、；：？！“”‘’（）《》]")
@@ -69,8 +65,10 @@ INDENT = 0.9
 BIN = 12.0  # points: lines that begin within them stand in one column
 
 
-def lay_out(pages: Sequence[PageLines], properties: Properties, cut: str) -> Content:
-    """Paragraphs of lines."""
+def lay_out(
+    pages: Sequence[PrintedPage], properties: Properties, cut: str, first: PrintedPage | None = None
+) -> Content:
+    """Paragraphs of lines. `first` is the first page with text again, in finer pieces, where there is such a one."""
     repeated = repeated_lines(pages)
     body = body_size(line for page in pages for line in page.lines)
     levels = heading_levels(pages, body)
@@ -79,32 +77,57 @@ def lay_out(pages: Sequence[PageLines], properties: Properties, cut: str) -> Con
         lines = [line for line in page.lines if keeps(line, repeated, seen)]
         for run in paragraphs(lines):
             found.add(block_of(run, levels))
-    opening = next((opening_of(page) for page in pages if page.lines), ())
+    first = first or next((page for page in pages if page.lines), None)
+    opening = opening_of(first) if first else ()
     return Content(tuple(found.blocks), opening, properties, body, cut or found.cut)
+
+
+def turned(page: PrintedPage) -> PrintedPage:
+    """A page as it is read: turned so that most of its text runs to the right, its lines with the page's height."""
+    counts = Counter[int]()
+    for line in page.lines:
+        counts[line.turn] += len(line.text)
+    turn = counts.most_common(1)[0][0] if counts else 0
+    width, height = (page.height, page.width) if turn % 2 else (page.width, page.height)
+    lines = tuple(turned_line(line, turn, page.width, page.height) for line in page.lines)
+    return PrintedPage(page.number, width, height, lines)
+
+
+def turned_line(line: PageLine, turn: int, width: float, height: float) -> PageLine:
+    """A line of a page of this width and height that is turned by so many quarters."""
+    left, right, top, bottom = line.left, line.right, line.top, line.bottom
+    if turn == 1:
+        left, right, top, bottom = bottom, top, width - left, width - right
+    elif turn == 2:
+        left, right, top, bottom = width - right, width - left, height - bottom, height - top
+    elif turn == 3:
+        left, right, top, bottom = height - top, height - bottom, right, left
+    tall = width if turn % 2 else height
+    return replace(line, left=left, right=right, top=top, bottom=bottom, height=tall, turn=(line.turn - turn) % 4)
 
 
 # -- what every page repeats
 
 
-def repeated_lines(pages: Sequence[PageLines]) -> frozenset[tuple[str, int]]:
+def repeated_lines(pages: Sequence[PrintedPage]) -> frozenset[tuple[str, int]]:
     """The keys of lines at the edges of pages that so many pages show at the same place."""
     counts = Counter(key for page in pages for key in {edge_key(line) for line in edges(page.lines)})
     least = max(MIN_REPEATED, MIN_SHARE * len(pages))
     return frozenset(key for key, count in counts.items() if count >= least)
 
 
-def edges(lines: Sequence[PdfLine]) -> list[PdfLine]:
+def edges(lines: Sequence[PageLine]) -> list[PageLine]:
     """The highest and the lowest lines of a page."""
     ordered = sorted(lines, key=lambda line: line.bottom)
     return ordered[:EDGE_LINES] + ordered[-EDGE_LINES:]
 
 
-def edge_key(line: PdfLine) -> tuple[str, int]:
+def edge_key(line: PageLine) -> tuple[str, int]:
     """What is the same on all pages: the text without its numbers, and how high it stands."""
     return NUMBER.sub("#", line.text.casefold()), round(line.bottom / PLACE)
 
 
-def keeps(line: PdfLine, repeated: frozenset[tuple[str, int]], seen: set[str]) -> bool:
+def keeps(line: PageLine, repeated: frozenset[tuple[str, int]], seen: set[str]) -> bool:
     """The line is text: no running head but where it stands for the first time, no number of a page."""
     key = edge_key(line)
     if key not in repeated:
@@ -118,10 +141,10 @@ def keeps(line: PdfLine, repeated: frozenset[tuple[str, int]], seen: set[str]) -
 # -- paragraphs
 
 
-def paragraphs(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
+def paragraphs(lines: Sequence[PageLine]) -> list[list[PageLine]]:
     """The lines of one page, those of one paragraph together."""
     margins = right_margins(lines)
-    runs: list[list[PdfLine]] = []
+    runs: list[list[PageLine]] = []
     for line in lines:
         if runs and continues(runs[-1][-1], line, margins):
             runs[-1].append(line)
@@ -130,7 +153,7 @@ def paragraphs(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
     return runs
 
 
-def right_margins(lines: Iterable[PdfLine]) -> dict[int, float]:
+def right_margins(lines: Iterable[PageLine]) -> dict[int, float]:
     """For the places where lines begin, how far lines that begin there reach."""
     margins: dict[int, float] = {}
     for line in lines:
@@ -139,10 +162,10 @@ def right_margins(lines: Iterable[PdfLine]) -> dict[int, float]:
     return margins
 
 
-def continues(before: PdfLine, line: PdfLine, margins: dict[int, float]) -> bool:
+def continues(before: PageLine, line: PageLine, margins: dict[int, float]) -> bool:
     """`line` goes on with the paragraph of the line `before` it."""
     size = max(before.size, line.size)
-    if not same_size(before, line) or before.bold != line.bold or not before.level or MARK.match(line.text):
+    if not same_size(before, line) or before.bold != line.bold or before.turn or MARK.match(line.text):
         return False
     step = before.bottom - line.bottom
     if not 0.3 * size < step < MAX_LEADING * size:
@@ -152,7 +175,7 @@ def continues(before: PdfLine, line: PdfLine, margins: dict[int, float]) -> bool
     return before.right > margins.get(int(before.left // BIN), 0.0) - MARGIN * size
 
 
-def same_size(one: PdfLine, other: PdfLine) -> bool:
+def same_size(one: PageLine, other: PageLine) -> bool:
     """Their letters have one size."""
     return abs(one.size - other.size) <= SAME_SIZE * max(one.size, other.size)
 
@@ -167,11 +190,13 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def mended(match: re.Match[str]) -> str:
-    """A word that a line's end broke, whole again; a capital or a number behind the hyphen keeps it."""
-    return match[1] if match[2] and match[2].islower() and match[1].isalpha() else match[1] + "-"
+    """A word that a line's end broke, whole again; a capital or a number behind small letters keeps the hyphen."""
+    both = (match[1], match[2] or "")
+    whole = both[1].islower() if both[0].islower() else both[0].isupper() and both[1].isupper()
+    return match[1] if whole else match[1] + "-"
 
 
-def block_of(run: Sequence[PdfLine], levels: dict[float, int]) -> Block:
+def block_of(run: Sequence[PageLine], levels: dict[float, int]) -> Block:
     """One paragraph."""
     text = joined(line.text for line in run)
     level = levels.get(round(run[0].size), 0)
@@ -182,7 +207,7 @@ def block_of(run: Sequence[PdfLine], levels: dict[float, int]) -> Block:
     return Block(BlockKind.PARAGRAPH, text, page=run[0].page)
 
 
-def body_size(lines: Iterable[PdfLine]) -> float:
+def body_size(lines: Iterable[PageLine]) -> float:
     """The size of letters that most of the text has."""
     sizes: Counter[float] = Counter()
     for line in lines:
@@ -190,7 +215,7 @@ def body_size(lines: Iterable[PdfLine]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def heading_levels(pages: Sequence[PageLines], body: float) -> dict[float, int]:
+def heading_levels(pages: Sequence[PrintedPage], body: float) -> dict[float, int]:
     """The sizes of headings, largest first, with their level."""
     sizes = {round(line.size) for page in pages for line in page.lines if line.size > HEADING_SIZE * body}
     return {size: min(rank, 6) for rank, size in enumerate(sorted(sizes, reverse=True), 1)}
@@ -199,23 +224,23 @@ def heading_levels(pages: Sequence[PageLines], body: float) -> dict[float, int]:
 # -- the first page, for the title
 
 
-def opening_of(page: PageLines) -> tuple[OpeningLine, ...]:
+def opening_of(page: PrintedPage) -> tuple[OpeningLine, ...]:
     """The upright lines of a page, those of one paragraph with one `place`."""
-    lines = [line for line in page.lines if line.level][:MAX_OPENING]
+    lines = [line for line in page.lines if not line.turn][:MAX_OPENING]
     places = [0]
     for before, line in pairwise(lines):
         places.append(places[-1] + (not belongs(before, line)))
     return tuple(opening_line(line, place, page) for line, place in zip(lines, places, strict=False))
 
 
-def belongs(before: PdfLine, line: PdfLine) -> bool:
+def belongs(before: PageLine, line: PageLine) -> bool:
     """A title that was wrapped: the next line has the same letters and stands right below, or beside."""
     step = before.bottom - line.bottom
     near = -0.5 * line.size < step < MAX_LEADING * max(before.size, line.size)
     return near and same_size(before, line) and before.bold == line.bold
 
 
-def opening_line(line: PdfLine, place: int, page: PageLines) -> OpeningLine:
+def opening_line(line: PageLine, place: int, page: PrintedPage) -> OpeningLine:
     """A line as the title's rules see it."""
     middle = (line.left + line.right) / 2
     centred = bool(page.width) and abs(middle - page.width / 2) < 0.06 * page.width and line.left > 0.15 * page.width
