@@ -12,7 +12,7 @@ from docstore.page_starts import PageStarts, page_at, unpacked
 from search_ui.query.clauses import ALL, Clause, Parameter, Params, Words, select_params
 from search_ui.query.explanation import RankExplanation, explained
 from search_ui.query.request import SearchRequest
-from search_ui.query.results import plain, site_name
+from search_ui.query.results import format_in, plain, site_name
 from search_ui.query.solr_client import Answer
 from search_ui.query.solr_params import MARK_OFF, MARK_ON, mark_terms, ranked
 from search_ui.query.texts import Segment, Segments, link_to, marked_segments, shown
@@ -186,7 +186,7 @@ def details(answer: Answer, settings: SearchSettings) -> Details | None:
         length=len("".join(body.split())),
         terms=tuple(map(str, doc.get(fields.DOMAIN_TERMS, ()))),
         paragraphs=tuple(segments for _, segments in lines),
-        format=str(doc.get(fields.FORMAT, "")) or HTML,
+        format=format_in(doc),
         pages=_by_page(lines, starts) if starts else (),
     )
 

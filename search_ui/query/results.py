@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from docstore import fields
-from docstore.formats import HTML
+from docstore.formats import FORMATS, HTML
 from docstore.page_starts import page_at, unpacked
 from search_ui.query.highlight import Highlighter, marks_of
 from search_ui.query.request import CHOSEN, SearchRequest, last_numbered
@@ -234,8 +234,14 @@ def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSett
         cluster=cluster,
         series=_text(doc, fields.SERIES),
         picture=_text(doc, fields.PICTURE),
-        format=_text(doc, fields.FORMAT) or HTML,
+        format=format_in(doc),
     )
+
+
+def format_in(doc: Mapping[str, Any]) -> str:
+    """The file format of a document, `html` where the index has none or one that is not known."""
+    name = _text(doc, fields.FORMAT)
+    return name if name in FORMATS else HTML
 
 
 def site_name(site: str, settings: SearchSettings) -> str:
