@@ -15,16 +15,19 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from crawler.robots.directives import header_directives, meta_directives
-from extractor.page.dom import parse
+from extractor.page.dom import PAGE_TAGS, parse
 from text.decoding.encoding import decode
 
 MAX_HTML = 5_000_000  # characters that are shown
 MAX_PICTURE = 300_000  # characters of a picture that stands in the page itself
 MAX_TITLE = 500  # characters of what a link is said to lead to
-DROPPED = (
-    *("script", "template", "object", "embed", "applet", "iframe", "frame", "frameset", "noframes", "svg", "math"),
-    *("canvas", "audio", "video", "source", "track", "link", "meta", "base", "input", "select", "textarea", "datalist"),
-    *("area", "map", "dialog", "portal", "param", "fencedframe"),
+# Gone with what stands in them, which is no text of the page.
+DROPPED = ("script", "template", "iframe", "noframes", "svg", "math", "datalist", "frameset")
+CONTROLS = ("select", "textarea")  # gone too, unless their end tag is missing and they have swallowed the page
+# Gone, and what stands in them stays: for the parser some of them go on where browsers see them end.
+UNWRAPPED = (
+    *("object", "embed", "applet", "frame", "canvas", "audio", "video", "source", "track", "link", "meta", "base"),
+    *("input", "area", "map", "dialog", "portal", "param", "fencedframe", "noscript", "picture", "bgsound", "keygen"),
 )
 _KEPT = """
     html head body title style a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code
@@ -81,7 +84,10 @@ def asks_no_copy_of_file(robots: Sequence[str], agent: str) -> bool:
 
 def make_safe(root: Element, url: str) -> None:
     """Take out of a tree, in place, what acts, what loads, and what is not known to do neither."""
+    for control in list(root.iter(*CONTROLS)):
+        control.tag = DROPPED[0] if next(control.iter(*PAGE_TAGS), None) is None else UNWRAPPED[0]
     etree.strip_elements(root, *DROPPED, with_tail=False)
+    etree.strip_tags(root, *UNWRAPPED)
     for element in list(root.iter(etree.Element)):
         element.tag = name = RENAMED.get(str(element.tag), str(element.tag) if element.tag in KEPT else "span")
         source, target = str(element.get("src") or ""), str(element.get("href") or "")

@@ -8,12 +8,13 @@ Two locks hold alone: what is served has nothing in it that acts or loads (`pipe
 the browser is told to run and load nothing (`FRAME_HEADERS`, and a frame with an empty sandbox).
 """
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from io import BytesIO
 from urllib.parse import unquote, urlsplit
 
-from flask import Blueprint, Response, abort
-from werkzeug.utils import secure_filename
+from flask import Blueprint, Response, abort, send_file
 
 from docstore.formats import FORMATS, HTML
 from search_ui.actions import Original, OriginalError
@@ -24,7 +25,9 @@ from search_ui.site import current_site, error_answer, page
 
 pages = Blueprint("originals", __name__, url_prefix="/article/<doc_id>/original")
 
+MAX_NAME = 100  # characters of a file's name
 KEPT_SECONDS = 3600  # by the browser that asked
+_UNSAFE = re.compile(r"[\\/:*?\"<>|%\x00-\x1f\x7f]")
 _STATUS = {"busy": 503, "refused": 403}
 _LOCKED = "default-src 'none'; base-uri 'none'; form-action 'none'; sandbox"
 FRAME_HEADERS: Mapping[str, str] = {
@@ -73,10 +76,9 @@ def file(doc_id: str) -> Response:
     kept = _kept(doc_id)
     if kept.format == HTML:
         abort(404)
-    kind = FORMATS[kept.format].types[0]
-    response = Response(current_site().actions.originals.file(doc_id), mimetype=kind)
-    response.headers.set("Content-Disposition", "attachment", filename=_file_name(kept, doc_id))
-    return _bounded(response, FILE_HEADERS)
+    kind, name = FORMATS[kept.format].types[0], _file_name(kept, doc_id)
+    content = BytesIO(current_site().actions.originals.file(doc_id))
+    return _bounded(send_file(content, kind, as_attachment=True, download_name=name), FILE_HEADERS)
 
 
 def _kept(doc_id: str) -> Original:
@@ -94,7 +96,7 @@ def _bounded(response: Response, headers: Mapping[str, str]) -> Response:
 
 def _file_name(kept: Original, doc_id: str) -> str:
     """The name of the file on its site, with the ending of its format."""
-    name = secure_filename(unquote(urlsplit(kept.url).path).rpartition("/")[2])[:100]
-    ending = FORMATS[kept.format].endings[0]
-    stem, _, last = name.rpartition(".")
-    return name if stem and last.lower() in FORMATS[kept.format].endings else f"{name or doc_id}.{ending}"
+    last = unquote(urlsplit(kept.url).path).rpartition("/")[2]
+    name = _UNSAFE.sub("_", shown(last))[-MAX_NAME:].lstrip(".")
+    endings = FORMATS[kept.format].endings
+    return name if name.lower().endswith(tuple(f".{one}" for one in endings)) else f"{name or doc_id}.{endings[0]}"

@@ -1,17 +1,22 @@
 """Documents in the crawl: what is taken for one, under which cap, and that nothing reads their bytes as a page's."""
 
 import hashlib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from crawler.crawl import crawl
 from crawler.crawl_plan import plan_of
 from crawler.http.documents import DocumentRules, document_rules, is_source_of
+from crawler.http.fetch import Fetcher
+from crawler.http.ip_policy import PublicAddresses
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import refuse
 from docstore.errors import SettingsError
 from docstore.formats import BY_ENDING, FORMATS
 from docstore.model import Reason
+from docstore.store import sqlite_store
 from tests.crawler.test_crawl import run, settings
 from tests.crawler_fakes import MemoryTable
 from tests.document_files import docx, pdf
@@ -116,15 +121,19 @@ def test_bytes_of_a_document_are_never_read_as_a_page(tmp_path: Path) -> None:
 
 
 def test_documents_in_sitemaps_are_found(tmp_path: Path) -> None:
-    table = MemoryTable()
-    with Site({"/": page(), "/a.pdf": typed(PDF, "application/pdf")}) as site:
+    robots = typed(b"Sitemap: /sitemap.xml", "text/plain")
+    pages = {"/": page(), "/a.pdf": typed(PDF, "application/pdf"), "/robots.txt": robots}
+    with Site(pages) as site, sqlite_store(tmp_path) as store:
         urls = f"<url><loc>{site.url('/a.pdf')}</loc></url>"
-        site.pages["/sitemap.xml"] = typed(
-            f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>'.encode(), "application/xml"
-        )
-        site.pages["/robots.txt"] = typed(f"Sitemap: {site.url('/sitemap.xml')}".encode(), "text/plain")
-        run(table, settings(site.url(), sitemaps=True), tmp_path)
-        assert table.pages[site.url("/a.pdf")].format == "pdf"
+        body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>'
+        site.pages["/sitemap.xml"] = typed(body.encode(), "application/xml")
+        made = settings(site.url())
+        with closing(Fetcher(made, PublicAddresses(made.inside_hosts))) as fetcher:
+            crawl(store.frontier, fetcher, made, tmp_path / "seen")
+        assert {one.url: one.is_document for one in store.articles.pending()} == {
+            site.url(): False,
+            site.url("/a.pdf"): True,
+        }
 
 
 def test_documents_can_be_left_out_all_or_some(tmp_path: Path) -> None:
