@@ -84,6 +84,7 @@ def asks_no_copy_of_file(robots: Sequence[str], agent: str) -> bool:
 
 def make_safe(root: Element, url: str) -> None:
     """Take out of a tree, in place, what acts, what loads, and what is not known to do neither."""
+    url = base_of(root, url)
     for control in list(root.iter(*CONTROLS)):
         control.tag = DROPPED[0] if next(control.iter(*PAGE_TAGS), None) is None else UNWRAPPED[0]
     etree.strip_elements(root, *DROPPED, with_tail=False)
@@ -107,6 +108,15 @@ def make_safe(root: Element, url: str) -> None:
         head = etree.Element("head")
         root.insert(0, head)
     head.insert(0, etree.Element("meta", charset="utf-8"))
+
+
+def base_of(root: Element, url: str) -> str:
+    """What the links of a page are relative to."""
+    stated = next((str(base.get("href")) for base in root.iter("base") if base.get("href")), "")
+    try:
+        return urljoin(url, stated.strip())
+    except ValueError:
+        return url
 
 
 def safe_css(css: str) -> str:

@@ -42,7 +42,7 @@ def test_what_acts_or_loads_is_taken_out_and_what_is_said_stays() -> None:
     for words in ("Words of the page", "[a picture]", "one", "two", "three", "card", "cell", "end"):
         assert words in text
     [other] = [one for one in root.iter("a") if one.text == "two"]
-    assert other.get("title") == "http://a.test/other.html"
+    assert other.get("title") == "http://evil.test/other.html"
 
 
 @pytest.mark.parametrize(
