@@ -8,8 +8,8 @@ from crawler.guide import CONTENT, TITLE
 from docstore.formats import HTML
 from docstore.model import Article, Lexicon, Outcome, Page
 from docstore.topics import ExamplePage
+from extractor.article_extractor import ArticleExtractor
 from extractor.documents.read import read_document
-from extractor.extract import ArticleExtractor
 from extractor.methods.tag_blocks import tag_blocks
 from extractor.settings import ExtractSettings
 from lexicon.dictionary import check_term

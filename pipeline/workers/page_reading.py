@@ -5,8 +5,8 @@ from dataclasses import replace
 from crawler.http.content_type import content_type_of
 from crawler.urls.canonical import canonical
 from docstore.model import Article, Outcome, Reading, Reason, SiteKnowledge, Teaser
+from extractor.article_extractor import ArticleExtractor
 from extractor.documents.read import document_format, read_document
-from extractor.extract import ArticleExtractor
 from extractor.settings import ExtractSettings
 from extractor.signature import signature
 

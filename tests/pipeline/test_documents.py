@@ -16,8 +16,8 @@ from docstore.model import Article, Kind, Outcome, Page, Reason, Stage, WarcPoin
 from docstore.page_starts import packed, page_at, page_starts, unpacked
 from extractor.settings import ExtractSettings
 from pipeline import stages
-from pipeline.cli import report
 from pipeline.cli.main import cli
+from pipeline.cli.status import status, status_lines
 from pipeline.engine import Engine
 from pipeline.import_warc import import_warc
 from pipeline.missed_documents import add_missed_documents
@@ -127,13 +127,13 @@ def test_the_kept_text_stands_by_pages_with_links_into_the_original(chain: Chain
 @pytest.mark.solr
 @pytest.mark.slow
 def test_outcomes_and_formats_are_counted(chain: Chain) -> None:
-    status = report.status(chain.engine)
-    assert status["formats"] == {"html": 2, "pdf": 1, "docx": 1}
+    told = status(chain.engine)
+    assert told["formats"] == {"html": 2, "pdf": 1, "docx": 1}
     assert any(
         line == "formats   html 2, docx 1, pdf 1" or line == "formats   html 2, pdf 1, docx 1"
-        for line in report.status_lines(status)
+        for line in status_lines(told)
     )
-    assert status["outcomes"]["extract"]["unparsable"] == 1
+    assert told["outcomes"]["extract"]["unparsable"] == 1
     broken = chain.engine.store.status.explain(chain.site.url("/broken.pdf"))
     assert broken is not None and broken.row.kind != Kind.HUB  # it has no links that are worth a visit in every run
 
