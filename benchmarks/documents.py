@@ -132,7 +132,8 @@ def judged(scorer: ModuleType, pages: Rows, answers: dict[str, dict[str, Any]]) 
 def figures_of(name: str, rows: Rows, scorer: ModuleType) -> Iterator[Figure]:
     """The figures of a system, by format and over all."""
     formats = sorted({row["format"] for row in rows})
-    for group in (*formats, ALL):
+    reads_all = name not in READERS or not READERS[name].formats
+    for group in (*formats, ALL) if reads_all else formats:
         members = [row for row in rows if group in (ALL, row["format"])]
         found = scorer.summary(members) if members else {}
         for metric, column in QUALITY.items():

@@ -86,14 +86,18 @@ class BlockList:
 
     def add(self, block: Block) -> None:
         """Keep a block, without characters that are none; empty ones are dropped."""
-        self.asked += 1
-        self.full = self.full or self.asked >= MAX_ASKED
+        self.skip()
         text = plain(block.text) if block.kind is not BlockKind.CODE else CONTROL.sub("", block.text).rstrip()
         if not text or self.full:
             return
         self.blocks.append(replace(block, text=text[:MAX_BLOCK]))
         self.characters += len(text)
         self.full = self.characters >= MAX_CHARACTERS or len(self.blocks) >= MAX_BLOCKS
+
+    def skip(self) -> None:
+        """Count a paragraph that is empty."""
+        self.asked += 1
+        self.full = self.full or self.asked >= MAX_ASKED
 
     @property
     def cut(self) -> str:
