@@ -9,7 +9,7 @@ from extractor.documents.content import Content, UnreadableError
 from extractor.documents.dates import find_day
 from extractor.documents.detection import OLE, document_format
 from extractor.documents.title import choose_title, find_author
-from extractor.extract import latest_day
+from extractor.article_extractor import latest_day
 from extractor.fields.language import language_of
 from extractor.page.rendering import to_text
 from extractor.settings import ExtractSettings
