@@ -89,6 +89,8 @@ def turned(page: PrintedPage) -> PrintedPage:
     for line in page.lines:
         counts[line.turn] += len(line.text)
     turn = counts.most_common(1)[0][0] if counts else 0
+    if not turn:
+        return page
     width, height = (page.height, page.width) if turn % 2 else (page.width, page.height)
     lines = tuple(turned_line(line, turn, page.width, page.height) for line in page.lines)
     return PrintedPage(page.number, width, height, lines)

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from importlib import import_module
 
 from docstore.model import Article, Outcome, PageType, Reason
+from extractor.article_extractor import latest_day
 from extractor.documents.content import Content, UnreadableError
 from extractor.documents.dates import find_day
 from extractor.documents.detection import OLE, document_format
 from extractor.documents.title import choose_title, find_author
-from extractor.article_extractor import latest_day
 from extractor.fields.language import language_of
 from extractor.page.rendering import to_text
 from extractor.settings import ExtractSettings
