@@ -9,6 +9,7 @@ from docstore.model import Block, BlockKind, Reason
 MAX_CHARACTERS = 2_000_000  # of the text of one document: some 1,500 pages
 MAX_PAGES = 2_000
 MAX_BLOCKS = 100_000
+MAX_ASKED = 300_000  # paragraphs, empty ones too
 MAX_BLOCK = 100_000  # characters of one
 MAX_OPENING = 80  # lines of the beginning that a title is looked for in
 
@@ -80,16 +81,23 @@ class BlockList:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.characters = 0
+        self.asked = 0
         self.full = False
 
     def add(self, block: Block) -> None:
         """Keep a block, without characters that are none; empty ones are dropped."""
+        self.skip()
         text = plain(block.text) if block.kind is not BlockKind.CODE else CONTROL.sub("", block.text).rstrip()
         if not text or self.full:
             return
         self.blocks.append(replace(block, text=text[:MAX_BLOCK]))
         self.characters += len(text)
         self.full = self.characters >= MAX_CHARACTERS or len(self.blocks) >= MAX_BLOCKS
+
+    def skip(self) -> None:
+        """Count a paragraph that is empty."""
+        self.asked += 1
+        self.full = self.full or self.asked >= MAX_ASKED
 
     @property
     def cut(self) -> str:

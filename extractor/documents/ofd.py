@@ -8,13 +8,14 @@ from docstore.model import Reason
 from extractor.documents.content import MAX_PAGES, Content, Properties, UnreadableError
 from extractor.documents.office_properties import text_of
 from extractor.documents.package import Package, resolved
-from extractor.documents.page_layout import PageLine, PrintedPage, lay_out
+from extractor.documents.page_layout import PageLine, PrintedPage, lay_out, same_size
 from extractor.fields.date_text import date_in_text
 
 OFD = "{http://www.ofdspec.org/2016}"
 POINTS = 72 / 25.4  # in a millimetre
 MAX_LINES = 5_000
 SAME_LINE = 0.5  # of the size of letters, up or down
+MAX_GAP = 2.5  # of that size: what stands further away is another line
 GAP = 0.3  # of that size: letters further apart are words
 
 
@@ -60,7 +61,7 @@ def text_lines(root: Element, number: int, height: float) -> Iterator[PageLine]:
         piece = text_piece(element, number, height)
         if piece is None:
             continue
-        if line is not None and abs(line.bottom - piece.bottom) <= SAME_LINE * piece.size and piece.left > line.left:
+        if line is not None and goes_on(line, piece):
             blank = " " if piece.left - line.right > GAP * piece.size else ""
             text = line.text + blank + piece.text
             line = PageLine(text, number, line.left, piece.right, line.top, line.bottom, line.size, line.height)
@@ -70,6 +71,12 @@ def text_lines(root: Element, number: int, height: float) -> Iterator[PageLine]:
         line = piece
     if line is not None:
         yield line
+
+
+def goes_on(line: PageLine, piece: PageLine) -> bool:
+    """The piece stands behind the line, near it and in letters of its size."""
+    at_one_height = abs(line.bottom - piece.bottom) <= SAME_LINE * piece.size
+    return at_one_height and same_size(line, piece) and line.left < piece.left < line.right + MAX_GAP * piece.size
 
 
 def text_piece(element: Element, number: int, height: float) -> PageLine | None:

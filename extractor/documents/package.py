@@ -18,6 +18,7 @@ from extractor.documents.content import UnreadableError
 MAX_ENTRIES = 20_000
 MAX_PART = 48 * 1024 * 1024  # bytes of one part, whose tree takes some eight times as much memory
 MAX_UNPACKED = 256 * 1024 * 1024  # bytes of all parts that are read
+HEAD = 100_000  # bytes of a part in which a DTD stands
 PIECE = 1024 * 1024
 DAMAGES = (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError, IndexError)
 RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
@@ -103,6 +104,8 @@ def parse_xml(data: bytes, name: str) -> Element | None:
     """The root of a piece of XML; None for nothing. Raises UnreadableError for a DTD with entities, and for depth."""
     if not data.strip():
         return None
+    if b"<!ENTITY" in data[:HEAD].replace(b"\x00", b""):
+        raise UnreadableError(Reason.UNPARSABLE, f"{name} declares XML entities, which no such file has")
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, recover=True, remove_comments=True, remove_pis=True
     )
@@ -112,6 +115,4 @@ def parse_xml(data: bytes, name: str) -> Element | None:
         root = None
     if any(error.type_name == "ERR_RESOURCE_LIMIT" or "depth" in error.message for error in parser.error_log):
         raise UnreadableError(Reason.TOO_LARGE, f"{name} is nested too deep")
-    if root is not None and b"<!ENTITY" in data[:100_000] and root.getroottree().docinfo.internalDTD is not None:
-        raise UnreadableError(Reason.UNPARSABLE, f"{name} declares XML entities, which no such file has")
     return root

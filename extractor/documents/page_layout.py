@@ -53,6 +53,7 @@ PAGE_NUMBER = re.compile(
     re.I,
 )
 EDGE_LINES = 3  # at the top, and at the bottom of a page, that may be repeated on others
+EDGE = 0.12  # of the page's height: where heads and feet stand
 MIN_REPEATED = 3  # pages, and the share of all pages, that show a line at one place
 MIN_SHARE = 0.4  # books have one heading on left pages and another on right ones
 PLACE = 4.0  # points
@@ -88,6 +89,8 @@ def turned(page: PrintedPage) -> PrintedPage:
     for line in page.lines:
         counts[line.turn] += len(line.text)
     turn = counts.most_common(1)[0][0] if counts else 0
+    if not turn:
+        return page
     width, height = (page.height, page.width) if turn % 2 else (page.width, page.height)
     lines = tuple(turned_line(line, turn, page.width, page.height) for line in page.lines)
     return PrintedPage(page.number, width, height, lines)
@@ -117,9 +120,10 @@ def repeated_lines(pages: Sequence[PrintedPage]) -> frozenset[tuple[str, int]]:
 
 
 def edges(lines: Sequence[PageLine]) -> list[PageLine]:
-    """The highest and the lowest lines of a page."""
+    """The highest and the lowest lines of a page, as far as they stand in its margins."""
     ordered = sorted(lines, key=lambda line: line.bottom)
-    return ordered[:EDGE_LINES] + ordered[-EDGE_LINES:]
+    outer = ordered[:EDGE_LINES] + ordered[-EDGE_LINES:]
+    return [line for line in outer if not EDGE * line.height < line.bottom < (1 - EDGE) * line.height]
 
 
 def edge_key(line: PageLine) -> tuple[str, int]:

@@ -116,17 +116,17 @@ def read_page(document: pypdfium2.PdfDocument, index: int, in_pieces: bool = Fal
         if not text:
             return PrintedPage(index + 1, width, height, ())
         try:
-            lines = list(page_lines(text, index + 1, in_pieces))
+            if pdfium.FPDFPage_GetRotation(page) % 2:
+                width, height = height, width
+            lines = list(page_lines(text, index + 1, height, in_pieces))
         finally:
             pdfium.FPDFText_ClosePage(text)
-        if pdfium.FPDFPage_GetRotation(page) % 2:
-            width, height = height, width
         return turned(PrintedPage(index + 1, width, height, tuple(lines)))
     finally:
         pdfium.FPDF_ClosePage(page)
 
 
-def page_lines(page: Any, number: int, in_pieces: bool) -> Iterator[PageLine]:
+def page_lines(page: Any, number: int, height: float, in_pieces: bool) -> Iterator[PageLine]:
     """The lines of a page in the file's order, none of a page whose letters have no meaning.
 
     `in_pieces`: where letters of another size begin or a gap stands, a line ends.
@@ -140,7 +140,7 @@ def page_lines(page: Any, number: int, in_pieces: bool) -> Iterator[PageLine]:
             piece = line[start:end]
             if bare := piece.strip():
                 first = at + start + piece.index(bare[0])
-                yield placed(page, bare, first, at + start + len(piece.rstrip()) - 1, number)
+                yield placed(page, bare, first, at + start + len(piece.rstrip()) - 1, number, height)
         at += len(line) + 2
 
 
@@ -168,7 +168,7 @@ def page_text(page: Any) -> str:
     return bytes(buffer)[: max(0, 2 * (written - 1))].decode("utf-16-le", "replace")
 
 
-def placed(page: Any, text: str, first: int, last: int, number: int) -> PageLine:
+def placed(page: Any, text: str, first: int, last: int, number: int, height: float) -> PageLine:
     """A line with its place, by the boxes of its first and last letter, as the page is before it is turned."""
     head, tail = (pdfium.FPDFText_GetCharIndexFromTextIndex(page, at) for at in (first, last))
     one, other = loose_box(page, head), loose_box(page, tail)
@@ -176,7 +176,7 @@ def placed(page: Any, text: str, first: int, last: int, number: int) -> PageLine
     weight = pdfium.FPDFText_GetFontWeight(page, head)
     left, right = min(one[0], other[0]), max(one[1], other[1])
     top, bottom = (one[2], one[3]) if turn % 2 == 0 else (max(one[2], other[2]), min(one[3], other[3]))
-    return PageLine(text, number, left, right, top, bottom, letter_size(page, head), 0.0, turn, weight >= BOLD)
+    return PageLine(text, number, left, right, top, bottom, letter_size(page, head), height, turn, weight >= BOLD)
 
 
 def letter_size(page: Any, index: int) -> float:

@@ -14,7 +14,15 @@ from python_calamine import CalamineWorkbook, SheetTypeEnum
 
 from docstore.model import Block, BlockKind, Reason
 from extractor.documents.compound_file import refuse_locked
-from extractor.documents.content import MAX_OPENING, BlockList, Content, OpeningLine, Properties, UnreadableError
+from extractor.documents.content import (
+    MAX_OPENING,
+    BlockList,
+    Content,
+    OpeningLine,
+    Properties,
+    UnreadableError,
+    one_line,
+)
 from extractor.documents.office_properties import read_properties
 from extractor.documents.package import Package
 
@@ -83,7 +91,7 @@ def read_workbook(workbook: CalamineWorkbook, properties: Properties) -> Content
         for row in workbook.get_sheet_by_name(name).iter_rows():
             cells = row_texts(row)
             if len(opening) < MAX_OPENING and number == 1 and any(cells):
-                opening.append(opening_line(cells, len(opening)))
+                opening.append(opening_line(row, len(opening)))
             found.add(Block(BlockKind.ROW, "\t".join(cells), page=number))
             if found.full:
                 break
@@ -92,10 +100,10 @@ def read_workbook(workbook: CalamineWorkbook, properties: Properties) -> Content
     return Content(tuple(found.blocks), tuple(opening), properties, 0.0, found.cut)
 
 
-def opening_line(cells: list[str], place: int) -> OpeningLine:
-    """A row that has one cell of text may be the title above the table; the others are the table."""
-    filled = [cell for cell in cells if cell]
-    return OpeningLine(filled[0][:500] if len(filled) == 1 else "", place=place)
+def opening_line(row: Iterable[object], place: int) -> OpeningLine:
+    """A row that has one cell of text may be the title above the table, its first line; the others are the table."""
+    filled = [str(value).strip() for value in row if value not in (None, "")]
+    return OpeningLine(one_line(filled[0].split("\n")[0][:500]) if len(filled) == 1 else "", place=place)
 
 
 def row_texts(row: Iterable[object]) -> list[str]:

@@ -61,6 +61,10 @@ LETTERS = re.compile(r"[^\W\d_]")
 HAN_LETTERS = re.compile(f"[{HAN}]")
 
 
+SPACED = re.compile(r"\s+")
+SPACED_OUT = re.compile(rf"[{HAN}](?:\s+[{HAN}])+")  # 通  知: a short title is spread over the line
+
+
 def choose_title(content: Content) -> str:
     """The title, or "" where the document shows none that can be told."""
     stated = stated_title(content)
@@ -188,7 +192,7 @@ def text_of(group: Sequence[OpeningLine]) -> str:
     for line in group:
         dense = text and HAN_LETTERS.match(text[-1]) and HAN_LETTERS.match(line.text[:1])
         text += line.text if not text or dense else " " + line.text
-    return one_line(text)
+    return one_line(SPACED.sub("", text) if SPACED_OUT.fullmatch(text.strip()) else text)
 
 
 def bare(text: str) -> str:

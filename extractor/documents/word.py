@@ -48,7 +48,10 @@ class Reader:
             if self.found.full:
                 return
             if child.tag == f"{W}p":
-                self.paragraph(child)
+                if len(child):
+                    self.paragraph(child)
+                else:
+                    self.found.skip()
             elif child.tag == f"{W}tbl":
                 self.table(child)
             elif child.tag not in SKIPPED:
