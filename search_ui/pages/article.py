@@ -12,7 +12,7 @@ from docstore.page_starts import PageStarts, page_at, unpacked
 from search_ui.query.clauses import ALL, Clause, Parameter, Params, Words, select_params
 from search_ui.query.explanation import RankExplanation, explained
 from search_ui.query.request import SearchRequest
-from search_ui.query.results import format_in, plain, site_name
+from search_ui.query.results import format_in, plain, site_name, title_in
 from search_ui.query.solr_client import Answer
 from search_ui.query.solr_params import MARK_OFF, MARK_ON, mark_terms, ranked
 from search_ui.query.texts import Segment, Segments, link_to, marked_segments, shown
@@ -24,10 +24,10 @@ MAX_SERIES = 20
 LONGEST_TEXT = 500_000  # characters: all of a body, as it was indexed
 
 _ID = re.compile(r"[\w.-]{1,64}")
-_NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT)
+_NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FORMAT)
 _SHOWN = (
     *_NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SERIES, fields.SECTION,
-    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS, fields.FORMAT, fields.PAGE_STARTS,
+    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS, fields.PAGE_STARTS,
 )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def details(answer: Answer, settings: SearchSettings) -> Details | None:
     starts = unpacked(str(doc.get(fields.PAGE_STARTS, "")))
     return Details(
         doc_id=said[fields.ID],
-        title=_marked(marked, fields.TITLE) or (Segment(said[fields.TITLE]),),
+        title=_marked(marked, fields.TITLE) or (Segment(title_in(doc)),),
         url=said[fields.URL],
         link=link_to(str(doc.get(fields.URL, ""))),
         site=str(doc.get(fields.SITE, "")),
@@ -220,7 +220,7 @@ def neighbours(answer: Answer, settings: SearchSettings) -> tuple[Neighbour, ...
 def _neighbour(doc: Mapping[str, Any], settings: SearchSettings) -> Neighbour:
     return Neighbour(
         doc_id=str(doc.get(fields.ID, "")),
-        title=shown(str(doc.get(fields.TITLE, ""))),
+        title=title_in(doc),
         link=link_to(str(doc.get(fields.URL, ""))),
         site_name=site_name(str(doc.get(fields.SITE, "")), settings),
         published=shown(str(doc.get(fields.PUBLISHED_TEXT, ""))),

@@ -11,7 +11,7 @@ from search_ui.query.highlight import Highlighter, marks_of
 from search_ui.query.request import CHOSEN, SearchRequest, last_numbered
 from search_ui.query.solr_client import Answer
 from search_ui.query.solr_params import FEW, MARK_OFF, MARK_ON
-from search_ui.query.texts import Segment, Segments, link_to, marked_segments, shortened, shown
+from search_ui.query.texts import Segment, Segments, file_name, link_to, marked_segments, shortened, shown
 from search_ui.settings import SearchSettings
 
 SNIPPET_LENGTH = 160  # characters
@@ -220,7 +220,7 @@ def _docs(answer: Answer) -> Sequence[Mapping[str, Any]]:
 
 def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSettings, marks: Highlighter) -> Hit:
     url, site, cluster = _text(doc, fields.URL), _text(doc, fields.SITE), _text(doc, fields.CLUSTER)
-    title = _fragments(marked.get(fields.TITLE, ())) or (Segment(shown(_text(doc, fields.TITLE))),)
+    title = _fragments(marked.get(fields.TITLE, ())) or (Segment(title_in(doc)),)
     return Hit(
         doc_id=_text(doc, fields.ID),
         title=shortened(marks.on(title), 2 * SNIPPET_LENGTH),
@@ -236,6 +236,12 @@ def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSett
         picture=_text(doc, fields.PICTURE),
         format=format_in(doc),
     )
+
+
+def title_in(doc: Mapping[str, Any]) -> str:
+    """The title of a document as a reader sees it: of a file that has none, its name."""
+    title = shown(_text(doc, fields.TITLE))
+    return title if title or format_in(doc) == HTML else file_name(_text(doc, fields.URL))
 
 
 def format_in(doc: Mapping[str, Any]) -> str:

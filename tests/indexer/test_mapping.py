@@ -31,7 +31,7 @@ def test_every_field_is_one_that_the_schema_knows() -> None:
             section="国际",
             author="王",
             source="新华社",
-            blocks=(*BLOCKS, Block(BlockKind.PARAGRAPH, ARTICLE.body, page=2)),
+            blocks=(BLOCKS[2], Block(BlockKind.PARAGRAPH, ARTICLE.body, page=2)),
             picture="http://a.test/p.png",
         ),
         ANALYSIS,

@@ -197,6 +197,32 @@ def test_a_store_of_before_finds_the_documents_that_its_pages_link_to(tmp_path: 
             assert site.asked() == []
 
 
+def test_a_document_and_the_page_with_its_text_are_copies_of_each_other(tmp_path: Path) -> None:
+    lines = [
+        f"Paragraph {n} of the ordinance on harbours speaks of {word} and of who answers for it."
+        for n, word in enumerate(
+            ("ropes", "ice", "pilots", "fees", "lights", "fire", "cranes", "salvage", "customs", "anchors")
+        )
+    ]
+    html = "<h1>Ordinance on harbours</h1>" + "".join(f"<p>{line}</p>" for line in lines)
+    pages = {
+        "/": page("/ordinance.html", "/ordinance.docx"),
+        "/ordinance.html": page(text=html),
+        "/ordinance.docx": Answer(
+            200, docx("Ordinance on harbours", lines), {"Content-Type": "application/octet-stream"}
+        ),
+    }
+    with Site(pages) as site, Engine(settings_for(tmp_path, site), Quiet()) as engine:
+        stages.crawl(engine)
+        stages.extract(engine)
+        found = {one.article.format: one for one in engine.store.articles.all()}
+        assert set(found) == {"html", "docx"}
+        assert {one.duplicate_of for one in found.values()} == {
+            "",
+            min(found.values(), key=lambda one: one.duplicate_of).doc_id,
+        }
+
+
 def test_documents_of_another_crawl_are_imported(tmp_path: Path) -> None:
     written = io.BytesIO()
     writer = WARCWriter(written, gzip=True)
