@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from crawler.crawl_plan import CrawlPlan, plan_of
+from crawler.host_suggestions import with_added
 from crawler.http.documents import document_rules, is_source_of
 from crawler.pages.links import links_of
 from crawler.settings import FOCUSED, CrawlSettings
@@ -31,7 +32,7 @@ def add_missed_documents(engine: Engine, settings: CrawlSettings) -> int:
         if wanted:
             missed.done(sorted(wanted))
         return 0
-    added, plan = 0, plan_of(settings)
+    added, plan = 0, plan_of(with_added(settings, engine.settings.data_dir))
     endings = "|".join(ending for name in new for ending in FORMATS[name].endings)
     mark = re.compile(rf"\.(?:{endings})\b".encode(), re.IGNORECASE)
     with engine.progress.task("documents", engine.store.status.pages_count()) as advance:
