@@ -39,9 +39,9 @@ docs: $(STAMP)  ## docs/settings.md, from the settings themselves
 bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a table, and benchmarks/out/NAME.jsonl
 	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA)) $(ARGS)
 
-bench-extract: $(PEERS)/.installed
+bench-extract bench-documents: $(PEERS)/.installed
 
-$(PEERS)/.installed: benchmarks/peers/requirements.txt | $(VENV)/bin/python  # the extractors that ours is compared with
+$(PEERS)/.installed: benchmarks/peers/requirements.txt | $(VENV)/bin/python  # the extractors and readers that ours is compared with
 	$(BIN)/python -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip  # 23.2 fails on lxml[html_clean]
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"

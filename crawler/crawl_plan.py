@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 
+from crawler.http.documents import document_rules
 from crawler.http.ip_policy import InsideHosts
 from crawler.http.site_requests import site_requests
 from crawler.robots.cache import product_token
@@ -133,7 +134,7 @@ def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules
     seeds = tuple(dict.fromkeys(_seed(text) for text in settings.seeds))
     if not seeds:
         raise SettingsError("crawl.seeds is empty: name at least one URL to begin at")
-    rules = UrlRules(_scopes(settings, seeds), deepest=settings.depth)
+    rules = UrlRules(_scopes(settings, seeds), settings.depth, skipped=document_rules(settings).skipped)
     for seed in seeds:
         reason = refuse(seed, rules)
         if reason is not None:

@@ -62,6 +62,11 @@ class CrawlSettings:
     read_timeout: float = setting(20.0, "seconds to wait for the next bytes")
     total_timeout: float = setting(60.0, "seconds one fetch may take in all")
     max_bytes: int = setting(10_000_000, "largest page in bytes, after decompression")
+    documents: bool = setting(True, "fetch documents (PDF, Word ...) beside pages")
+    document_formats: tuple[str, ...] = setting(
+        (), "formats of documents that are fetched, as pdf, docx; empty: all that can be read"
+    )
+    max_document_mb: float = setting(30.0, "largest document in megabytes")
     max_redirects: int = setting(5, "redirects in a row at most", least=0)
     user_agent: str = setting("Plumbline/0.1", "product name sent with every request; robots.txt rules go by it")
     contact: str = setting(

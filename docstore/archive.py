@@ -19,8 +19,8 @@ from typing import BinaryIO
 from warcio.warcwriter import WARCWriter
 
 from docstore.errors import StoreError
-from docstore.model import Page, Reason, WarcPointer
-from docstore.warc_reading import DAMAGED, MAX_BODY, LargeBodyError, body_of, records_of
+from docstore.model import Outcome, Page, Reason, WarcPointer
+from docstore.warc_reading import DAMAGED, MAX_BODY, LargeBodyError, answer_of, as_it_is, body_of, records_of
 
 ROTATE_BYTES = 512 * 1024 * 1024
 GZIP_LEVEL = 1  # level 3 saves 2.5 % of the bytes for a third more time
@@ -75,6 +75,21 @@ class Archive:
         if hashlib.sha256(body).hexdigest() != digest:
             raise LostPageError(f"{pointer.file} at {pointer.offset}: the record is not the one that was kept")
         return body
+
+    def read_answer(self, pointer: WarcPointer, digest: str) -> Page:
+        """A kept record with its headers. Raises as `read` does."""
+        try:
+            record = next(records_of(io.BytesIO(self._record(pointer))))
+            page = answer_of(record, self._max_body, as_it_is)
+        except StopIteration:
+            raise LostPageError(f"{pointer.file} at {pointer.offset}: no record here") from None
+        except DAMAGED as error:
+            raise LostPageError(f"{pointer.file} at {pointer.offset}: {error}") from error
+        if isinstance(page, Outcome):
+            raise LargePageError(f"{pointer.file} at {pointer.offset}: {page.detail}")
+        if page.digest != digest:
+            raise LostPageError(f"{pointer.file} at {pointer.offset}: the record is not the one that was kept")
+        return page
 
     def copy_out(self, pointers: Iterable[WarcPointer], target: Path) -> int:
         """Write kept records as they are into one new file; how many. LostPageError where one cannot be read any more,

@@ -21,6 +21,8 @@ SECTION = "section"  # the channel it stands in, as the page names it
 AUTHOR = "author"
 SOURCE = "source"  # whom it was taken over from
 PAGE_TYPE = "page_type"  # what kind of page it is: article, reference, code, pictures (indexer/page_type.py)
+FORMAT = "format"  # the file format it was read from: html, or a name of docstore/formats.py
+PAGE_STARTS = "page_starts"  # where in the body the pages of a document begin (docstore/page_starts.py)
 PICTURE = "picture"  # URL of its lead picture
 WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex digits, the same for all its parts
 
@@ -60,6 +62,8 @@ ALL = (
     AUTHOR,
     SOURCE,
     PAGE_TYPE,
+    FORMAT,
+    PAGE_STARTS,
     PICTURE,
     WORK,
     TITLE,

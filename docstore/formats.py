@@ -37,8 +37,12 @@ FORMATS = {
         ),
         FileFormat(
             "xlsx",
-            ("xlsx", "xlsm"),
-            (f"{_OOXML}spreadsheetml.sheet", "application/vnd.ms-excel.sheet.macroenabled.12"),
+            ("xlsx", "xlsm", "xlsb"),
+            (
+                f"{_OOXML}spreadsheetml.sheet",
+                "application/vnd.ms-excel.sheet.macroenabled.12",
+                "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+            ),
         ),
         FileFormat("odt", ("odt",), (f"{_ODF}text",)),
         FileFormat("odp", ("odp",), (f"{_ODF}presentation",)),
@@ -55,3 +59,8 @@ FORMATS = {
 }
 BY_ENDING = {ending: one.name for one in FORMATS.values() for ending in one.endings}
 BY_TYPE = {kind: one.name for one in FORMATS.values() for kind in one.types}
+
+
+def format_of_type(content_type: str) -> str:
+    """The format that a Content-Type names, parameters or not; `html` where it names none of these."""
+    return BY_TYPE.get(content_type.partition(";")[0].strip().lower(), HTML)

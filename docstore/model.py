@@ -141,8 +141,9 @@ class WarcPointer:
 class Page:
     """A fetched answer that was kept.
 
-    `body` is the payload with transfer and content coding undone, `content_type` the header as sent,
-    `digest` the sha256 (hex) of `body`.
+    `body` is the payload with transfer and content coding undone, `content_type` the header as sent (of a document that
+    it does not name: the type of its format), `digest` the sha256 (hex) of `body`. `format` is `html`, or the name of
+    the document's format (`docstore/formats.py`) as far as the answer's headers and first bytes tell it.
     """
 
     url_id: int
@@ -156,6 +157,7 @@ class Page:
     etag: str = ""
     last_modified: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+    format: str = "html"
 
 
 class BlockKind(StrEnum):
@@ -200,6 +202,7 @@ class PageType(StrEnum):
     REFERENCE = "reference"
     CODE = "code"
     PICTURES = "pictures"
+    DOCUMENT = "document"  # a file: PDF, Word, slides, a table ...
 
 
 @dataclass(frozen=True)

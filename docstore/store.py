@@ -1,7 +1,9 @@
 """The one store of a vertical: what is pending, what was achieved, and the log of changes between.
 
 store.frontier   URLs: what is due, what a visit led to          (docstore/frontier/table.py)
+store.missed     documents that earlier crawls passed by      (docstore/frontier/missed_documents.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles/table.py)
+store.originals  the answers that articles were read from      (docstore/articles/originals.py)
 store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
 store.lexicon    candidate terms, decisions, published versions       (docstore/terms/lexicons.py)
 store.acts       what reviewers did with terms; undo                  (docstore/terms/history.py)
@@ -19,11 +21,13 @@ from types import TracebackType
 
 from docstore.accounts import AccountTable
 from docstore.archive import ROTATE_BYTES, Archive
+from docstore.articles.originals import OriginalTable
 from docstore.articles.table import ArticleTable
 from docstore.changes import ChangeLog
 from docstore.database import Database
 from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import DecisionTable
+from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
@@ -55,7 +59,9 @@ class Store:
         self.store_id = self._database.store_id
         self._archive = Archive(warc_folder, rotate_bytes, max_body)
         self.frontier = FrontierTable(self._database, self._archive, clock)
+        self.missed = MissedDocuments(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
+        self.originals = OriginalTable(self._database, self._archive)
         self.judgements = DecisionTable(self._database, clock)
         self.lexicon = LexiconTable(self._database, clock)
         self.acts = TermActs(self._database, clock)

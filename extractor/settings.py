@@ -51,3 +51,7 @@ class ExtractSettings:
             "1 for equal ones"
         },
     )
+    document_seconds: float = field(
+        default=60.0, metadata={"help": "seconds that reading one document may take; its process is killed then"}
+    )
+    document_mb: int = field(default=1024, metadata={"help": "megabytes of memory that reading one document may take"})

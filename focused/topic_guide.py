@@ -46,7 +46,8 @@ class GuideConfig:
 
     `first` are URLs that are fetched before all others, whatever is thought of them; `taught` are example pages
     that the crawl cannot fetch; `propose` is told of words that the kept pages share;
-    `known` are words that are no news to it; `snapshot` is where its state is kept between runs.
+    `known` are words that are no news to it; `snapshot` is where its state is kept between runs; `close` ends what
+    `read` has begun.
     """
 
     strategy: str
@@ -59,6 +60,7 @@ class GuideConfig:
     known: frozenset[str] = frozenset()
     propose: Propose = lambda words: None
     snapshot: Snapshot | None = None
+    close: Callable[[], None] = lambda: None
 
 
 @dataclass

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 
 from docstore import fields
 from docstore.model import Article, BlockKind, Lexicon, StoredArticle
+from docstore.page_starts import packed, page_starts
 from indexer.page_type import page_type
 from text.folding import fold_width, word_key
 from text.joined import joined
@@ -81,6 +82,8 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.HEADINGS: headings(article),
         fields.SPELLING: spelt(f"{article.title}\n{article.body}"[:LONGEST_BODY]),
         fields.PAGE_TYPE: page_type(article),
+        fields.FORMAT: article.format,
+        fields.PAGE_STARTS: packed(page_starts(indexable(article.body)[:LONGEST_BODY], article.blocks)),
         fields.PICTURE: article.picture if len(article.picture) <= MAX_URL else "",
         fields.TITLE_KEY: title_keys(article.title),
         fields.TITLE_NUMBERS: " ".join(numbers(article.title)),

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from crawler.http.documents import document_rules
 from crawler.http.ip_policy import IpPolicy, PublicAddresses
 from docstore.errors import BusyError, PlumblineError, SolrUnavailableError, StoreError
 from docstore.locks import stage_lock
@@ -25,6 +26,7 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from indexer.mapping import Analysis
     from indexer.solr import SolrIndex
+    from pipeline.search_site.originals import Originals
     from pipeline.search_site.pictures import Pictures
     from pipeline.search_site.segmenter_versions import SegmenterVersions
     from text.segment import Segmenter
@@ -49,6 +51,7 @@ class Engine:
         self._base: Segmenter | None = None
         self._analysis: Analysis | None = None
         self._pictures: Pictures | None = None
+        self._originals: Originals | None = None
         self._cuts: SegmenterVersions | None = None
         self.store = self._stack.enter_context(open_store(settings))
 
@@ -142,6 +145,17 @@ class Engine:
                 self._pictures = self._stack.enter_context(closing(made))
             return self._pictures
 
+    @property
+    def originals(self) -> "Originals":
+        """Pages and documents as they were fetched."""
+        from pipeline.search_site.originals import Originals
+
+        with self._guard:
+            if self._originals is None:
+                made = Originals(self.store.originals, self.settings.crawl.user_agent)
+                self._originals = self._stack.enter_context(closing(made))
+            return self._originals
+
     def lock(self, stage: str, wait: float = 0.0) -> AbstractContextManager[None]:
         """One process at a time in `stage`."""
         return stage_lock(self.settings.data_dir, stage, wait, self.progress.note)
@@ -180,7 +194,8 @@ def open_store(settings: Settings) -> Store:
     if not settings.store.url:
         keep_private(folder / "store.db")
     url = settings.store.url or f"sqlite:///{folder / 'store.db'}"
-    megabytes, largest = settings.store.warc_megabytes, settings.crawl.max_bytes
+    megabytes, crawl = settings.store.warc_megabytes, settings.crawl
+    largest = max(crawl.max_bytes, document_rules(crawl).max_bytes)
     return Store(url, folder / "warc", megabytes * MEGABYTE, max_body=largest)
 
 

@@ -1,4 +1,4 @@
-"""Take in anyone's crawl: the HTML answers of a WARC file become pages of the store, as if we had fetched them."""
+"""Take in anyone's crawl: pages and documents of a WARC file become the store's, as if we had fetched them."""
 
 import time
 from collections import Counter
@@ -7,14 +7,17 @@ from pathlib import Path
 
 from crawler.http.content_encoding import CodingError, TooLargeError, undo
 from crawler.http.content_type import content_type_of
+from crawler.http.documents import DocumentRules, document_rules, media_of
 from crawler.schedule.queues import QUEUE_POLICIES
+from crawler.settings import CrawlSettings
 from crawler.urls.canonical import MAX_URL, canonical, host_of
+from docstore.formats import HTML
 from docstore.frontier.table import NewUrl, Visit
 from docstore.model import Kind, Outcome, Page, Reason, Stage, StageReport
 from docstore.warc_reading import read_warc
 from pipeline.engine import Engine
 
-HTML = ("text/html", "application/xhtml+xml")
+HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 def import_warc(engine: Engine, path: Path) -> StageReport:
@@ -25,7 +28,9 @@ def import_warc(engine: Engine, path: Path) -> StageReport:
     """
     started, counts = time.monotonic(), Counter[Reason]()
     with engine.lock("crawl"), engine.progress.task(f"import {path.name}") as advance:
-        for answer in read_warc(path, engine.settings.crawl.max_bytes, decoded):
+        crawl = engine.settings.crawl
+        largest = max(crawl.max_bytes, document_rules(crawl).max_bytes)
+        for answer in read_warc(path, largest, decoded):
             counts[answer.reason if isinstance(answer, Outcome) else import_page(engine, answer)] += 1
             advance(1)
     return StageReport(Stage.CRAWL, counts, time.monotonic() - started, (f"imported from {path.name}",))
@@ -50,11 +55,28 @@ def import_page(engine: Engine, page: Page) -> Reason:
         return Reason.TOO_LONG
     if page.status != 200:
         return Reason.HTTP_ERROR
-    if content_type_of(page.content_type).type not in HTML:
-        return Reason.NOT_HTML
     if not page.body.strip():
         return Reason.EMPTY
-    return keep(engine, replace(page, url=url, final_url=url))
+    name = format_of(page, document_rules(engine.settings.crawl))
+    if not name:
+        return Reason.NOT_HTML
+    if len(page.body) > cap_of(engine.settings.crawl, name):
+        return Reason.TOO_LARGE
+    kind = media_of(name, page.content_type)
+    return keep(engine, replace(page, url=url, final_url=url, content_type=kind, format=name))
+
+
+def format_of(page: Page, documents: DocumentRules) -> str:
+    """What an answer is, `html` or the format of a document; "" for neither. What is called HTML is taken for that."""
+    if content_type_of(page.content_type).type in HTML_TYPES:
+        return documents.format_of("", page.body) or HTML
+    disposition = next((value for name, value in page.headers if name.lower() == "content-disposition"), "")
+    return documents.format_of(documents.claimed(page.url, page.content_type, disposition), page.body)
+
+
+def cap_of(crawl: CrawlSettings, name: str) -> int:
+    """The most bytes that an answer of a format may have."""
+    return crawl.max_bytes if name == HTML else document_rules(crawl).cap(name, crawl.max_bytes)
 
 
 def keep(engine: Engine, page: Page) -> Reason:

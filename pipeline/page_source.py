@@ -18,6 +18,7 @@ from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonical, host_of, origin_of
 from docstore.articles.table import PendingPage
 from docstore.errors import PlumblineError
+from docstore.formats import BY_ENDING, FORMATS
 from docstore.model import FrontierEntry, Kind, Origin, Outcome, Page, Reason, SiteKnowledge, WarcPointer
 from pipeline.workers.worker_process import WorkerError, WorkerProcess
 
@@ -67,9 +68,15 @@ def page_in_file(path: Path, url: str) -> SourcePage:
     if str(path) == "-":
         return SourcePage("standard input", sys.stdin.buffer.read(), url)
     try:
-        return SourcePage(str(path), path.read_bytes(), url)
+        return SourcePage(str(path), path.read_bytes(), url, type_of(path))
     except OSError as error:
         raise PlumblineError(f"cannot read {path}: {error.strerror}") from error
+
+
+def type_of(path: Path) -> str:
+    """What a server would call a file: the type of the document that its ending names; "" for any other."""
+    name = BY_ENDING.get(path.suffix.removeprefix(".").lower())
+    return FORMATS[name].types[0] if name else ""
 
 
 def page_in_store(engine: "Engine", url: str) -> SourcePage:

@@ -39,6 +39,7 @@ from lexicon.mine import mine_terms
 from lexicon.offers import Reviewed
 from pipeline.crawl_progress import shown
 from pipeline.engine import Engine
+from pipeline.missed_documents import add_missed_documents
 from pipeline.run_record import RunRecord
 from pipeline.search_site.review_service import StoreReview
 from pipeline.workers.extraction import extract_pages
@@ -60,6 +61,7 @@ def crawl(engine: Engine, watch: Callable[[CrawlProgress], None] | None = None) 
         seen = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.trust_clock(time.time())
         engine.store.frontier.desk.deepen(settings.depth)
+        add_missed_documents(engine, settings)
         if watch is not None:
             return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=watch, guide=guide)
         with shown(engine.progress) as tell:
@@ -80,8 +82,8 @@ def looking_for_topic(engine: Engine) -> Iterator[tuple[CrawlSettings, Guide | N
     try:
         yield settings, guide
     finally:
-        if guide is not None:
-            guide.save()
+        guide.save()
+        guide.means.close()
 
 
 def extract(engine: Engine) -> StageReport:
@@ -123,7 +125,7 @@ def group_again(engine: Engine, grouping: Grouping) -> None:
 def learn_sites(engine: Engine) -> None:
     """Look at a few pages of each new site for what repeats: its first pages need to know it as well."""
     articles = engine.store.articles
-    sample = articles.sample()
+    sample = [page for page in articles.sample() if not page.is_document]
     if not sample:
         return
     with engine.progress.task("sites", len(sample)) as advance:

@@ -5,12 +5,42 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from docstore.accounts import Account
+from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.reports.runs import RunState
 from docstore.reports.searches import SearchReport
 from docstore.reports.status import Freshness, SiteTotals
 from search_ui.review.actions import ReviewService
 from text.segment import Segmenter
+
+
+class OriginalError(PlumblineError):
+    """A page cannot be shown as it was. The text is the end of a key of the translations: `lost`, `refused`, `busy`,
+    `unreadable`, `not_found`."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """The answer that an article was read from: the URL that was asked for, when (epoch seconds), the file format
+    (`html`, or a name of docstore/formats.py) and the sha256 (hex) of its bytes."""
+
+    url: str
+    fetched_at: float
+    format: str
+    digest: str
+
+
+class Originals(Protocol):
+    """Pages and documents as they were fetched, by the ids of their articles."""
+
+    def of(self, doc_id: str) -> Original | None:
+        """What is kept of an article's page; None where there is nothing."""
+
+    def html(self, doc_id: str) -> str:
+        """The page, without anything that acts or loads. Raises OriginalError."""
+
+    def file(self, doc_id: str) -> bytes:
+        """The bytes of a document. Raises OriginalError."""
 
 
 class ReviewActions(Protocol):
@@ -46,6 +76,10 @@ class ReviewActions(Protocol):
 
     def picture(self, article_url: str, picture_url: str) -> bytes | None:
         """The picture of an article, small, as WebP; None where there is none to be had, or not now."""
+
+    @property
+    def originals(self) -> Originals:
+        """Pages and documents as they were fetched."""
 
     def popular_queries(self, limit: int) -> list[str]:
         """What readers found often, most frequent first; never what only a few asked."""

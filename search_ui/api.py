@@ -113,6 +113,8 @@ def _hit(hit: Hit) -> Json:
         "copies": hit.copies,
         "similar": hit.similar,
         "is_partial": hit.is_partial,
+        "format": hit.format,
+        "page": hit.page or None,
         "snippet": _segments(hit.snippet),
     }
 
@@ -147,6 +149,8 @@ def _details(article: Details) -> Json:
         "id": article.doc_id,
         "title": article.plain_title,
         **{name: getattr(article, name) for name in names},
+        "format": article.format,
+        "pages": [{"page": one.number, "paragraphs": len(one.paragraphs)} for one in article.pages],
         "terms": list(article.terms),
         "paragraphs": [_segments(paragraph) for paragraph in article.paragraphs],
     }

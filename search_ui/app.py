@@ -15,7 +15,7 @@ from search_ui import admin, api
 from search_ui.accounts import use_accounts
 from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import say, use_babel
-from search_ui.pages import clicks, feeds, pictures, public, suggestions
+from search_ui.pages import clicks, feeds, originals, pictures, public, suggestions
 from search_ui.query.request import BadQueryError
 from search_ui.query.solr_client import Search
 from search_ui.review import term_list
@@ -55,7 +55,7 @@ def create_app(
     attach(app, Site(settings, search, actions, accounts, log, topics, clock))
     tokens = protect(app, secret_key, settings.trusted_proxies)
     use_accounts(app)
-    readers = (public.pages, feeds.pages, api.pages, clicks.pages, pictures.pages, suggestions.pages)
+    readers = (public.pages, feeds.pages, api.pages, clicks.pages, pictures.pages, suggestions.pages, originals.pages)
     for blueprint in (*readers, term_list.pages, topic_pages, admin.pages):
         app.register_blueprint(blueprint)
     tokens.exempt(clicks.pages)  # what it takes is signed

@@ -54,6 +54,10 @@ class SearchSettings:
         default=False,
         metadata={"help": "readers may compare lexicons and choose a ranking; false: only who is signed in may"},
     )
+    originals: bool = field(
+        default=True,
+        metadata={"help": "show pages as they were fetched, made harmless, and offer the kept files of documents"},
+    )
     pictures: bool = field(
         default=True,
         metadata={"help": "small pictures beside results, fetched from the articles' own sites and served by this one"},

@@ -23,7 +23,15 @@ from docstore.store import Store
 from docstore.terms.history import Act, ActKind, TermEdit
 from docstore.terms.review_queue import TermQuery
 from pipeline.search_site.review_service import StoreReview
-from search_ui.actions import CrawledSite, Nights, Overview, RunSummary, StageSummary
+from search_ui.actions import (
+    CrawledSite,
+    Nights,
+    Original,
+    OriginalError,
+    Overview,
+    RunSummary,
+    StageSummary,
+)
 from search_ui.app import create_app
 from search_ui.query.clauses import Params
 from search_ui.query.solr_params import MARK_OFF, MARK_ON
@@ -140,6 +148,7 @@ def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str,
         "languages": _buckets([doc.get(fields.LANGUAGE, "") for doc in found]),
         "authors": _buckets([doc.get(fields.AUTHOR, "") for doc in found]),
         "types": _buckets([doc.get(fields.PAGE_TYPE, "") for doc in found]),
+        "formats": _buckets([doc.get(fields.FORMAT, "") for doc in found]),
         "terms": _buckets([term for doc in found for term in doc.get(fields.DOMAIN_TERMS, ())]),
         "dates": _buckets(sorted(f"{doc[fields.PUBLISHED_TEXT][:4]}-01-01T00:00:00Z" for doc in found)),
     }
@@ -176,6 +185,31 @@ ONE_GOOD_RUN = Nights(
 
 
 @dataclass
+class FakeOriginals:
+    """Pages as they were fetched, in memory: what is kept of each article, its page or file, or why it is not shown."""
+
+    kept: dict[str, Original] = field(default_factory=dict)
+    contents: dict[str, str | bytes] = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
+
+    def of(self, doc_id: str) -> Original | None:
+        return self.kept.get(doc_id)
+
+    def html(self, doc_id: str) -> str:
+        return str(self._content(doc_id))
+
+    def file(self, doc_id: str) -> bytes:
+        content = self._content(doc_id)
+        assert isinstance(content, bytes)
+        return content
+
+    def _content(self, doc_id: str) -> str | bytes:
+        if doc_id in self.faults:
+            raise OriginalError(self.faults[doc_id])
+        return self.contents[doc_id]
+
+
+@dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
 
@@ -186,6 +220,7 @@ class FakeActions:
     popular: list[str] = field(default_factory=list)
     report: SearchReport = NO_SEARCHES
     pictures: dict[str, bytes] = field(default_factory=dict)
+    originals: "FakeOriginals" = field(default_factory=lambda: FakeOriginals())
     asked_days: list[int] = field(default_factory=list)
     runs: Nights = ONE_GOOD_RUN
 

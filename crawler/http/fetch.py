@@ -23,10 +23,12 @@ from urllib3 import BaseHTTPResponse, Timeout
 from crawler.http.connections import Connections
 from crawler.http.content_encoding import ACCEPT_ENCODING, CodingError, TooLargeError, undo
 from crawler.http.content_type import content_type_of
+from crawler.http.documents import NO_DOCUMENTS, PLAIN, DocumentRules, document_rules, media_of
 from crawler.http.ip_policy import InsideAddressError, IpPolicy
 from crawler.http.site_requests import site_requests
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import Address, address_of, host_and_port, host_of
+from docstore.formats import HTML
 from docstore.model import FrontierEntry, Outcome, Page, Reason
 
 _CHUNK = 1 << 16
@@ -69,6 +71,15 @@ class Answer:
         return ", ".join(value for key, value in self.headers if key.lower() == name)
 
     @property
+    def media(self) -> str:
+        """The header Content-Type."""
+        return self.header("content-type")
+
+    def claimed(self, documents: DocumentRules) -> str:
+        """The format of a document that the head promises, "" for none."""
+        return documents.claimed(self.url, self.media, self.header("content-disposition"))
+
+    @property
     def target(self) -> str | Reason | None:
         """Canonical URL that this answer redirects to; None if it does not redirect."""
         found = self.moved_to
@@ -109,14 +120,16 @@ class Fetcher:
     """Fetches pages; safe to use from many threads, which share its connections.
 
     `opener` opens one like it, by the system's clock, and can be pickled for another process. `agent` is the User-Agent
-    header, `total_timeout` the seconds that one request may take in all, `max_bytes` the size of a page at most.
-    Raises SettingsError for headers, cookies or proxies that cannot be sent.
+    header, `total_timeout` the seconds that one request may take in all, `max_bytes` the size of a page at most,
+    `documents` what is taken beside pages. Raises SettingsError for headers, cookies or proxies that cannot be sent,
+    and for formats that there are not.
     """
 
     def __init__(self, settings: CrawlSettings, addresses: IpPolicy, now: Callable[[], float] = time.time) -> None:
         self.opener = partial(Fetcher, settings, addresses)
         self.total_timeout = settings.total_timeout
         self.max_bytes = settings.max_bytes
+        self.documents = document_rules(settings)
         self._now = now
         self._connections = Connections(addresses, settings.per_host)
         self._sites = site_requests(settings)
@@ -135,10 +148,10 @@ class Fetcher:
         """
         validators = _validators(entry)
         try:
-            answer = self.ask(spelling or entry.url, validators, _may_be_page)
+            answer = self._ask(spelling or entry.url, validators, self._page_cap)
         except FetchError as error:
             return FetchResult(error.outcome, host_failed=error.host_failed)
-        return judge(entry, answer, bool(validators), self._now())
+        return judge(entry, answer, bool(validators), self._now(), self.documents)
 
     def ask(
         self,
@@ -153,19 +166,31 @@ class Fetcher:
         A body over `cap` bytes (default: the setting) is an error, or with `cut` (uncoded bodies only) ends there.
         Raises FetchError.
         """
+        most = self.max_bytes if cap is None else cap
+        return self._ask(url, headers, lambda answer: most if wanted(answer.status, answer.media) else 0, cut)
+
+    def _ask(self, url: str, headers: Mapping[str, str], cap_of: Callable[[Answer], int], cut: bool = False) -> Answer:
+        """One GET; `cap_of` says by the head of an answer how many bytes of it are read, 0 for none."""
         wire = self._connections.wire()
         wire.deadline = wire.clock() + self.total_timeout
-        cap = self.max_bytes if cap is None else cap
         try:
             response = self._send(url, {**self._headers, **self._sites.headers_for(host_of(url)), **headers})
             try:
-                answer = _answer(url, response, wire.answered_at, wanted, cap, cut)
+                answer = _answer(url, response, wire.answered_at, cap_of, cut)
                 _give_back(response)
                 return answer
             finally:
                 response.close()  # of no effect on a connection that was given back
         except (InsideAddressError, *_LIBRARY_ERRORS) as error:
             raise fetch_error(error) from error
+
+    def _page_cap(self, answer: Answer) -> int:
+        """How many bytes of an answer to read where a page or a document is wanted."""
+        if answer.status not in _PAGE_STATUS:
+            return 0
+        if name := answer.claimed(self.documents):
+            return self.documents.cap(name, self.max_bytes)
+        return self.max_bytes if content_type_of(answer.media).type in _HTML | _MAYBE_HTML else 0
 
     def ip_of(self, host: str) -> str:
         """The IP address that host[:port] was last reached at; "" if it never was."""
@@ -191,7 +216,13 @@ def agent_header(settings: CrawlSettings) -> str:
     return f"{settings.user_agent} (+{settings.contact})" if settings.contact else settings.user_agent
 
 
-def judge(entry: FrontierEntry, answer: Answer, asked_conditionally: bool, now: float) -> FetchResult:
+def judge(
+    entry: FrontierEntry,
+    answer: Answer,
+    asked_conditionally: bool,
+    now: float,
+    documents: DocumentRules = NO_DOCUMENTS,
+) -> FetchResult:
     """What an answer means for the page that was asked for. Pure."""
     target = answer.moved_to
     if target is not None:
@@ -205,10 +236,10 @@ def judge(entry: FrontierEntry, answer: Answer, asked_conditionally: bool, now: 
         return FetchResult(Outcome(Reason.UNCHANGED, "304"), **kept)  # type: ignore[arg-type]
     if answer.status not in _PAGE_STATUS:
         return _refused(answer, now)
-    reason = _unusable(answer)
-    if reason is not None:
-        return FetchResult(Outcome(reason, answer.header("content-type")[:100]), answered_at=answer.answered_at)
-    page = _page(entry, answer, now)
+    found = _format_of(answer, documents)
+    if isinstance(found, Reason):
+        return FetchResult(Outcome(found, answer.media[:100]), answered_at=answer.answered_at)
+    page = _page(entry, answer, now, found)
     if page.digest == entry.digest:
         return FetchResult(Outcome(Reason.UNCHANGED, "same bytes"), **kept)  # type: ignore[arg-type]
     return FetchResult(Outcome(Reason.FETCHED), page, **kept)  # type: ignore[arg-type]
@@ -277,16 +308,13 @@ def _validators(entry: FrontierEntry) -> dict[str, str]:
     return {name: value for name, value in found.items() if _VALIDATOR.fullmatch(value)}
 
 
-def _may_be_page(status: int, content_type: str) -> bool:
-    return status in _PAGE_STATUS and content_type_of(content_type).type in _HTML | _MAYBE_HTML
-
-
 def _answer(
-    url: str, response: BaseHTTPResponse, answered_at: float, wanted: Callable[[int, str], bool], cap: int, cut: bool
+    url: str, response: BaseHTTPResponse, answered_at: float, cap_of: Callable[[Answer], int], cut: bool
 ) -> Answer:
     headers = tuple((key, _CONTROL.sub(" ", value)[:2000]) for key, value in response.headers.items())
     answer = Answer(url, response.status, headers, b"", answered_at)
-    if not wanted(answer.status, answer.header("content-type")):
+    cap = cap_of(answer)
+    if not cap:
         return answer
     raw = _body(response, cap, cut)
     body = undo(raw, answer.header("content-encoding"), cap)
@@ -294,6 +322,9 @@ def _answer(
 
 
 def _body(response: BaseHTTPResponse, cap: int, cut: bool) -> bytes:
+    stated = response.headers.get("Content-Length", "")
+    if stated.isdecimal() and int(stated) > cap and not cut:
+        raise TooLargeError(f"more than {cap} bytes: {stated[:20]}")
     parts: list[bytes] = []
     size = 0
     for part in response.stream(_CHUNK, decode_content=False):
@@ -350,35 +381,37 @@ def _refused(answer: Answer, now: float) -> FetchResult:
 _STATUS_REASONS = {404: Reason.GONE, 410: Reason.GONE, 204: Reason.EMPTY, 205: Reason.EMPTY, 304: Reason.BAD_RESPONSE}
 
 
-def _unusable(answer: Answer) -> Reason | None:
-    """Why a 200 is no page: its type, its emptiness, or bytes that are plainly something else."""
-    media = content_type_of(answer.header("content-type")).type
-    if media not in _HTML | _MAYBE_HTML:
+def _format_of(answer: Answer, documents: DocumentRules) -> str | Reason:
+    """What a 200 is, `html` or the format of a document; or why it is neither: its type, its emptiness, its bytes."""
+    media, body, claimed = content_type_of(answer.media).type, answer.body, answer.claimed(documents)
+    if not claimed and media not in _HTML | _MAYBE_HTML:
         return Reason.NOT_HTML
-    if not answer.body.strip():
+    if not body.strip():
         return Reason.EMPTY
-    if answer.body.startswith(_BINARY):
+    looks_html = bool(_LOOKS_HTML.match(body.removeprefix(b"\xef\xbb\xbf")[:4096]))
+    if looks_html and claimed != "md":  # a document in name alone: a page that asks who is there
+        return HTML if media in _HTML | _MAYBE_HTML else Reason.NOT_HTML
+    if name := documents.format_of(claimed, body):
+        return name
+    if body.startswith(_BINARY):
         return Reason.NOT_HTML
-    if (
-        media not in _HTML
-        and media != "text/plain"
-        and not _LOOKS_HTML.match(answer.body.removeprefix(b"\xef\xbb\xbf")[:4096])
-    ):
-        return Reason.NOT_HTML
-    return None
+    if media == PLAIN:  # documents are not fetched, or its ending is that of a program, a log, a table
+        return Reason.NOT_HTML if documents.formats else HTML
+    return HTML if media in _HTML else Reason.NOT_HTML
 
 
-def _page(entry: FrontierEntry, answer: Answer, now: float) -> Page:
+def _page(entry: FrontierEntry, answer: Answer, now: float, name: str) -> Page:
     return Page(
         url_id=entry.url_id,
         url=entry.url,
         final_url=answer.url,
         status=answer.status,
-        content_type=answer.header("content-type"),
+        content_type=media_of(name, answer.media),
         body=answer.body,
         digest=hashlib.sha256(answer.body).hexdigest(),
         fetched_at=now,
         etag=answer.header("etag"),
         last_modified=answer.header("last-modified"),
         headers=answer.headers,
+        format=name,
     )

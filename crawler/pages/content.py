@@ -54,6 +54,12 @@ def content_of(root: etree._Element, url: str = "", anchors: Iterable[str] = ())
     return Content(_digest(text), _digest(text.translate(None, _DIGITS)), _pieces(outside, _tokens(url)))
 
 
+def content_of_file(body: bytes) -> Content:
+    """The fingerprint of a document: it says what another one says where it is the same file."""
+    digest = _digest(body)
+    return Content(digest, digest, ((hash(digest), len(body)),))
+
+
 def _tokens(url: str) -> list[bytes]:
     """What stands in a URL and may stand in the text: its parts, the longest first, and their words."""
     _, _, rest = url.partition("://")

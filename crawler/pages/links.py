@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from bs4 import BeautifulSoup, SoupStrainer
 from lxml import etree
 
-from crawler.pages.content import NO_CONTENT, Content, content_of
+from crawler.pages.content import NO_CONTENT, Content, content_of, content_of_file
 from crawler.pages.meta_refresh import refresh_of
 from crawler.robots.directives import NOTHING_ASKED, Directives, header_directives, meta_directives
 from crawler.urls.canonical import address_of, canonical
+from docstore.formats import HTML
 from docstore.model import Link, Page, Reason
 from text.decoding.encoding import decode
 from text.decoding.parser_limits import without_excess_attributes, without_excess_depth
@@ -63,8 +64,12 @@ class PageLinks:
 def links_of(page: Page, agent: str = "") -> PageLinks:
     """The links of a page; none if it asks that they be not followed, all of us or `agent` by name.
 
-    Any bytes will do.
+    Any bytes will do. Of a document the headers alone are read.
     """
+    if page.format != HTML:
+        reading = _Reading(page.final_url, "utf-8", agent)
+        reading.headers(page)
+        return replace(reading.result(), content=content_of_file(page.body))
     body = page.body[:_READ]
     encoding = encoding_of(body, page.content_type)
     reading = _Reading(page.final_url, encoding, agent)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from crawler.crawl_plan import CrawlPlan
 from crawler.guide import Guide, PageReading
 from crawler.host_suggestions import MAX_ABROAD
+from crawler.http.documents import is_source_of
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
 from crawler.pages.content import NO_CONTENT, Content
@@ -22,6 +23,7 @@ from crawler.robots.cache import RobotsAnswer, fetch_robots
 from crawler.sitemaps.feeds import read_feed
 from crawler.sitemaps.sitemaps import Sitemap, SitemapEntry, read_sitemap
 from crawler.urls.canonical import host_of, refuse
+from docstore.formats import HTML
 from docstore.model import FrontierEntry, Link, Origin, Outcome, Reason
 
 logger = logging.getLogger(__name__)
@@ -130,17 +132,19 @@ class Reader:
         page = result.page
         if page is None:
             return PageDone(job, result)
-        if is_soft_404(page.body):
+        if page.format == HTML and is_soft_404(page.body):
             gone = FetchResult(Outcome(Reason.GONE, "it says so, with status 200"), answered_at=result.answered_at)
             return PageDone(job, gone)
         said = links_of(page, self._agent)
-        links, refused = self._followable(said, job.entry.depth + 1)
+        links, refused = self._followable(said, page.url, job.entry.depth + 1)
         noindex = said.directives.noindex
         named, abroad = self._named(said, page.url), self._abroad(said)
         return PageDone(job, result, links, refused, said.feeds, said.sitemaps, noindex, named, said.content, abroad)
 
     def _rendered(self, entry: FrontierEntry, result: FetchResult) -> FetchResult:
-        if result.page is None or self._renderer is None or not self._renderer.wants(result.page):
+        if result.page is None or result.page.format != HTML:
+            return result
+        if self._renderer is None or not self._renderer.wants(result.page):
             return result
         page = self._renderer.render(result.page)
         if page.digest == entry.digest:
@@ -167,7 +171,7 @@ class Reader:
                     found.setdefault(host, link)
         return tuple(found.values())
 
-    def _followable(self, said: PageLinks, depth: int) -> tuple[tuple[Link, ...], Counter[Reason]]:
+    def _followable(self, said: PageLinks, url: str, depth: int) -> tuple[tuple[Link, ...], Counter[Reason]]:
         """The links of a page that the rules allow at `depth`, and how many they refuse, by reason."""
         refused = Counter(said.refused)
         if depth > self._rules.deepest:
@@ -176,6 +180,8 @@ class Reader:
         for link in said.links:
             language = said.languages.get(link.url, "")
             reason = refuse(link.url, self._rules, depth, language) if language else self._refuse(link.url)
+            if reason is None and is_source_of(link.url, url):
+                reason = Reason.NOT_TEXT
             if reason is None:
                 links.append(link)
             else:

@@ -11,13 +11,16 @@ _WITH_VALUE = frozenset(("unavailable_after", "max-snippet", "max-image-preview"
 
 @dataclass(frozen=True)
 class Directives:
-    """`noindex`: do not show the page; `nofollow`: do not follow its links. What anyone asks holds."""
+    """`noindex`: do not show the page; `nofollow`: do not follow its links; `noarchive` (to some `nocache`): show no
+    copy of it. What anyone asks holds."""
 
     noindex: bool = False
     nofollow: bool = False
+    noarchive: bool = False
 
     def __or__(self, other: "Directives") -> "Directives":
-        return Directives(self.noindex or other.noindex, self.nofollow or other.nofollow)
+        noarchive = self.noarchive or other.noarchive
+        return Directives(self.noindex or other.noindex, self.nofollow or other.nofollow, noarchive)
 
 
 NOTHING_ASKED = Directives()
@@ -28,7 +31,9 @@ def directives_of(text: str) -> Directives:
     words = set(_WORD.findall(text.lower()))
     if not words:
         return NOTHING_ASKED
-    return Directives("noindex" in words or "none" in words, "nofollow" in words or "none" in words)
+    is_none = "none" in words
+    noarchive = not words.isdisjoint(("noarchive", "nocache"))
+    return Directives("noindex" in words or is_none, "nofollow" in words or is_none, noarchive)
 
 
 def header_directives(values: Iterable[str], agent: str = "") -> Directives:

@@ -39,8 +39,14 @@ _SUFFIXES = """
     rar rm rpm rss rtf svg swf tar tgz tif tiff torrent ts ttf wasm wav webm webp wma wmv woff woff2 wps
     xls xlsx xml xz zip
 """
+# Plain text that sites keep for programs, at places agreed upon.
+_FOR_MACHINES = frozenset(
+    f"/{name}.txt"
+    for name in ("robots", "ads", "app-ads", "sellers", "humans", "security", "llms", "llms-full", "sitemap", "urllist")
+)
 MAX_URL = 2000  # characters
 NOT_TEXT_SUFFIXES = frozenset(_SUFFIXES.split())
+"""Endings of URLs that lead to no page; documents among them, which `DocumentRules.skipped` takes out again."""
 
 
 class Address(NamedTuple):
@@ -181,12 +187,17 @@ def refuse(url: str, rules: UrlRules, depth: int = 0, language: str = "") -> Rea
         return Reason.OFF_SCOPE
     if language and rules.languages and language.lower().partition("-")[0] not in rules.languages:
         return Reason.OFF_SCOPE
-    if _suffix(path) in rules.skipped:
+    if _ending(path) in rules.skipped or path in _FOR_MACHINES:
         return Reason.NOT_TEXT
     return None
 
 
-def _suffix(path: str) -> str:
+def ending_of(url: str) -> str:
+    """What the path of a canonical URL ends with: `pdf`, in lower case; "" where its last part has no dot."""
+    return _ending("/".join(url.split("/", 3)[3:]))
+
+
+def _ending(path: str) -> str:
     last = path.partition("?")[0].rpartition("/")[2]
     return last.rpartition(".")[2].lower() if "." in last else ""
 

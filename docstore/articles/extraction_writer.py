@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, and_, case, delete, func, select, update
 from docstore.articles.records import TEXT_VERSION, Op, OutcomeRow, number, write_changes, write_number, write_outcomes
 from docstore.articles.rows import article_json, article_row
 from docstore.database import Database
+from docstore.formats import HTML, format_of_type
 from docstore.grouping.near_duplicates import Grouping, regroup
 from docstore.grouping.page_graph import OwnArticle, renew_ties
 from docstore.grouping.resolve import PageRole, resolve
@@ -39,6 +40,11 @@ class PendingPage:
     pointer: WarcPointer
     fetched_at: float = 0.0
     host: str = ""
+
+    @property
+    def is_document(self) -> bool:
+        """Is it kept as a document, and not as a page?"""
+        return format_of_type(self.content_type) != HTML
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,7 @@ class ExtractionWriter:
         for url_id in lost:  # the old article is better than none; the page waits on
             ask_again(self.connection, url_id)
             inputs[url_id] = ""
-        self.write(ends, inputs)
+        self.write(ends, inputs, frozenset(e.page.url_id for e in extractions if e.page.is_document))
         order = dict.fromkeys([*(e.page.url_id for e in extractions), *sorted(ends)])
         return [ends[url_id].reason for url_id in order]
 
@@ -91,10 +97,12 @@ class ExtractionWriter:
         self.write(settled, inputs_of(self.connection, list(settled)))
         return [outcome.reason for outcome in settled.values()]
 
-    def write(self, ends: Mapping[int, Outcome], inputs: Mapping[int, str]) -> None:
-        """Keep outcomes, and tell the crawl what the pages are."""
+    def write(
+        self, ends: Mapping[int, Outcome], inputs: Mapping[int, str], documents: frozenset[int] = frozenset()
+    ) -> None:
+        """Keep outcomes, and tell the crawl what the pages are. `documents` have no links: none of them is a hub."""
         for url_id, outcome in ends.items():
-            set_kind(self.connection, url_id, outcome.reason)
+            set_kind(self.connection, url_id, Reason.EXTRACTED if url_id in documents else outcome.reason)
         rows = [
             OutcomeRow(url_id, Stage.EXTRACT, outcome, self.now, inputs.get(url_id, ""))
             for url_id, outcome in ends.items()

@@ -59,6 +59,17 @@ class StatusTable:
                 counts.setdefault(Stage(stage), {})[Reason(reason)] = count
         return counts
 
+    def pages_count(self) -> int:
+        """How many pages are kept."""
+        with self._database.read() as connection:
+            return connection.scalar(select(func.count()).select_from(pages)) or 0
+
+    def format_counts(self) -> dict[str, int]:
+        """How many articles were read from each file format, the most frequent first."""
+        query = select(articles.c.format, func.count()).group_by(articles.c.format)
+        with self._database.read() as connection:
+            return {row.format: row[1] for row in connection.execute(query.order_by(func.count().desc()))}
+
     def due_count(self, before: float) -> int:
         """How many URLs are due."""
         with self._database.read() as connection:

@@ -16,7 +16,6 @@ import click
 from crawler.urls.canonical import canonical
 from docstore.errors import PlumblineError
 from docstore.model import Article, Block, BlockKind, Reason
-from extractor.article_extractor import ArticleExtractor
 from extractor.page.rendering import to_html, to_json, to_markdown
 from extractor.settings import ExtractSettings
 from pipeline import stages
@@ -30,6 +29,7 @@ from pipeline.explain.page import draw
 from pipeline.explain.sentences import sentences
 from pipeline.explain.url_explanation import TopicRows, UrlExplanation
 from pipeline.page_source import SourcePage, address_of, apart, fetch_page, no_page, page_in_file, page_in_store
+from pipeline.workers.page_reading import read_article
 
 FILE = click.Path(path_type=Path, allow_dash=True)
 
@@ -92,8 +92,7 @@ def extract_stage(context: click.Context, again: bool, **flags: Any) -> None:
 
 def article_of(page: SourcePage, settings: ExtractSettings) -> Article:
     """The article of a page. PlumblineError with the reason where it has none."""
-    extract = ArticleExtractor(settings).extract
-    found = apart(page, extract, page.html, page.url, page.content_type, page.fetched_at)
+    found = apart(page, read_article, page.html, page.url, page.content_type, page.fetched_at, settings)
     if isinstance(found, Article):
         return found
     raise no_page(page.name, found)

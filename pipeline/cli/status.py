@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from crawler.schedule.forecast import Paces, foretold, longest
+from docstore.formats import HTML
 from docstore.reports.runs import RunState
 from pipeline.cli.console import say_or_json
 from pipeline.cli.grammar import Verb
@@ -40,6 +41,7 @@ def status(engine: Engine) -> dict[str, Any]:
         "due": store.status.due_count(time.time()),
         "to_extract": store.articles.pending_count(),
         "articles": store.articles.count(),
+        "formats": store.status.format_counts(),
         "to_index": store.changes.count(),
         "indexed": store.changes.indexed_count(),
         "outcomes": {
@@ -104,6 +106,8 @@ def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """`status` for a person."""
     yield from crawl_lines(answer["crawl"])
     yield f"articles  {answer['articles']}, pages to extract {answer['to_extract']}"
+    if answer["formats"].keys() - {HTML}:
+        yield "formats   " + ", ".join(f"{name} {count}" for name, count in answer["formats"].items())
     yield f"index     {answer['indexed']} documents, behind by {answer['to_index']}"
     yield f"lexicon   version {answer['lexicon']['published']} published, {answer['lexicon']['in_index']} in the index"
     yield "terms     " + ", ".join(f"{kind} {count}" for kind, count in answer["terms"].items())

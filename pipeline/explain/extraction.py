@@ -12,6 +12,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
+from docstore.errors import PlumblineError
 from docstore.model import Article, Outcome
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
@@ -22,6 +23,7 @@ from extractor.page.document import Document
 from extractor.page.layout import Layout, Line
 from extractor.page.markup_hints import TagInfo
 from pipeline.page_source import SourcePage, no_page
+from pipeline.workers.page_reading import is_document
 from text.decoding.encoding import decode
 
 LONGEST_CELL = 60  # characters of a line in a table
@@ -53,6 +55,8 @@ class Explained:
 
 def explain_page(page: SourcePage, settings: ExtractSettings) -> Explained:
     """How the extractor reads a page. PlumblineError with the reason where there is nothing to read."""
+    if is_document(page.html, page.url, page.content_type):
+        raise PlumblineError(f"{page.name} is a document, no page of lines: `plumb extract` prints what is read of it")
     decoded = decode(page.html, page.content_type)
     extractor = ArticleExtractor(settings)
     document = extractor.document(page.html, page.url, page.content_type, page.site)

@@ -10,6 +10,7 @@ from docstore.reports.searches import SearchReport
 from docstore.reports.status import SiteTotals
 from pipeline.engine import Engine
 from pipeline.run_states import nights
+from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
 from search_ui.actions import CrawledSite, Nights, Overview
 from text.segment import Segmenter, base_segmenter
@@ -66,6 +67,11 @@ class StoreActions:
     def picture(self, article_url: str, picture_url: str) -> bytes | None:
         """A small picture, fetched where the crawl may fetch; see `pipeline.search_site.pictures`."""
         return self._engine.pictures.of(article_url, picture_url)
+
+    @property
+    def originals(self) -> Originals:
+        """Pages and documents as they were fetched; see `pipeline.search_site.originals`."""
+        return self._engine.originals
 
     def popular_queries(self, limit: int) -> list[str]:
         """What was found often, on several days; see `docstore.reports.searches.SearchTable.popular`."""

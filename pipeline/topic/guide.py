@@ -18,6 +18,7 @@ from crawler.urls.canonical import canonical, host_of, refuse
 from docstore.articles.extraction_writer import PendingPage
 from docstore.articles.table import LostPageError
 from docstore.batches import batched
+from docstore.formats import format_of_type
 from docstore.frontier.focused_decisions import PageDecision
 from docstore.model import Page, Reason
 from docstore.topics import Topic, TopicState, TopicTerm, TopicTermClass
@@ -33,7 +34,7 @@ from focused.topic.file import TopicFiles
 from focused.topic.words import cut_by, words_of
 from focused.topic_guide import GuideConfig, TopicGuide
 from pipeline.engine import Engine
-from pipeline.topic.pages import example_of, segmenter_of
+from pipeline.topic.pages import PageReader, segmenter_of
 from pipeline.topic.vectors import corpus_vectors
 
 MAX_FROM_ARCHIVE, ARCHIVE_BATCH = 5_000, 100  # pages
@@ -109,7 +110,8 @@ def from_archive(
         body = engine.store.articles.read_page(page)
     except LostPageError:
         return None
-    whole = Page(page.url_id, page.url, page.url, 200, page.content_type, body, page.digest, page.fetched_at)
+    kind, name = page.content_type, format_of_type(page.content_type)
+    whole = Page(page.url_id, page.url, page.url, 200, kind, body, page.digest, page.fetched_at, format=name)
     links = [link for link in links_of(whole).links if refuse(link.url, plan.rules) is None]
     given = guide.judge(guide.read(whole, links), {link.url: link.anchor for link in links})
     return page.url_id, replace(given, strategy=BREADTH_FIRST)  # which fetched it
@@ -125,18 +127,20 @@ def means_of(engine: Engine, name: str, plan: CrawlPlan) -> GuideConfig:
     rests_on = (plan.strategy, topic.name, words, topic.automatic, sorted(first), code_version())
     beside = () if plan.strategy == "fused" else (topic.tree, digests_of(engine, given))
     key = hashlib.sha256(repr((rests_on, beside)).encode("utf-8", "surrogatepass")).digest()
+    reader = PageReader(engine.settings.extract)
     held = (words, given, given.vectors, given.concepts, given.tree)
     return GuideConfig(
         strategy=plan.strategy,
         topic=topic.name,
         focus=made(plan.strategy, words, given, topic.automatic),
-        read=lambda page: words_of(example_of(page), cut),
+        read=lambda page: words_of(reader.read(page), cut),
         cut=cut,
         first=first,
         taught=tuple(page for page in words.examples if page.url not in first),
         known=frozenset((*words.name, *(word for term in topic.terms for word in (term.text, *cut(term.text))))),
         propose=lambda new: add_proposals(files, topic.name, new),
         snapshot=Snapshot(engine.settings.data_dir / "topics" / "guide.state", key, held),
+        close=reader.close,
     )
 
 

@@ -4,17 +4,16 @@ from collections.abc import Iterator
 from math import log
 from urllib.parse import quote, urlsplit
 
-from crawler.guide import CONTENT, TITLE
 from crawler.pages.links import links_of
 from docstore import fields
 from docstore.errors import PlumblineError
 from docstore.model import Article, Page
 from docstore.topics import ExamplePage
-from extractor.article_extractor import ArticleExtractor
 from focused.topic.library import SearchPlace
 from pipeline.engine import Engine
 from pipeline.page_source import SourcePage, apart, fetch_page
-from pipeline.topic.pages import read_example
+from pipeline.topic.pages import of_article, read_example
+from pipeline.workers.page_reading import read_article
 
 QUERY = "{query}"
 INDEX, SEARCH = "index", "search"
@@ -77,15 +76,10 @@ def results_on(answer: SourcePage) -> list[str]:
     return elsewhere or links
 
 
-def of_article(url: str, title: str, body: str) -> ExamplePage:
-    """An article without what stands around it."""
-    return ExamplePage(url, title, "", ((TITLE, 0.5, title), (CONTENT, 0.5, body)))
-
-
 def article_from(page: SourcePage, engine: Engine) -> ExamplePage:
     """The article of a page; the whole page where it has none."""
-    extract = ArticleExtractor(engine.settings.extract).extract
-    found = apart(page, extract, page.html, page.url, page.content_type)
+    settings = engine.settings.extract
+    found = apart(page, read_article, page.html, page.url, page.content_type, page.fetched_at, settings)
     return of_article(page.url, found.title, found.body) if isinstance(found, Article) else example_from(page)
 
 

@@ -8,7 +8,7 @@ was, which goes to the worker beside the bytes.
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, as_completed, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -21,6 +21,7 @@ from pipeline.workers.worker_process import (
     Limits,
     OverDeadlineError,
     OverMemoryError,
+    WorkerDiedError,
     WorkerError,
     WorkerPool,
     WorkerProcess,
@@ -32,8 +33,11 @@ log = logging.getLogger(__name__)
 NOTHING_KNOWN = SiteKnowledge()
 
 IN_FLIGHT = 8  # pages a worker, waiting or under way: bounds the memory
+BYTES_IN_FLIGHT = 200_000_000  # of all pages and documents together, but for one that is alone larger
 MAX_SITES = 1_000  # that are remembered in a run
 PRELOAD = ("pipeline.workers.page_reading", "datasketch")
+
+FAULTS = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP")  # of a library in C; SIGKILL came from others
 
 Read = Callable[[PendingPage], bytes]
 AskSite = Callable[[str], SiteKnowledge]
@@ -41,10 +45,10 @@ AskSite = Callable[[str], SiteKnowledge]
 
 @dataclass(frozen=True)
 class PageJob:
-    """One page with its bytes and what is known of its site."""
+    """One page or document with its bytes and what is known of its site."""
 
     page: PendingPage
-    html: bytes
+    data: bytes
     site: SiteKnowledge = NOTHING_KNOWN
 
 
@@ -58,21 +62,34 @@ def extract_pages(
 ) -> Iterator[Extraction]:
     """The extraction of each page, in no order. `ask_site` says what is known of a host, `limits` what a page may take.
 
-    A page has a process of its own while it is read; few pages start few processes.
+    A page has a process of its own while it is read; few pages start few processes. Documents have others, with the
+    limits that `settings` name: what a reader of theirs does to its process no page has to bear.
     """
     workers = workers or os.cpu_count() or 1
-    jobs = read_jobs(pages, read, lru_cache(MAX_SITES)(ask_site))
-    running: set[Future[Extraction]] = set()
-    with closing(WorkerPool(workers, limits, PRELOAD)) as pool:
-        for job in jobs:
+    documents = limits or Limits(settings.document_seconds, settings.document_mb)
+    running: dict[Future[Extraction], int] = {}
+    with (
+        closing(WorkerPool(workers, limits, PRELOAD)) as of_pages,
+        closing(WorkerPool(workers, documents, PRELOAD)) as of_documents,
+    ):
+        for job in read_jobs(pages, read, lru_cache(MAX_SITES)(ask_site)):
             if isinstance(job, Extraction):
                 yield job
                 continue
-            running.add(pool.submit(partial(extraction_of, job, settings)))
-            if len(running) == workers * IN_FLIGHT:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        yield from (future.result() for future in as_completed(running))
+            pool = of_documents if job.page.is_document else of_pages
+            running[pool.submit(partial(extraction_of, job, settings))] = len(job.data)
+            while len(running) >= workers * IN_FLIGHT or sum(running.values()) > BYTES_IN_FLIGHT:
+                yield from finished(running)
+        while running:
+            yield from finished(running)
+
+
+def finished(running: dict[Future[Extraction], int]) -> Iterator[Extraction]:
+    """Wait for some of the extractions under way (with the bytes that each has), and take them out."""
+    done, _ = wait(running, return_when=FIRST_COMPLETED)
+    for future in done:
+        del running[future]
+        yield future.result()
 
 
 def read_jobs(pages: Iterable[PendingPage], read: Read, ask_site: AskSite) -> Iterator[PageJob | Extraction]:
@@ -88,18 +105,21 @@ def extraction_of(job: PageJob, settings: ExtractSettings, process: WorkerProces
     """What a worker makes of a page."""
     page = job.page
     try:
-        reading = process.call(read_page, job.html, page.url, page.content_type, page.fetched_at, job.site, settings)
+        reading = process.call(read_page, job.data, page.url, page.content_type, page.fetched_at, job.site, settings)
     except WorkerError as error:
-        reading = Reading(outcome_of(error, page.url))
+        reading = Reading(outcome_of(error, page.url, job.page.is_document))
     return Extraction(page, reading.result, reading.learned, reading.teaser, reading.vouched)
 
 
-def outcome_of(error: WorkerError, url: str) -> Outcome:
-    """Why there is no result. What may be a fault of the program is logged, and counts as a failure."""
+def outcome_of(error: WorkerError, url: str, is_document: bool = False) -> Outcome:
+    """Why there is no result. What may be a fault of the program is logged, and counts as a failure; that a document
+    brings its reader down is the document's fault."""
     if isinstance(error, OverDeadlineError):
         return Outcome(Reason.TIMED_OUT, f"extraction: {error}")
     if isinstance(error, OverMemoryError):
         return Outcome(Reason.TOO_LARGE, f"extraction: {error}")
+    if is_document and isinstance(error, WorkerDiedError) and error.how in FAULTS:
+        return Outcome(Reason.UNPARSABLE, f"extraction: {error}: it is damaged, or needs more memory than it may have")
     log.error(
         "extraction failed on %s: %s\n%s", url, error, error.traceback if isinstance(error, WorkRaisedError) else ""
     )

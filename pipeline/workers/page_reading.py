@@ -1,20 +1,41 @@
-"""What the extractor's worker processes do with one page (worker_process.py): they load this, and no store."""
+"""What the extractor's worker processes do with one page or document: they load this, and no store."""
 
 from dataclasses import replace
 
+from crawler.http.content_type import content_type_of
 from crawler.urls.canonical import canonical
 from docstore.model import Article, Outcome, Reading, Reason, SiteKnowledge, Teaser
 from extractor.article_extractor import ArticleExtractor
+from extractor.documents.read import document_format, read_document
 from extractor.settings import ExtractSettings
 from extractor.signature import signature
 
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+
 
 def read_page(
-    html: bytes, url: str, content_type: str, fetched_at: float, site: SiteKnowledge, settings: ExtractSettings
+    data: bytes, url: str, content_type: str, fetched_at: float, site: SiteKnowledge, settings: ExtractSettings
 ) -> Reading:
-    """What the extractor makes of a page of which `site` is known, complete as the store keeps it."""
-    reading = ArticleExtractor(settings).read(html, url, content_type, fetched_at, site)
+    """What the extractor makes of a page of which `site` is known, or of a document, complete as the store keeps it."""
+    if is_document(data, url, content_type):
+        return Reading(completed(read_document(data, url, content_type, fetched_at, settings), url))
+    reading = ArticleExtractor(settings).read(data, url, content_type, fetched_at, site)
     return replace(reading, result=completed(reading.result, url), teaser=known_teaser(reading.teaser, url))
+
+
+def read_article(
+    data: bytes, url: str, content_type: str, fetched_at: float, settings: ExtractSettings
+) -> Article | Outcome:
+    """The article of a page or a document of which nothing else is known, or why it has none."""
+    if is_document(data, url, content_type):
+        return read_document(data, url, content_type, fetched_at, settings)
+    return ArticleExtractor(settings).extract(data, url, content_type, fetched_at)
+
+
+def is_document(data: bytes, url: str, content_type: str) -> bool:
+    """Is it of one of the formats that are read beside HTML? What was kept as HTML was looked at by the crawl."""
+    said = content_type_of(content_type).type
+    return said not in HTML_TYPES and bool(document_format(data, url, content_type))
 
 
 def completed(result: Article | Outcome, url: str) -> Article | Outcome:

@@ -45,7 +45,11 @@ class OverMemoryError(WorkerError):
 
 
 class WorkerDiedError(WorkerError):
-    """Its process ended: by a fault of a parser in C, or because somebody killed it."""
+    """Its process ended: by a fault of a parser in C, or because somebody killed it. `how` names the signal."""
+
+    def __init__(self, message: str, how: str) -> None:
+        super().__init__(f"{message}: {how}")
+        self.how = how
 
 
 class WorkRaisedError(WorkerError):
@@ -94,7 +98,7 @@ class Child:
             how = self.end()
             self.connection.close()
             if how.startswith("SIG") and ready is None:
-                raise WorkerDiedError(f"the process that should read it died: {how}")
+                raise WorkerDiedError("the process that should read it died", how)
             raise PlumblineError(f"no worker process can be started ({how}): what it said stands above")
 
 
@@ -119,13 +123,13 @@ class WorkerProcess:
         """
         child = self._child = self._child or self._start()
         if self._is_closed:  # while it started: then `close` has seen no child
-            raise WorkerDiedError(f"the process that should read it was closed: {self._end(child)}")
+            raise WorkerDiedError("the process that should read it was closed", self._end(child))
         try:
             status, value = child.ask((work, args, kwargs), self.limits.seconds)
         except BaseException as error:  # whatever it was: the next answer would be to this question
             how = self._end(child)
             if isinstance(error, EOFError | OSError):
-                raise WorkerDiedError(f"the process that read it died: {how}") from error
+                raise WorkerDiedError("the process that read it died", how) from error
             raise
         if status == OVER_MEMORY:
             self._end(child)

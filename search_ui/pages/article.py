@@ -1,15 +1,18 @@
 """One article as its page shows it: details, the kept text with marks, what is like it, why it was found. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from docstore import fields
+from docstore.formats import HTML
+from docstore.page_starts import PageStarts, page_at, unpacked
 from search_ui.query.clauses import ALL, Clause, Parameter, Params, Words, select_params
 from search_ui.query.explanation import RankExplanation, explained
 from search_ui.query.request import SearchRequest
-from search_ui.query.results import plain, site_name
+from search_ui.query.results import format_in, plain, site_name, title_in
 from search_ui.query.solr_client import Answer
 from search_ui.query.solr_params import MARK_OFF, MARK_ON, mark_terms, ranked
 from search_ui.query.texts import Segment, Segments, link_to, marked_segments, shown
@@ -21,17 +24,26 @@ MAX_SERIES = 20
 LONGEST_TEXT = 500_000  # characters: all of a body, as it was indexed
 
 _ID = re.compile(r"[\w.-]{1,64}")
-_NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT)
+_NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FORMAT)
 _SHOWN = (
     *_NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SERIES, fields.SECTION,
-    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS,
+    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS, fields.PAGE_STARTS,
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PageText:
+    """The paragraphs that begin on one page of a document; `number` 0: before the first page that is known."""
+
+    number: int
+    paragraphs: tuple[Segments, ...]
 
 
 @dataclass(frozen=True)
 class Details:
     """An article. `paragraphs` is its text as it was fetched at `fetched` (ISO, UTC, or ""), `length` its characters
     without blanks. `link` is "" where `url` is nothing a reader may be sent to; what the page did not state is "".
+    `format` is `html`, or that of a document; `pages` are the same paragraphs by its pages, none where it has none.
     """
 
     doc_id: str
@@ -51,6 +63,8 @@ class Details:
     length: int
     terms: tuple[str, ...]
     paragraphs: tuple[Segments, ...]
+    format: str = HTML
+    pages: tuple[PageText, ...] = ()
 
     @property
     def plain_title(self) -> str:
@@ -152,9 +166,11 @@ def details(answer: Answer, settings: SearchSettings) -> Details | None:
     said = {name: shown(str(doc.get(name, ""))) for name in _SHOWN}
     marked = answer.get("highlighting", {}).get(str(doc.get(fields.ID)), {})
     body, text = str(doc.get(fields.BODY, "")), "".join(marked.get(fields.BODY, ()))
+    lines = tuple(_lines(text if MARK_ON in text else body))
+    starts = unpacked(str(doc.get(fields.PAGE_STARTS, "")))
     return Details(
         doc_id=said[fields.ID],
-        title=_marked(marked, fields.TITLE) or (Segment(said[fields.TITLE]),),
+        title=_marked(marked, fields.TITLE) or (Segment(title_in(doc)),),
         url=said[fields.URL],
         link=link_to(str(doc.get(fields.URL, ""))),
         site=str(doc.get(fields.SITE, "")),
@@ -169,7 +185,9 @@ def details(answer: Answer, settings: SearchSettings) -> Details | None:
         series=str(doc.get(fields.SERIES, "")),
         length=len("".join(body.split())),
         terms=tuple(map(str, doc.get(fields.DOMAIN_TERMS, ()))),
-        paragraphs=_paragraphs(text if MARK_ON in text else body),
+        paragraphs=tuple(segments for _, segments in lines),
+        format=format_in(doc),
+        pages=_by_page(lines, starts) if starts else (),
     )
 
 
@@ -178,10 +196,20 @@ def _marked(marked: Mapping[str, Any], name: str) -> Segments:
     return marked_segments("".join(marked.get(name, ())), MARK_ON, MARK_OFF)
 
 
-def _paragraphs(text: str) -> tuple[Segments, ...]:
-    """One paragraph a line. No mark spans two lines."""
-    paragraphs = (marked_segments(line, MARK_ON, MARK_OFF) for line in text.split("\n"))
-    return tuple(segments for segments in paragraphs if "".join(segment.text for segment in segments).strip())
+def _lines(text: str) -> Iterator[tuple[int, Segments]]:
+    """One paragraph a line, with its offset in the text without marks. No mark spans two lines."""
+    offset = 0
+    for line in text.split("\n"):
+        segments = marked_segments(line, MARK_ON, MARK_OFF)
+        if plain(segments).strip():
+            yield offset, segments
+        offset += len(line) - line.count(MARK_ON) - line.count(MARK_OFF) + 1
+
+
+def _by_page(lines: Sequence[tuple[int, Segments]], starts: PageStarts) -> tuple[PageText, ...]:
+    """Lines with their offsets, by the pages that they begin on."""
+    runs = groupby(lines, key=lambda line: page_at(starts, line[0]))
+    return tuple(PageText(page, tuple(segments for _, segments in run)) for page, run in runs)
 
 
 def neighbours(answer: Answer, settings: SearchSettings) -> tuple[Neighbour, ...]:
@@ -192,7 +220,7 @@ def neighbours(answer: Answer, settings: SearchSettings) -> tuple[Neighbour, ...
 def _neighbour(doc: Mapping[str, Any], settings: SearchSettings) -> Neighbour:
     return Neighbour(
         doc_id=str(doc.get(fields.ID, "")),
-        title=shown(str(doc.get(fields.TITLE, ""))),
+        title=title_in(doc),
         link=link_to(str(doc.get(fields.URL, ""))),
         site_name=site_name(str(doc.get(fields.SITE, "")), settings),
         published=shown(str(doc.get(fields.PUBLISHED_TEXT, ""))),

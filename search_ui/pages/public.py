@@ -10,6 +10,7 @@ from flask import Blueprint, Response, abort, current_app, g, jsonify, request, 
 from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.errors import PlumblineError, SolrError, SolrStartingError
+from docstore.formats import FORMATS, HTML
 from docstore.model import PageType
 from search_ui import api
 from search_ui.accounts import requires
@@ -149,10 +150,13 @@ def _label(name: str, value: str) -> str:
         return site_name(value, current_site().settings)
     if name == "types" and value in _TYPES:
         return say(f"type.{value}")
+    if name == "formats" and value in _FORMATS:
+        return say(f"format.{value}")
     return _language_name(value) if name == "languages" else shown(value)
 
 
 _TYPES = frozenset(PageType)
+_FORMATS = frozenset((HTML, *FORMATS))
 
 
 def page_numbers(present: int, last: int) -> list[int]:

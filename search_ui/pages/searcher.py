@@ -32,11 +32,22 @@ from search_ui.query.min_should_match import parts_of
 from search_ui.query.parse import as_plain
 from search_ui.query.ranking import PROFILES, works_in, works_params
 from search_ui.query.request import SearchRequest, Sort, last_numbered, last_page
-from search_ui.query.results import Answers, SearchPage, deduped, ids_of, pictures_in, search_page, series_in, total_of
+from search_ui.query.results import (
+    Answers,
+    SearchPage,
+    deduped,
+    ids_of,
+    pictures_in,
+    search_page,
+    series_in,
+    total_of,
+    with_pages,
+)
 from search_ui.query.solr_client import Answer, Search, select_beside
 from search_ui.query.solr_params import (
     SPARE,
     about_params,
+    bodies_params,
     count_params,
     hits_params,
     mark_params,
@@ -158,7 +169,9 @@ class Searcher:
         clusters = [] if here.cluster else clusters
         about = select_beside(self.search, about_params(here, words, ids, clusters, series_in(hits), pictures))
         shown = self.search.select(shown_params(here, words, ids))
-        return Answers(hits, counted, shown, about.result())
+        paged = with_pages(shown)
+        bodies = self.search.select(bodies_params(paged)) if paged else {}
+        return Answers(hits, counted, shown, about.result(), bodies)
 
     def _hits(self, here: SearchRequest, words: Words, mark: str) -> Answer:
         """The hits of a page, near-duplicates once."""

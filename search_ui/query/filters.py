@@ -120,7 +120,7 @@ def _day(day: date | None) -> str:
 
 _ANY_OF: Mapping[str, str] = {
     "sites": fields.SITE, "sections": fields.SECTION, "languages": fields.LANGUAGE, "authors": fields.AUTHOR,
-    "types": fields.PAGE_TYPE,
+    "types": fields.PAGE_TYPE, "formats": fields.FORMAT,
 }  # fmt: skip
 
 

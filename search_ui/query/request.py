@@ -18,7 +18,7 @@ LONGEST_VALUE = 200  # characters; no section or term of the index is longer
 NUMBERED_PAGES = 10  # these have numbers; further ones follow each other by cursors
 CHOSEN: Mapping[str, str] = {
     "sites": "site", "sections": "section", "languages": "language", "authors": "author", "types": "type",
-    "terms": "term",
+    "formats": "filetype", "terms": "term",
 }  # fmt: skip
 """What can be chosen beside the results: the field of a request, and its parameter."""
 
@@ -46,10 +46,10 @@ class SearchRequest:
     """One result page.
 
     `typed` is the query as it came, `text` what is searched for ("" if nothing can be). Documents of any of `sites`, in
-    any of `sections` and `languages`, by any of `authors`, of any of `types` and with all of the domain's `terms` are
-    meant; with `cluster`, the near-duplicates that have it in common. `since` and `until` are a year, a month or a day
-    (`2016`, `2016-05`, `2016-05-09`) or ""; the whole of `until` is meant. `cursor` is where a page beyond the numbered
-    ones begins (`search_ui.query.cursors`).
+    any of `sections` and `languages`, by any of `authors`, of any of `types` and `formats` and with all of the domain's
+    `terms` are meant; with `cluster`, the near-duplicates that have it in common. `since` and `until` are a year, a
+    month or a day (`2016`, `2016-05`, `2016-05-09`) or ""; the whole of `until` is meant. `cursor` is where a page
+    beyond the numbered ones begins (`search_ui.query.cursors`).
     """
 
     typed: str = ""
@@ -61,6 +61,7 @@ class SearchRequest:
     languages: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
     cluster: str = ""
     since: str = ""

@@ -5,14 +5,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from docstore import fields
+from docstore.formats import FORMATS, HTML
+from docstore.page_starts import page_at, unpacked
 from search_ui.query.highlight import Highlighter, marks_of
 from search_ui.query.request import CHOSEN, SearchRequest, last_numbered
 from search_ui.query.solr_client import Answer
 from search_ui.query.solr_params import FEW, MARK_OFF, MARK_ON
-from search_ui.query.texts import Segment, Segments, link_to, marked_segments, shortened, shown
+from search_ui.query.texts import Segment, Segments, file_name, link_to, marked_segments, shortened, shown
 from search_ui.settings import SearchSettings
 
 SNIPPET_LENGTH = 160  # characters
+PDF = "pdf"
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class Hit:
     `cluster` is the id that it has in common with its copies, `copies` how many of those there are besides. `series` is
     the id that it has in common with articles that are `similar`, so many of them, and no copies of it.
     `is_partial`: it holds so little of the query that it is not among the total. `picture` is the URL of its own
-    picture, or "".
+    picture, or "". `format` is `html`, or that of a document (docstore/formats.py); `page` the page of a document on
+    which what is shown of it stands, 0 where that is not known.
     """
 
     doc_id: str
@@ -40,6 +44,13 @@ class Hit:
     similar: int = 0
     is_partial: bool = False
     picture: str = ""
+    format: str = HTML
+    page: int = 0
+
+    @property
+    def at_page(self) -> str:
+        """The link, to the page of the passage where browsers can open a file there."""
+        return f"{self.link}#page={self.page}" if self.link and self.page and self.format == PDF else self.link
 
     @property
     def plain_title(self) -> str:
@@ -81,18 +92,21 @@ class SearchPage:
     languages: tuple[Facet, ...] = ()
     authors: tuple[Facet, ...] = ()
     types: tuple[Facet, ...] = ()
+    formats: tuple[Facet, ...] = ()
     terms: tuple[Facet, ...] = ()
     dates: tuple[Facet, ...] = ()
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Solr's to the questions of one page: `query.hits_params`, `count_params`, `shown_params`, `about_params`."""
+    """Solr's to the questions of one page: `query.hits_params`, `count_params`, `shown_params`, `about_params`,
+    `bodies_params`."""
 
     hits: Answer
     counted: Answer
     shown: Answer = field(default_factory=dict)
     about: Answer = field(default_factory=dict)
+    bodies: Answer = field(default_factory=dict)
 
 
 def search_page(
@@ -139,6 +153,25 @@ def pictures_in(hits: Answer) -> list[str]:
     return list(dict.fromkeys(url for doc in _docs(hits) if (url := _text(doc, fields.PICTURE))))
 
 
+def with_pages(shown: Answer) -> list[str]:
+    """The ids of the documents in an answer that have pages, and a passage to look for on them."""
+    marked = shown.get("highlighting", {})
+    found = (_text(doc, fields.ID) for doc in _docs(shown) if _text(doc, fields.PAGE_STARTS))
+    return [doc_id for doc_id in found if MARK_ON in _best_passage(marked.get(doc_id, {}))]
+
+
+def _best_passage(marked: Mapping[str, Any]) -> str:
+    """Of the passages of the body the one with the most marks; "" where there is none."""
+    return max(map(str, marked.get(fields.BODY, ())), key=lambda one: one.count(MARK_ON), default="")
+
+
+def _page_of(doc: Mapping[str, Any], body: str, passage: str) -> int:
+    """The page of a document on which a passage of its body begins to match; 0 where that is not to be found."""
+    before, mark, _ = passage.partition(MARK_ON)
+    at = body.find(passage.replace(MARK_ON, "").replace(MARK_OFF, "")) if mark else -1
+    return page_at(unpacked(_text(doc, fields.PAGE_STARTS)), at + len(before)) if at >= 0 else 0
+
+
 MAX_SHARED = 2  # clusters in which an article's own picture stands; one that more have is the site's
 
 
@@ -149,12 +182,14 @@ def _hits(answers: Answers, settings: SearchSettings, marks: Highlighter) -> Ite
     similar = {series: clusters - 1 for series, clusters in values_in(answers.about, "similar")}
     own = {url for url, clusters in values_in(answers.about, "pictures") if clusters <= MAX_SHARED}
     highlights = answers.shown.get("highlighting", {})
+    bodies = {_text(doc, fields.ID): _text(doc, fields.BODY) for doc in _docs(answers.bodies)}
     for doc_id in ids_of(answers.hits)[0]:
         if doc := shown.get(doc_id):
             hit = _hit(doc, highlights.get(doc_id, {}), settings, marks)
             hit = replace(hit, copies=copies.get(hit.cluster, 0), similar=similar.get(hit.series, 0))
             picture = hit.picture if hit.picture in own else ""
-            yield replace(hit, is_partial=doc_id not in enough, picture=picture)
+            page = _page_of(doc, bodies.get(doc_id, ""), _best_passage(highlights.get(doc_id, {})))
+            yield replace(hit, is_partial=doc_id not in enough, picture=picture, page=page)
 
 
 def deduped(answer: Answer, size: int) -> Answer | None:
@@ -185,7 +220,7 @@ def _docs(answer: Answer) -> Sequence[Mapping[str, Any]]:
 
 def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSettings, marks: Highlighter) -> Hit:
     url, site, cluster = _text(doc, fields.URL), _text(doc, fields.SITE), _text(doc, fields.CLUSTER)
-    title = _fragments(marked.get(fields.TITLE, ())) or (Segment(shown(_text(doc, fields.TITLE))),)
+    title = _fragments(marked.get(fields.TITLE, ())) or (Segment(title_in(doc)),)
     return Hit(
         doc_id=_text(doc, fields.ID),
         title=shortened(marks.on(title), 2 * SNIPPET_LENGTH),
@@ -199,7 +234,20 @@ def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSett
         cluster=cluster,
         series=_text(doc, fields.SERIES),
         picture=_text(doc, fields.PICTURE),
+        format=format_in(doc),
     )
+
+
+def title_in(doc: Mapping[str, Any]) -> str:
+    """The title of a document as a reader sees it: of a file that has none, its name."""
+    title = shown(_text(doc, fields.TITLE))
+    return title if title or format_in(doc) == HTML else file_name(_text(doc, fields.URL))
+
+
+def format_in(doc: Mapping[str, Any]) -> str:
+    """The file format of a document, `html` where the index has none or one that is not known."""
+    name = _text(doc, fields.FORMAT)
+    return name if name in FORMATS else HTML
 
 
 def site_name(site: str, settings: SearchSettings) -> str:

@@ -116,8 +116,13 @@ def mark_params(asked: SearchRequest, words: Words, hits: int, related: bool = F
 
 _SHOWN = (
     fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER,
-    fields.SERIES, fields.PICTURE,
+    fields.SERIES, fields.PICTURE, fields.FORMAT, fields.PAGE_STARTS,
 )  # fmt: skip
+
+
+def bodies_params(ids: Sequence[str]) -> Params:
+    """The texts of the documents `ids`, in which a passage is looked for."""
+    return select_params(_these(ids), rows=len(ids), fl=[fields.ID, fields.BODY])
 
 
 def ranked(asked: SearchRequest, words: Words) -> Clause:
@@ -193,6 +198,7 @@ def _facets(asked: SearchRequest) -> Mapping[str, object]:
         "languages": _values(fields.LANGUAGE, once, "language"),
         "authors": _values(fields.AUTHOR, once, "author", OF_SITE),
         "types": _values(fields.PAGE_TYPE, once, "type"),
+        "formats": _values(fields.FORMAT, once, "filetype"),
         "terms": _values(fields.DOMAIN_TERMS, once),
         "dates": _dates(asked, once),
         "sections_of_sites": _of_sites("section"),

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from text.joined import WORD_JOINT
 
@@ -99,6 +99,15 @@ def link_to(url: str) -> str:
     except ValueError:
         return ""
     return url if named and parts.scheme in _LINK_SCHEMES else ""
+
+
+def file_name(url: str) -> str:
+    """The last part of a URL's path as a reader would write it: what a document without a title is called."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return ""
+    return shown(unquote(path.rstrip("/").rpartition("/")[2]))
 
 
 def marked_segments(text: str, on: str, off: str) -> Segments:

@@ -80,7 +80,7 @@ def test_depth(tmp_path: Path) -> None:
 
 def test_links_are_filtered_counted_and_kept_with_their_words(tmp_path: Path) -> None:
     table = MemoryTable()
-    with Site({"/": page("/a", "http://other.test/", "/x.pdf", "ftp://x/y", "mailto:x@y"), "/a": page()}) as site:
+    with Site({"/": page("/a", "http://other.test/", "/x.zip", "ftp://x/y", "mailto:x@y"), "/a": page()}) as site:
         report = run(table, settings(site.url()), tmp_path)
     assert report.counts == {Reason.FETCHED: 2}
     [note] = report.notes
@@ -149,12 +149,12 @@ def test_redirects_make_the_target_an_address_of_its_own(tmp_path: Path) -> None
     table = MemoryTable()
     moved = {
         "/": Answer(302, b"", {"Location": "/home"}),
-        "/home": page("/old", "/off", "/loop", "/endless", "/file.pdf-alias"),
+        "/home": page("/old", "/off", "/loop", "/endless", "/file.zip-alias"),
         "/old": Answer(301, b"", {"Location": "/home"}),
         "/off": Answer(302, b"", {"Location": "http://other.test/"}),
         "/loop": Answer(302, b"", {"Location": "/loop"}),
         "/endless": Answer(302, b"", {"Location": "/e1"}),
-        "/file.pdf-alias": Answer(302, b"", {"Location": "/file.pdf"}),
+        "/file.zip-alias": Answer(302, b"", {"Location": "/file.zip"}),
         **{f"/e{n}": Answer(302, b"", {"Location": f"/e{n + 1}"}) for n in range(1, 30)},
     }
     with Site(moved) as site:
@@ -169,7 +169,7 @@ def test_redirects_make_the_target_an_address_of_its_own(tmp_path: Path) -> None
             "/endless",
         ]
     reasons = table.reasons()
-    assert [reasons[path] for path in ("/", "/home", "/old", "/off", "/loop", "/e4", "/e5", "/file.pdf-alias")] == [
+    assert [reasons[path] for path in ("/", "/home", "/old", "/off", "/loop", "/e4", "/e5", "/file.zip-alias")] == [
         *("duplicate", "fetched", "duplicate", "redirected_off_scope", "too_many_redirects"),
         *("duplicate", "too_many_redirects", "not_text"),
     ]
@@ -363,7 +363,7 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
         ({"seeds": ()}, "crawl.seeds is empty"),
         ({"seeds": ("ftp://h/",)}, "'ftp://h/' is not an http"),
         ({"seeds": ("http://u:p@h/",)}, "is not an http"),
-        ({"seeds": ("http://h/a.pdf",)}, "is not a page"),
+        ({"seeds": ("http://h/a.zip",)}, "is not a page"),
         ({"scope": ("other.test",)}, "http://h/ lies outside its own scope"),
         ({"scope": ("a b",)}, "crawl.scope: 'a b'"),
         ({"threads": 0}, "crawl.threads must be more than 0, not 0"),

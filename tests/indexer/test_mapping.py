@@ -31,7 +31,7 @@ def test_every_field_is_one_that_the_schema_knows() -> None:
             section="国际",
             author="王",
             source="新华社",
-            blocks=BLOCKS,
+            blocks=(BLOCKS[2], Block(BlockKind.PARAGRAPH, ARTICLE.body, page=2)),
             picture="http://a.test/p.png",
         ),
         ANALYSIS,
@@ -73,7 +73,7 @@ def test_dates(published: str, moment: str) -> None:
 def test_what_a_page_does_not_state_is_no_field() -> None:
     optional = {
         fields.PUBLISHED, fields.PUBLISHED_TEXT, fields.SECTION, fields.AUTHOR, fields.SOURCE, fields.HEADINGS,
-        fields.WORK, fields.PICTURE, fields.TITLE_NUMBERS,
+        fields.WORK, fields.PICTURE, fields.TITLE_NUMBERS, fields.PAGE_STARTS,
     }  # fmt: skip
     assert set(to_document(stored(published=""), ANALYSIS)) == set(fields.ALL) - optional
 

@@ -84,7 +84,7 @@ def test_every_described_path_exists_and_every_path_is_described() -> None:
 def test_every_parameter_of_a_search_is_described() -> None:
     described = {one["name"] for one in DESCRIPTION["paths"]["/search"]["get"]["parameters"]}
     assert described == {
-        "q", "site", "section", "language", "author", "type", "term", "cluster", "from", "to", "sort",
+        "q", "site", "section", "language", "author", "type", "filetype", "term", "cluster", "from", "to", "sort",
         "profile", "page", "cursor",
     }  # fmt: skip
     named = DESCRIPTION["components"]["schemas"]["Explanation"]["properties"]["parts"]["items"]

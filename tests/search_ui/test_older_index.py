@@ -21,7 +21,10 @@ from text.segment import RjiebaSegmenter
 
 EARLIER = Path(__file__).parent / "earlier_schema.xml"
 """The schema of 2026-11-22, before titles were known by key, number and sound."""
-ADDED = (fields.TITLE_KEY, fields.TITLE_NUMBERS, fields.TITLE_SOUND, fields.PAGE_TYPE, fields.PICTURE, fields.SERIES)
+ADDED = (
+    *(fields.TITLE_KEY, fields.TITLE_NUMBERS, fields.TITLE_SOUND, fields.PAGE_TYPE, fields.PICTURE, fields.SERIES),
+    *(fields.FORMAT, fields.PAGE_STARTS),
+)
 ANALYSIS = Analysis(Lexicon(0, ()), RjiebaSegmenter(), BASE)
 ARTICLES = {
     "页岩气开发周报 第3期": "四川盆地页岩气产量上升，水力压裂技术已经成熟。",

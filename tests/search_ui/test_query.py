@@ -149,7 +149,8 @@ def test_facets_ignore_their_own_filter_and_go_into_months() -> None:
     assert months["dates"]["start"].startswith("2016-01-01") and months["dates"]["end"].startswith("2017-01-01")
     assert {name: facet.get("domain", {}).get("excludeTags") for name, facet in years.items() if name != "total"} == {
         "sites": "site", "sections": "section", "languages": "language", "authors": "author", "types": "type",
-        "terms": None, "dates": "date", "sections_of_sites": "section", "authors_of_sites": "author",
+        "formats": "filetype", "terms": None, "dates": "date",
+        "sections_of_sites": "section", "authors_of_sites": "author",
     }  # fmt: skip
 
 
@@ -171,7 +172,7 @@ def test_only_named_fields_come_back() -> None:
     named = dict(params(("q", "a"), ("page", "3")))
     assert (named["fl"], named["start"], named["rows"]) == ("id,cluster,series,picture", "20", "10")
     shown = dict(shown_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
-    assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster,series,picture"
+    assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster,series,picture,format,page_starts"
     assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")
 
 

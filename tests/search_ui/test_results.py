@@ -3,7 +3,7 @@
 from typing import Any
 
 from search_ui.query.request import SearchRequest
-from search_ui.query.results import Answers, SearchPage, plain, search_page, site_counts
+from search_ui.query.results import Answers, Hit, SearchPage, plain, search_page, site_counts, with_pages
 from search_ui.query.solr_params import MARK_OFF, MARK_ON
 from search_ui.query.texts import Segment
 from search_ui.settings import SearchSettings
@@ -180,3 +180,31 @@ def test_site_counts() -> None:
     )
     assert (found.documents, found.sites, found.newest) == (9, 2, "2016-05-09")
     assert site_counts({"response": {"numFound": 0}, "facets": {"count": 0}}).newest == ""
+
+
+def on_pages(*passages: str, body: str = "首页四川\n页岩气井\n第三页页岩气与页岩气", **doc: str) -> Hit:
+    """The hit for a document whose pages begin at its lines."""
+    starts = "1:0 2:5 3:10"
+    found = answer({"body": list(passages)}, format="pdf", page_starts=starts, **doc)
+    bodies = {"response": {"docs": [{"id": "d1", "body": body}]}}
+    return search_page(Answers(found, {}, shown=found, bodies=bodies), ASKED, SETTINGS).hits[0]
+
+
+def test_a_hit_names_the_page_of_the_passage_with_most_marks() -> None:
+    assert on_pages("[页岩气]井", "第三页[页岩气]与[页岩气]").page == 3
+    assert on_pages("首页四川\n[页岩气]井").page == 2  # where the match stands, and not where its passage begins
+    assert on_pages("[页岩气]井").at_page == "https://news.example/1#page=2"
+
+
+def test_a_page_that_is_not_known_is_not_named() -> None:
+    for hit in (on_pages("首页四川"), on_pages("[页岩气]井", body="another text by now")):
+        assert (hit.page, hit.at_page) == (0, hit.link)
+    assert with_pages(answer({"body": ["首页"]}, format="pdf", page_starts="1:0")) == []  # nothing to look for
+    assert with_pages(answer({"body": ["[页岩气]"]})) == []  # no pages
+
+
+def test_a_file_without_title_is_called_by_its_name() -> None:
+    url = "https://news.example/files/%E5%B9%B4%E6%8A%A5-2024.pdf?x=1"
+    assert on_pages("首页", title="", url=url).plain_title == "年报-2024.pdf"
+    assert page_of(answer({}, title="", url=url)).hits[0].plain_title == ""  # of a page only its title is one
+    assert page_of(answer({}, format="of a later version")).hits[0].format == "html"

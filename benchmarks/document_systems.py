@@ -1,0 +1,105 @@
+"""The readers of document files that `benchmarks.documents` compares: (data, name of the file) -> what was read.
+
+A peer is imported where it is made: it lives in .venv-peers. Each is used as its documentation shows for plain text. A
+reader gives a dict of `text`, `title`, `date` and `outcome` (`text`, `no_text`, `encrypted`, `damaged`), as far as it
+knows them.
+"""
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+OURS, TIKA = "plumbline", "tika"
+Read = Callable[[bytes, str], dict[str, str]]
+OUTCOMES = {"no_text_layer": "no_text", "no_body": "no_text", "unparsable": "damaged"}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One contestant: `make` imports and sets up; it reads files of `formats`, all where that is empty."""
+
+    name: str
+    make: Callable[[], Read]
+    formats: tuple[str, ...] = ()
+    is_ours: bool = False
+
+
+def plumbline() -> Read:
+    """Ours as the pipeline calls it, in a worker that has loaded its readers."""
+    module = import_module("extractor.documents.read")
+    read_document = module.read_document
+    for name, _ in module.READERS.values():
+        import_module(f"extractor.documents.{name}")
+
+    def run(data: bytes, name: str) -> dict[str, str]:
+        found = read_document(data, f"http://documents.test/{name}")
+        if hasattr(found, "body"):
+            return {"text": found.body, "title": found.title, "date": found.published, "outcome": "text"}
+        return {"outcome": OUTCOMES.get(found.reason.value, found.reason.value), "error": found.detail}
+
+    return run
+
+
+def pdfium() -> Read:
+    """https://pypdfium2.readthedocs.io: the text of each page as PDFium gives it, and the title of the properties."""
+    pypdfium2 = import_module("pypdfium2")
+
+    def run(data: bytes, name: str) -> dict[str, str]:
+        document = pypdfium2.PdfDocument(data)
+        text = "\n".join(page.get_textpage().get_text_range() for page in document)
+        return {"text": text, "title": document.get_metadata_dict().get("Title", "")}
+
+    return run
+
+
+def pypdf() -> Read:
+    """https://pypdf.readthedocs.io."""
+    module = import_module("pypdf")
+
+    def run(data: bytes, name: str) -> dict[str, str]:
+        document = module.PdfReader(io.BytesIO(data))
+        text = "\n".join(page.extract_text() for page in document.pages)
+        said: Any = document.metadata
+        return {"text": text, "title": (said.title or "") if said else ""}
+
+    return run
+
+
+def pdfminer() -> Read:
+    """https://pdfminersix.readthedocs.io: the high-level function."""
+    extract_text = import_module("pdfminer.high_level").extract_text
+    return lambda data, name: {"text": extract_text(io.BytesIO(data))}
+
+
+def python_docx() -> Read:
+    """https://python-docx.readthedocs.io: paragraphs, then the cells of tables."""
+    docx = import_module("docx")
+
+    def run(data: bytes, name: str) -> dict[str, str]:
+        document = docx.Document(io.BytesIO(data))
+        rows = [cell.text for table in document.tables for row in table.rows for cell in row.cells]
+        text = "\n".join([paragraph.text for paragraph in document.paragraphs] + rows)
+        return {"text": text, "title": document.core_properties.title or ""}
+
+    return run
+
+
+def mammoth() -> Read:
+    """https://github.com/mwilliamson/python-mammoth: the raw text."""
+    extract = import_module("mammoth").extract_raw_text
+    return lambda data, name: {"text": extract(io.BytesIO(data)).value}
+
+
+READERS = {
+    one.name: one
+    for one in (
+        Reader(OURS, plumbline, is_ours=True),
+        Reader("pypdfium2", pdfium, ("pdf",)),
+        Reader("pypdf", pypdf, ("pdf",)),
+        Reader("pdfminer.six", pdfminer, ("pdf",)),
+        Reader("python-docx", python_docx, ("docx", "docm")),
+        Reader("mammoth", mammoth, ("docx", "docm")),
+    )
+}

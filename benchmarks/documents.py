@@ -1,0 +1,160 @@
+"""The benchmark of document files: `make bench-documents [DATA=DIR]`. What its figures mean is in `docs/benchmarks.md`.
+
+load_gold    the files and their gold from DIR/documents (or DIR itself)
+run_reader   each reader over its files, in processes of their own; Tika's answers are recorded beside the gold
+figures_of   text, title, date and outcome by the scorer of ../shared/tools; crashes, speed, memory
+"""
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.document_systems import READERS, TIKA, Reader
+from benchmarks.extract_pages import PEERS, ROOT, quiet
+from benchmarks.results import OUT, SHARED, Figure
+from docstore.errors import PlumblineError
+
+NAME = "documents"
+ALL = "all"
+SCORER = "score_documents.py"
+# metric -> the scorer's column
+QUALITY = {
+    "f1": "F1", "bag_f1": "bagF1", "title": "title~", "title_wrong": "wrongt", "date": "date", "date_wrong": "wrongd",
+    "outcome": "outcome", "crashes": "bad", "files_per_cpu_s": "files/s", "peak_mb": "MB",
+}  # fmt: skip
+Rows = Sequence[dict[str, Any]]
+
+
+@click.command()
+@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@click.option("--systems", default="", help="Only these systems, comma-separated.")
+def main(data: Path, systems: str) -> None:
+    """Measure the reader of documents and its peers."""
+    try:
+        figures, missing = measure(data, [name for name in systems.split(",") if name])
+    except PlumblineError as error:
+        raise SystemExit(str(error)) from error
+    OUT.mkdir(exist_ok=True)
+    rows = (json.dumps(figure.__dict__, ensure_ascii=False) + "\n" for figure in figures)
+    (OUT / f"{NAME}.jsonl").write_text("".join(rows))
+    console = Console(width=None if Console().is_terminal else 150)
+    for name in dict.fromkeys(figure.system for figure in figures):
+        console.print(table_of(name, figures))
+    for line in missing:
+        click.echo(line)
+
+
+def measure(data: Path, systems: Sequence[str] = ()) -> tuple[list[Figure], list[str]]:
+    """All figures, and a line for each peer that is not there. Raises PlumblineError for a name nobody knows."""
+    unknown = [name for name in systems if name not in (*READERS, TIKA)]
+    if unknown:
+        raise PlumblineError(f"no system {', '.join(unknown)}; there are {', '.join((*READERS, TIKA))}")
+    scorer, gold = load_scorer(data), load_gold(data)
+    figures: list[Figure] = []
+    missing: list[str] = []
+    for name, reader in READERS.items():
+        if systems and name not in systems:
+            continue
+        pages = [page for page in gold if not reader.formats or page["format"] in reader.formats]
+        try:
+            figures += figures_of(name, judged(scorer, pages, run_reader(reader, pages)), scorer)
+        except PlumblineError as error:
+            if reader.is_ours:
+                raise
+            missing.append(str(error))
+    if not systems or TIKA in systems:
+        figures += figures_of(TIKA, judged(scorer, gold, recorded(gold, TIKA)), scorer)
+    return figures, missing
+
+
+def load_scorer(data: Path) -> ModuleType:
+    """The scorer beside `data`, or the one of ../shared. Raises PlumblineError where there is none."""
+    for folder in (data.parent, data.parent.parent, SHARED.parent):
+        path = folder / "tools" / SCORER
+        if path.is_file():
+            spec = importlib.util.spec_from_file_location("score_documents", path)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+    raise PlumblineError(f"no tools/{SCORER} beside {data}, and none in {SHARED.parent}: the figures need it")
+
+
+def load_gold(data: Path) -> list[dict[str, Any]]:
+    """The files as gold.jsonl has them, with `path`. Raises PlumblineError where there are none."""
+    folder = data / NAME if (data / NAME).is_dir() else data
+    gold = folder / "gold.jsonl"
+    if not gold.is_file():
+        raise PlumblineError(f"no documents in {data}: give DATA=DIR, a folder of the form of ../shared/data")
+    pages = [json.loads(line) for line in gold.read_text(encoding="utf-8").splitlines()]
+    return [{**page, "path": folder / page["file"]} for page in pages]
+
+
+def run_reader(reader: Reader, pages: Rows) -> dict[str, dict[str, Any]]:
+    """What a reader says of each file, by id. Raises PlumblineError where it is not installed, or ends before them."""
+    python = Path(sys.executable) if reader.is_ours else PEERS
+    if not python.exists():
+        raise PlumblineError(f"{reader.name} is not installed: `make bench-documents` makes {PEERS.parents[1].name}")
+    with tempfile.TemporaryDirectory() as folder:
+        jobs, answers = Path(folder) / "jobs.json", Path(folder) / "answers.json"
+        jobs.write_text(json.dumps([{"id": page["id"], "file": str(page["path"].resolve())} for page in pages]))
+        command = [str(python), "-m", "benchmarks.document_worker", reader.name, str(jobs), str(answers)]
+        done = subprocess.run(command, cwd=ROOT, env=quiet(), capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise PlumblineError(f"{reader.name} failed: {done.stderr[-500:]}")
+        return {said["id"]: said for said in json.loads(answers.read_text(encoding="utf-8"))}
+
+
+def recorded(pages: Rows, system: str) -> dict[str, dict[str, Any]]:
+    """The answers of a system that were recorded beside the gold, by id; none where there are none."""
+    if not pages:
+        return {}
+    path = pages[0]["path"].parents[1] / "peers" / f"{system}.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return {said["id"]: said for said in map(json.loads, lines)}
+
+
+def judged(scorer: ModuleType, pages: Rows, answers: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The scorer's row for each file that was answered."""
+    return [scorer.judge(page, answers[page["id"]]) for page in pages if page["id"] in answers]
+
+
+def figures_of(name: str, rows: Rows, scorer: ModuleType) -> Iterator[Figure]:
+    """The figures of a system, by format and over all."""
+    formats = sorted({row["format"] for row in rows})
+    reads_all = name not in READERS or not READERS[name].formats
+    for group in (*formats, ALL) if reads_all else formats:
+        members = [row for row in rows if group in (ALL, row["format"])]
+        found = scorer.summary(members) if members else {}
+        for metric, column in QUALITY.items():
+            unknown = name == TIKA and column == "MB"  # its peak was not recorded
+            if found.get(column) is not None and not unknown and not (column == "F1" and found["bagF1"] is None):
+                yield Figure(group, name, metric, float(found[column]))
+
+
+def table_of(system: str, figures: Sequence[Figure]) -> Table:
+    """A row for each format, a column for each metric."""
+    mine = {(figure.set, figure.metric): figure.value for figure in figures if figure.system == system}
+    table = Table("format", *QUALITY, title=system, title_justify="left")
+    for group in dict.fromkeys(name for name, _ in mine):
+        table.add_row(group, *(show(mine.get((group, metric))) for metric in QUALITY))
+    return table
+
+
+def show(value: float | None) -> str:
+    """Shares with three decimals, anything large with one; "" for none."""
+    return "" if value is None else f"{value:.3f}" if value <= 1 else f"{value:,.1f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,405 @@
+"""Document files for tests, made here byte by byte: each function returns the bytes of a file."""
+
+import hashlib
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from xml.sax.saxutils import escape
+
+PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
+W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+Line = tuple[float, float, float, str]  # left and height in points, size of letters, text
+
+
+def zipped(parts: Mapping[str, str | bytes]) -> bytes:
+    """A zip file; the part `mimetype` first and unpacked, as the formats want it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in parts.items():
+            file.writestr(name, data, zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+# -- PDF
+
+
+def pdf(pages: Sequence[Sequence[Line]], info: str = "", password: str | None = None) -> bytes:
+    """A PDF of lines of text in any script; `info` are entries of its properties; `password` encrypts it (RC4)."""
+    return pdf_of([b"BT " + b" ".join(map(drawn, page)) + b" ET" for page in pages], info, password)
+
+
+def drawn(line: Line) -> bytes:
+    """The operators that draw a line."""
+    left, height, size, text = line
+    codes = text.encode("utf-16-be").hex()
+    return f"/F1 {size} Tf 1 0 0 1 {left} {height} Tm <{codes}> Tj".encode()
+
+
+def pdf_of(contents: Sequence[bytes], info: str = "", password: str | None = None, filters: str = "") -> bytes:
+    """A PDF of pages with these content streams."""
+    cmap = (
+        b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n"
+        b"1 begincodespacerange <0000> <FFFF> endcodespacerange\n"
+        b"1 beginbfrange <0000> <FFFF> <0000> endbfrange endcmap end end"
+    )
+    font = "<</Type/Font/Subtype/Type0/BaseFont/F/Encoding/Identity-H/DescendantFonts[4 0 R]/ToUnicode 5 0 R>>"
+    below = (
+        "<</Type/Font/Subtype/CIDFontType2/BaseFont/F/CIDSystemInfo<</Registry(A)/Ordering(I)/Supplement 0>>/DW 600>>"
+    )
+    kids = " ".join(f"{8 + 2 * number} 0 R" for number in range(len(contents)))
+    encryption = Encryption(password) if password is not None else None
+    objects: dict[int, bytes] = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: f"<</Type/Pages/Kids[{kids}]/Count {len(contents)}>>".encode(),
+        3: font.encode(),
+        4: below.encode(),
+        5: streamed(cmap, 5, encryption),
+        6: f"<<{info}>>".encode("latin-1") if encryption is None else b"<<>>",
+    }
+    for number, content in enumerate(contents):
+        fonts = "/Resources<</Font<</F1 3 0 R>>>>"
+        page = f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]{fonts}/Contents {9 + 2 * number} 0 R>>"
+        objects[8 + 2 * number] = page.encode()
+        objects[9 + 2 * number] = streamed(content, 9 + 2 * number, encryption, filters)
+    return assembled(objects, encryption)
+
+
+def streamed(data: bytes, number: int, encryption: "Encryption | None", filters: str = "") -> bytes:
+    """An object with a stream."""
+    data = encryption.encrypted(data, number) if encryption else data
+    stated = f"/Filter{filters}" if filters else ""
+    return f"<</Length {len(data)}{stated}>>stream\n".encode() + data + b"\nendstream"
+
+
+def assembled(objects: Mapping[int, bytes], encryption: "Encryption | None" = None) -> bytes:
+    """Objects, their table and the trailer."""
+    out, places = bytearray(b"%PDF-1.5\n"), {}
+    for number, body in objects.items():
+        places[number] = len(out)
+        out += b"%d 0 obj" % number + body + b"\nendobj\n"
+    start, size = len(out), max(objects) + 1
+    rows = (f"{places[n]:010d} 00000 n \n" if n in places else "0000000000 65535 f \n" for n in range(size))
+    out += f"xref\n0 {size}\n{''.join(rows)}trailer<</Size {size}/Root 1 0 R/Info 6 0 R".encode()
+    out += encryption.entry() if encryption else b""
+    return bytes(out + f">>\nstartxref\n{start}\n%%EOF\n".encode())
+
+
+class Encryption:
+    """The standard security handler, revision 2: RC4 with 40 bits (PDF 32000-1, 7.6.3)."""
+
+    def __init__(self, password: str) -> None:
+        self.id = b"0123456789abcdef"
+        own = (password.encode() + PADDING)[:32]
+        self.owner = rc4(hashlib.md5(own).digest()[:5], own)
+        self.key = hashlib.md5(own + self.owner + struct.pack("<i", -4) + self.id).digest()[:5]
+        self.user = rc4(self.key, PADDING)
+
+    def encrypted(self, data: bytes, number: int) -> bytes:
+        """A stream of an object."""
+        return rc4(hashlib.md5(self.key + struct.pack("<I", number)[:3] + b"\0\0").digest()[:10], data)
+
+    def entry(self) -> bytes:
+        """What the trailer says of it."""
+        parts = (self.owner.hex(), self.user.hex(), self.id.hex())
+        return b"/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<%s>/U<%s>>>/ID[<%s><%s>]" % tuple(
+            part.encode() for part in (*parts, parts[2])
+        )
+
+
+def rc4(key: bytes, data: bytes) -> bytes:
+    """RC4."""
+    state, j = list(range(256)), 0
+    for i in range(256):
+        j = (j + state[i] + key[i % len(key)]) % 256
+        state[i], state[j] = state[j], state[i]
+    out, i, j = bytearray(), 0, 0
+    for byte in data:
+        i = (i + 1) % 256
+        j = (j + state[i]) % 256
+        state[i], state[j] = state[j], state[i]
+        out.append(byte ^ state[(state[i] + state[j]) % 256])
+    return bytes(out)
+
+
+def picture_pdf() -> bytes:
+    """A PDF whose page is a picture, as a scanner makes it."""
+    pixels = zlib.compress(bytes(100))
+    objects = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        3: b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</XObject<</I 5 0 R>>>>/Contents 4 0 R>>",
+        4: b"<</Length 29>>stream\nq 595 0 0 842 0 0 cm /I Do Q \nendstream",
+        5: b"<</Type/XObject/Subtype/Image/Width 10/Height 10/ColorSpace/DeviceGray/BitsPerComponent 8"
+        b"/Filter/FlateDecode/Length %d>>stream\n" % len(pixels) + pixels + b"\nendstream",
+        6: b"<<>>",
+    }  # fmt: skip
+    return assembled(objects)
+
+
+# -- Office
+
+
+def relations(*parts: tuple[str, str, str]) -> str:
+    """A part of relations: (id, kind, target)."""
+    rows = "".join(f'<Relationship Id="{one}" Type="{OFFICE}/{kind}" Target="{to}"/>' for one, kind, to in parts)
+    return f'<Relationships xmlns="{RELATIONS}">{rows}</Relationships>'
+
+
+def docx(body: str, properties: str = "", more: Mapping[str, str | bytes] | None = None, head: str = "") -> bytes:
+    """A Word file with this XML in its body; `head` stands before its root."""
+    styles = "".join(
+        f'<w:style w:type="paragraph" w:styleId="{one}"{default}><w:name w:val="{name}"/><w:rPr><w:sz w:val="{size}"/>'
+        "</w:rPr></w:style>"
+        for one, name, size, default in (
+            ("a", "Normal", 21, ' w:default="1"'),
+            ("t", "Title", 44, ""),
+            ("1", "heading 1", 32, ""),
+        )
+    )
+    parts: dict[str, str | bytes] = {
+        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+        "_rels/.rels": relations(("r1", "officeDocument", "word/document.xml")),
+        "word/_rels/document.xml.rels": relations(("r1", "styles", "styles.xml"), ("r2", "footnotes", "footnotes.xml")),
+        "word/styles.xml": f'<w:styles xmlns:w="{W}">{styles}</w:styles>',
+        "word/document.xml": f'{head}<w:document xmlns:w="{W}"><w:body>{body}</w:body></w:document>',
+        "docProps/core.xml": core(properties),
+    }
+    return zipped(parts | dict(more or {}))
+
+
+def core(properties: str) -> str:
+    """The part of properties."""
+    return (
+        '<p xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/">'
+        + properties
+        + "</p>"
+    )
+
+
+def paragraph(text: str, style: str = "", extra: str = "", size: int = 0) -> str:
+    """A paragraph of Word."""
+    own = f'<w:pStyle w:val="{style}"/>' if style else ""
+    letters = f'<w:rPr><w:sz w:val="{size}"/></w:rPr>' if size else ""
+    return f"<w:p><w:pPr>{own}{extra}</w:pPr><w:r>{letters}<w:t>{escape(text)}</w:t></w:r></w:p>"
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """A table of Word."""
+    cells = ("".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in row) for row in rows)
+    return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
+
+
+def pptx(slides: Sequence[tuple[str, Sequence[str]]], notes: str = "") -> bytes:
+    """A presentation of slides with a title and paragraphs; `notes` belong to the first."""
+    names = (
+        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '
+        f'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:r="{OFFICE}"'
+    )
+    ids = "".join(f'<p:sldId id="{256 + at}" r:id="r{at}"/>' for at in range(len(slides)))
+    parts: dict[str, str | bytes] = {
+        "_rels/.rels": relations(("r1", "officeDocument", "ppt/presentation.xml")),
+        "ppt/presentation.xml": f"<p:presentation {names}><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>",
+        "ppt/_rels/presentation.xml.rels": relations(
+            *((f"r{at}", "slide", f"slides/slide{at + 1}.xml") for at in range(len(slides)))
+        ),
+        "docProps/core.xml": core("<dc:title>Slide 1</dc:title>"),
+    }
+    for at, (title, lines) in enumerate(slides):
+        shapes = shape("title", [title]) + shape("body", lines) + shape("sldNum", [str(at + 1)])
+        parts[f"ppt/slides/slide{at + 1}.xml"] = (
+            f"<p:sld {names}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:sld>"
+        )
+    if notes:
+        parts["ppt/slides/_rels/slide1.xml.rels"] = relations(("n", "notesSlide", "../notesSlides/notesSlide1.xml"))
+        parts["ppt/notesSlides/notesSlide1.xml"] = f"<p:notes {names}>{shape('body', [notes])}</p:notes>"
+    return zipped(parts)
+
+
+def shape(kind: str, lines: Sequence[str]) -> str:
+    """A shape of a slide."""
+    text = "".join(f"<a:p><a:r><a:t>{escape(line)}</a:t></a:r></a:p>" for line in lines)
+    return f'<p:sp><p:nvSpPr><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr><p:txBody>{text}</p:txBody></p:sp>'
+
+
+def xlsx(sheets: Mapping[str, str]) -> bytes:
+    """A workbook of sheets with the XML of their rows."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    listed = "".join(f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, name in enumerate(sheets, 1))
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    types = "".join(
+        f'<Override PartName="/xl/worksheets/sheet{at}.xml" ContentType="{kind}.worksheet+xml"/>'
+        for at in range(1, len(sheets) + 1)
+    )
+    parts: dict[str, str | bytes] = {
+        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>{types}</Types>',
+        "_rels/.rels": relations(("r1", "officeDocument", "xl/workbook.xml")),
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{OFFICE}"><sheets>{listed}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": relations(
+            *((f"r{at}", "worksheet", f"worksheets/sheet{at}.xml") for at in range(1, len(sheets) + 1))
+        ),
+    }
+    for at, rows in enumerate(sheets.values(), 1):
+        parts[f"xl/worksheets/sheet{at}.xml"] = f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>'
+    return zipped(parts)
+
+
+def sheet_rows(rows: Sequence[Sequence[str | float]]) -> str:
+    """The XML of rows of a sheet."""
+    out = []
+    for number, row in enumerate(rows, 1):
+        cells = "".join(sheet_cell(f"{chr(65 + at)}{number}", value) for at, value in enumerate(row) if value != "")
+        out.append(f'<row r="{number}">{cells}</row>')
+    return "".join(out)
+
+
+def sheet_cell(place: str, value: str | float) -> str:
+    """One cell."""
+    if isinstance(value, str):
+        return f'<c r="{place}" t="inlineStr"><is><t>{escape(value)}</t></is></c>'
+    return f'<c r="{place}"><v>{value}</v></c>'
+
+
+# -- OpenDocument, EPUB, OFD
+
+
+def opendocument(kind: str, body: str, manifest: str = "") -> bytes:
+    """An ODF file: `kind` is text, presentation or spreadsheet, `body` the XML within."""
+    names = " ".join(
+        f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for short, name in (
+            ("office", "office"), ("text", "text"), ("table", "table"), ("draw", "drawing"),
+            ("presentation", "presentation"), ("meta", "meta"),
+        )
+    )  # fmt: skip
+    within = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+    content = f"<office:document-content {names}>{within}</office:document-content>"
+    spaces = 'xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"'
+    return zipped(
+        {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+            "content.xml": content,
+            "META-INF/manifest.xml": f"<manifest:manifest {spaces}>{manifest}</manifest:manifest>",
+        }
+    )
+
+
+def epub(title: str, chapters: Sequence[str], date: str = "") -> bytes:
+    """A book of chapters of XHTML."""
+    items = "".join(f'<item id="c{at}" href="c{at}.xhtml"/>' for at in range(len(chapters)))
+    spine = "".join(f'<itemref idref="c{at}"/>' for at in range(len(chapters)))
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata>'
+        f"<dc:title>{escape(title)}</dc:title><dc:creator>鲁迅</dc:creator><dc:date>{date}</dc:date></metadata>"
+        f"<manifest>{items}</manifest><spine>{spine}</spine></package>"
+    )
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfile full-path="O/p.opf"/></container>'
+    )
+    pages = {f"O/c{at}.xhtml": chapter for at, chapter in enumerate(chapters)}
+    return zipped({"mimetype": "application/epub+zip", "META-INF/container.xml": container, "O/p.opf": package} | pages)
+
+
+def ofd(lines: Sequence[tuple[float, float, str]]) -> bytes:
+    """An OFD file of one page: lines as (top in mm, size in mm, text)."""
+    space = 'xmlns:ofd="http://www.ofdspec.org/2016"'
+    objects = "".join(
+        f'<ofd:TextObject ID="{at}" Boundary="30 {top} 150 {size}" Size="{size}">'
+        f"<ofd:TextCode>{escape(text)}</ofd:TextCode></ofd:TextObject>"
+        for at, (top, size, text) in enumerate(lines)
+    )
+    box = "<ofd:PageArea><ofd:PhysicalBox>0 0 210 297</ofd:PhysicalBox></ofd:PageArea>"
+    pages = "<ofd:Pages><ofd:Page ID='1' BaseLoc='Pages/Page_0/Content.xml'/></ofd:Pages>"
+    main = "<ofd:DocBody><ofd:DocRoot>Doc_0/Document.xml</ofd:DocRoot></ofd:DocBody>"
+    layer = f"<ofd:Content><ofd:Layer>{objects}</ofd:Layer></ofd:Content>"
+    return zipped(
+        {
+            "OFD.xml": f"<ofd:OFD {space}>{main}</ofd:OFD>",
+            "Doc_0/Document.xml": f"<ofd:Document {space}><ofd:CommonData>{box}</ofd:CommonData>{pages}</ofd:Document>",
+            "Doc_0/Pages/Page_0/Content.xml": f"<ofd:Page {space}>{layer}</ofd:Page>",
+        }
+    )
+
+
+# -- compound files
+
+
+def compound(streams: Mapping[str, bytes]) -> bytes:
+    """A compound file [MS-CFB] with these streams, each of 4,096 bytes at least."""
+    chains, sectors = [], bytearray()
+    for data in streams.values():
+        data = data.ljust(4096, b"\0")
+        first = len(sectors) // 512
+        sectors += data + bytes(-len(data) % 512)
+        chains.append((first, len(sectors) // 512, len(data)))
+    names = ["Root Entry", *streams]
+    directory_at = len(sectors) // 512
+    for at, name in enumerate(names):
+        encoded = name.encode("utf-16-le")
+        first, size = (0xFFFFFFFE, 0) if at == 0 else (chains[at - 1][0], chains[at - 1][2])
+        right = at + 1 if 0 < at < len(streams) else 0xFFFFFFFF
+        entry = encoded.ljust(64, b"\0") + struct.pack("<HBB", len(encoded) + 2, 5 if at == 0 else 2, 1)
+        entry += struct.pack("<III", 0xFFFFFFFF, right, 1 if at == 0 else 0xFFFFFFFF) + bytes(36)
+        sectors += entry + struct.pack("<IQ", first, size)
+    sectors += bytes(-len(sectors) % 512)
+    count = len(sectors) // 512
+    chains.append((directory_at, count, 0))
+    table = [0xFFFFFFFF] * (128 * -(-(count + 4) // 128))
+    for first, end, _ in chains:
+        for sector in range(first, end):
+            table[sector] = sector + 1 if sector + 1 < end else 0xFFFFFFFE
+    blocks = len(table) // 128
+    for at in range(blocks):
+        table[count + at] = 0xFFFFFFFD
+    head = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(16) + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
+    head += struct.pack("<IIIIIIIII", 0, blocks, directory_at, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0)
+    places = [count + at for at in range(blocks)] + [0xFFFFFFFF] * (109 - blocks)
+    return head + struct.pack("<109I", *places) + bytes(sectors) + struct.pack(f"<{len(table)}I", *table)
+
+
+def doc(text: str, flags: int = 0) -> bytes:
+    """A Word 97 file with this text, its paragraphs ended by CR, in two pieces: one of bytes, one of UTF-16."""
+    cut = next((at for at, char in enumerate(text) if ord(char) > 126), len(text))
+    head = bytearray(1024)
+    struct.pack_into("<HH", head, 0, 0xA5EC, 0x00C1)
+    struct.pack_into("<H", head, 0x0A, flags | 0x0200)
+    struct.pack_into("<i", head, 0x4C, len(text))
+    narrow, wide = text[:cut].encode("cp1252"), text[cut:].encode("utf-16-le")
+    places = struct.pack("<3I", 0, cut, len(text))
+    pieces = struct.pack("<HIH", 0, (1024 * 2) | 0x40000000, 0) + struct.pack("<HIH", 0, 1024 + len(narrow), 0)
+    table = b"\x02" + struct.pack("<I", len(places + pieces)) + places + pieces
+    struct.pack_into("<II", head, 0x01A2, 0, len(table))
+    return compound({"WordDocument": bytes(head) + narrow + wide, "1Table": table})
+
+
+def ppt(slides: Sequence[tuple[str, str]], token: int = 0xE391C05F) -> bytes:
+    """A PowerPoint 97 file of slides with a title and a text, both in its outline."""
+    stream = bytearray()
+    places = {}
+    for at in range(len(slides)):
+        places[at + 2] = len(stream)
+        drawn = b"".join(record(3998, struct.pack("<I", index)) for index in (0, 1))
+        stream += record(1006, drawn, holds=True)
+    listed = b""
+    for at, texts in enumerate(slides):
+        listed += record(1011, struct.pack("<IIiII", at + 2, 0, 2, 256 + at, 0))
+        for kind, text in enumerate(texts):
+            listed += record(3999, struct.pack("<I", kind)) + record(4000, text.encode("utf-16-le"))
+    places[1] = len(stream)
+    stream += record(1000, record(4080, listed, holds=True), holds=True)
+    directory = len(stream)
+    offsets = [places[number] for number in sorted(places)]
+    stream += record(6002, struct.pack(f"<{1 + len(offsets)}I", 1 | len(offsets) << 20, *offsets))
+    edit = len(stream)
+    stream += record(4085, struct.pack("<IIIIIII", 0, 0, 0, directory, 1, 9, 0))
+    user = record(4086, struct.pack("<IIIHHBBH", 20, token, edit, 0, 0, 3, 0, 0))
+    return compound({"Current User": user, "PowerPoint Document": bytes(stream)})
+
+
+def record(kind: int, data: bytes, holds: bool = False) -> bytes:
+    """A record of PowerPoint."""
+    return struct.pack("<HHI", 0xF if holds else 0, kind, len(data)) + data
