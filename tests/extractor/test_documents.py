@@ -1,6 +1,7 @@
 """Document files: every format, what they are told by, titles and days, every outcome, and what is made to harm."""
 
 import json
+import struct
 import zlib
 from pathlib import Path
 
@@ -196,6 +197,11 @@ def test_old_word_and_powerpoint_files() -> None:
     field = "see \x13 HYPERLINK x \x14the page\x15 below"
     found = article(files.doc(f"Report\r{field}\r{CHINESE}\rA\x07B\x07\x07"), "doc")
     assert found.body.split("\n") == ["Report", "see the page below", CHINESE, "A B"]
+    found = article(files.doc(f"DRAFT, May 2004\rStorms\rIn spring\r{ENGLISH}\r", styles=(0, 62, 1)), "doc")
+    assert (found.title, found.published) == ("Storms", "2004-05")
+    assert [block.kind for block in found.blocks] == [
+        BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.HEADING, BlockKind.PARAGRAPH,
+    ]  # fmt: skip
     found = article(files.ppt([("港口概况", CHINESE), ("Outlook", ENGLISH)]), "ppt")
     assert found.title == "港口概况"
     assert [(block.text, block.page) for block in found.blocks] == [
@@ -400,11 +406,14 @@ def test_macros_are_left_alone() -> None:
 
 def test_filters_over_filters_and_one_cell_in_the_last_corner() -> None:
     bomb = zlib.compress(zlib.compress(bytes(300_000_000), 9), 9)
-    data = files.pdf_of([bomb], filters="[/FlateDecode/FlateDecode]")
-    assert len(data) < 5_000
-    assert outcome(data, "pdf").reason is Reason.TOO_LARGE
+    for packed in (bomb, bomb[:-40]):  # whole, and with a fault behind its charge
+        data = files.pdf_of([packed], filters="[/FlateDecode/FlateDecode]")
+        assert len(data) < 5_000
+        assert outcome(data, "pdf").reason is Reason.TOO_LARGE
     far = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
     assert outcome(files.xlsx({"a": far}), "xlsx").reason is Reason.TOO_LARGE
+    old = struct.pack("<HH16x", 0x0809, 16) + struct.pack("<HHHHHd", 0x203, 14, 65_535, 255, 0, 1.0)
+    assert outcome(files.compound({"Workbook": old}), "xls").reason is Reason.TOO_LARGE
 
 
 def test_rtf_without_bottom() -> None:
