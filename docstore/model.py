@@ -194,12 +194,16 @@ class Block:
 
 
 class PageType(StrEnum):
-    """What kind of page an article is (`indexer/page_type.py`)."""
+    """What kind of page an article is, as the extractor decides it (`extractor/types/decide.py`)."""
 
     ARTICLE = "article"
-    REFERENCE = "reference"
-    CODE = "code"
-    PICTURES = "pictures"
+    THREAD = "thread"  # posts of several people: a board, questions and answers, an issue
+    REFERENCE = "reference"  # a page of a manual, an encyclopedia, a page without a day
+    CODE = "code"  # half of it code
+    PRODUCT = "product"  # one thing that is sold
+    SERVICE = "service"  # what somebody offers to do
+    COLLECTION = "collection"  # many things, with a text of its own about them
+    PICTURES = "pictures"  # pictures with captions
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from extractor.page.structured_body import structured_body
 from extractor.rejection import body_size, refuse
 from extractor.settings import ExtractSettings
 from extractor.teaser import find_teaser
+from extractor.types.decide import TypedPage, of_first_post, typed_page
 
 DAY = 86_400.0
 END_OF_TIME = "2099-12-31"
@@ -80,6 +81,9 @@ class ArticleExtractor:
         if not document.whole and (body is None or not body.sure):
             document = with_all_lines(document)
             body = self.method.choose(document)
+        page = typed_page(document, body) if self.method.reads_stated else TypedPage(document, body)
+        if page.thread is not None and page.body is not None:
+            return Reading(self.typed_article(page, page.body, latest_day(fetched_at)))
         body = self.enough(document, body)
         teaser = find_teaser(document, body)
         refusal = refuse(document, body, teaser, self.settings)
@@ -87,6 +91,13 @@ class ArticleExtractor:
             return Reading(refusal or Outcome(Reason.NO_BODY, "no text found"))
         article = self.article(document, body, latest_day(fetched_at))
         return Reading(article, teaser=teaser, vouched=is_vouched(document))
+
+    def typed_article(self, page: TypedPage, body: Body, latest: str) -> Article:
+        """The article of a thread."""
+        article = self.article(page.document, body, latest)
+        assert page.thread is not None and page.kind is not None
+        article = replace(article, blocks=page.thread.blocks(page.document), page_type=page.kind)
+        return of_first_post(article, page.thread, latest)
 
     def enough(self, document: Document, body: Body | None) -> Body | None:
         """A body, or where that is too little, the one that the page states, if the method reads those."""
