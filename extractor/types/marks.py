@@ -77,8 +77,13 @@ class TypeMarks:
 
     @property
     def says_article(self) -> bool:
-        """It calls itself an article."""
-        return self.graph == "article" or not ARTICLE_TYPES.isdisjoint(self.stated)
+        """It calls itself an article by a type of schema.org; that of Open Graph is on pages of all kinds."""
+        return not ARTICLE_TYPES.isdisjoint(self.stated)
+
+    @property
+    def says_product(self) -> bool:
+        """It calls itself a thing that is sold."""
+        return self.graph in ("product", "og:product", "product.item") or not PRODUCT_TYPES.isdisjoint(self.stated)
 
 
 def marks_of(document: Document) -> TypeMarks:

@@ -84,12 +84,13 @@ def find_posts(document: Document, weights: Sequence[float]) -> Posts | None:
     layout = document.layout
     sums = [0.0, *accumulate(weights)]
     notes = notes_by_line(layout)
-    names = sorted(named_spans(layout, sums).items(), key=lambda pair: -pair[1][0])[:MAX_NAMES]
+    groups = named_spans(layout, sums)
+    names = sorted(groups.items(), key=lambda pair: -pair[1][0] * worth_of_name(pair[0]))[:MAX_NAMES]
     best: Posts | None = None
     worth = 0.0
     for name, (net, places) in names:
         found = posts_at(layout, name, places, net, notes)
-        value = net * (0.1 + found.attributed) * NAME_WORTH[kind_of_name(name)]
+        value = net * (0.1 + found.attributed) * worth_of_name(name)
         if value > worth:
             best, worth = found, value
     return best
@@ -108,12 +109,25 @@ def kind_of_name(name: str) -> str:
     return "post" if POST_NAME.search(name) else ""
 
 
+NO_POSTS = frozenset(("nav", "aside", "footer", "dialog"))
+NOTICE_NAME = re.compile(r"cookie|consent|gdpr|privacy")
+
+
+def worth_of_name(name: str) -> float:
+    """How much a name speaks for posts."""
+    return NAME_WORTH[kind_of_name(name)]
+
+
 def named_spans(layout: Layout, sums: Sequence[float]) -> dict[str, tuple[float, list[int]]]:
     """Names that several elements share which hold text, with the net weight of these and their spans in order."""
     groups: dict[str, list[int]] = {}
     ends: dict[str, int] = {}
+    apart = 0  # lines before this one stand in what holds no posts; other names of asides are not believed here
     for place, span in enumerate(layout.spans):
-        if span.end <= span.start:
+        if span.end <= span.start or span.start < apart:
+            continue
+        if span.facts.tag in NO_POSTS or NOTICE_NAME.search(span.facts.name):
+            apart = span.end
             continue
         for name in names_of(span.facts):
             if span.start >= ends.get(name, 0):  # else it stands in another of its name

@@ -10,18 +10,20 @@ from dataclasses import dataclass, replace
 
 
 from docstore.model import Block, BlockKind
+from extractor.list_page import is_headline
 from extractor.methods.anchor import title_place
 from extractor.methods.contract import Body
 from extractor.methods.line_scoring import is_notice_or_label, weigh_all
 from extractor.page.document import Document, with_all_lines
 from extractor.page.dom import HEADINGS
 from extractor.page.layout import Layout, Line, render
-from extractor.page.markup_hints import Hint
+from extractor.page.markup_hints import Hint, value_of
 from extractor.page.structure import blocks_of
 from extractor.types.marks import TypeMarks
-from extractor.types.posts import Post, Posts, find_posts, kind_of_name
+from extractor.types.posts import USER_URL, Post, Posts, find_posts, kind_of_name
 
 ENOUGH = 4  # points that make a thread
+NEAR = 12  # lines between the title and the first post
 MANY = 3  # posts that speak for one by themselves
 ATTRIBUTED, HALF = 0.75, 0.45  # share of posts with an author and a time
 OPENING = 15.0  # gain of a text above the first post, that makes it a post
@@ -33,7 +35,7 @@ EDITED = re.compile(
     re.I,
 )
 QUOTED = re.compile(r"(?:said|wrote|posted|writes|asked|写道|说|发表于.{0,30})\s*[:：]?\s*(?:↑)?$", re.I)
-QUOTE_NAME = re.compile(r"quote|blockquote|citation|yinyong")
+QUOTE_NAME = re.compile(r"(?<![a-z])(?:block|bb|ips|post|msg|message|text|user)?quot(?:e|ed|ation)s?(?![a-z])|yinyong")
 SIGNATURE = re.compile(r"(?:^|[\s_-])(?:sig|signature|signatures|qianming)(?:$|[\s_-])|postsig|signature")
 
 
@@ -76,7 +78,7 @@ def find_thread(document: Document, marks: TypeMarks, body: Body | None) -> tupl
     if found is None or is_list_of_entries(document.layout, found):
         return None
     opening = opening_of(document, found, weights, title)
-    points, why = thread_points(marks, found, opening)
+    points, why = thread_points(marks, found, opening, 0 <= found.first - title <= NEAR)
     if points < ENOUGH:
         return None
     posts = cleaned(document.layout, [*opening, *found.posts])
@@ -98,17 +100,21 @@ def may_be_thread(document: Document, marks: TypeMarks) -> bool:
     return sum(POST_NAMES.search(span.facts.name) is not None for span in document.layout.spans) >= MIN_NAMED
 
 
-def thread_points(marks: TypeMarks, found: Posts, opening: Sequence[Post]) -> tuple[int, str]:
-    """What speaks for a thread, and the same in words."""
+def thread_points(marks: TypeMarks, found: Posts, opening: Sequence[Post], near: bool) -> tuple[int, str]:
+    """What speaks for a thread, and the same in words. `near`: the first post stands shortly below the title."""
+    commented = kind_of_name(found.name) == "comment"
     evidence = (
         (3 * marks.says_thread, "it calls itself a discussion"),
         (2 * marks.is_board, "a board made it"),
         (2 * marks.thread_url, "its URL is a thread's"),
         (int(marks.board_url), "its URL is a board's"),
         (-2 * (marks.says_article and not marks.says_thread), "it calls itself an article"),
+        (-1 * (marks.graph == "article" and not marks.says_thread), "it calls itself an article"),
+        (-3 * marks.says_product, "it calls itself a product"),
+        (2 * (near and not opening and not commented), "the first stands below the title"),
         (2 * (found.attributed >= ATTRIBUTED) or int(found.attributed >= HALF), "posts have authors and times"),
         (int(len(found.posts) >= MANY), f"{len(found.posts)} posts"),
-        (-2 * (kind_of_name(found.name) == "comment"), "they are called comments"),
+        (-2 * commented, "they are called comments"),
         (-1 * bool(opening), "a text stands above them"),
     )
     return sum(points for points, _ in evidence), "; ".join(why for points, why in evidence if points > 0)
@@ -118,13 +124,14 @@ def is_list_of_entries(layout: Layout, found: Posts) -> bool:
     """Most of what repeats begins with a headline that is a link: these are articles that begin, no posts."""
     headed = 0
     for post in found.posts:
-        first = range(max(0, post.lines[0] - 3), post.lines[0] + 2)
-        headed += any(
-            layout.lines[index].tag in HEADINGS[:4] and layout.lines[index].link_share > HEADED
-            for index in first
-            if index < len(layout.lines)
-        )
+        first = layout.lines[max(0, post.lines[0] - 3) : post.lines[0] + 2]
+        headed += any(line.tag in HEADINGS[:4] and is_headline(line) and not names_user(line) for line in first)
     return len(found.posts) > 1 and headed > HEADED * len(found.posts)
+
+
+def names_user(line: Line) -> bool:
+    """The links of a line lead to somebody."""
+    return any(USER_URL.search(value_of("href", attributes)) for _, _, attributes in line.anchors)
 
 
 def opening_of(document: Document, found: Posts, weights: Sequence[float], title: int) -> list[Post]:
@@ -171,16 +178,16 @@ def kept_lines(layout: Layout, post: Post, seen: set[str]) -> Iterator[int]:
         line = layout.lines[index]
         if is_notice_or_label(line.text, line.size) or EDITED.search(line.text):
             continue
-        if is_in_quote(layout, line, seen, left_out, post.lines[0]):
+        if is_in_quote(layout, line, seen, left_out, post.lines):
             continue
         yield index
 
 
-def is_in_quote(layout: Layout, line: Line, seen: set[str], known: dict[int, bool], first: int) -> bool:
+def is_in_quote(layout: Layout, line: Line, seen: set[str], known: dict[int, bool], post: Sequence[int]) -> bool:
     """The line stands in a quote of another post, or in a signature."""
     for place in layout.above(line.span):
         span = layout.spans[place]
-        if span.start < first or span.end - span.start < 1:
+        if span.start <= post[0] and span.end > post[-1] and span.end - span.start >= len(post):
             break
         if place not in known:
             known[place] = SIGNATURE.search(span.facts.name) is not None or (
