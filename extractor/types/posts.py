@@ -126,7 +126,8 @@ def named_spans(layout: Layout, sums: Sequence[float]) -> dict[str, tuple[float,
     for place, span in enumerate(layout.spans):
         if span.end <= span.start or span.start < apart:
             continue
-        if span.facts.tag in NO_POSTS or NOTICE_NAME.search(span.facts.name):
+        small = 2 * (span.end - span.start) < len(layout.lines)
+        if small and (span.facts.tag in NO_POSTS or NOTICE_NAME.search(span.facts.name)):
             apart = span.end
             continue
         for name in names_of(span.facts):
@@ -157,6 +158,13 @@ def names_of(facts: TagInfo) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"{facts.tag}.{name}" for name in names))
 
 
+def beside(layout: Layout, region: Sequence[int]) -> tuple[str, str]:
+    """Author and time that these lines name."""
+    notes = notes_by_line(layout)
+    near = [note for line in region for note in notes.get(line, ())]
+    return author_in(layout, region, near), time_in(layout, region, near)[0]
+
+
 def posts_at(
     layout: Layout, name: str, places: Sequence[int], net: float, notes: Mapping[int, Sequence[Note]]
 ) -> Posts:
@@ -166,9 +174,9 @@ def posts_at(
     for place, holder in zip(places, around, strict=True):
         span, outer = layout.spans[place], layout.spans[holder]
         region = [*range(max(before, outer.start - GAP), span.start), *range(span.end, outer.end)]
-        beside = [note for line in region for note in notes.get(line, ())]
-        time, timed = time_in(layout, region, beside)
-        posts.append(Post(tuple(range(span.start, span.end)), author_in(layout, region, beside), time, timed))
+        near = [note for line in region for note in notes.get(line, ())]
+        time, timed = time_in(layout, region, near)
+        posts.append(Post(tuple(range(span.start, span.end)), author_in(layout, region, near), time, timed))
         before = outer.end
     told = sum(bool(post.author) + post.timed for post in posts) / (2 * len(posts))
     return Posts(tuple(posts), name, told, tuple(places), net, layout.spans[around[0]].start)

@@ -20,9 +20,10 @@ from extractor.page.layout import Layout, Line, render
 from extractor.page.markup_hints import Hint, value_of
 from extractor.page.structure import blocks_of
 from extractor.types.marks import TypeMarks
-from extractor.types.posts import USER_URL, Post, Posts, find_posts, kind_of_name
+from extractor.types.posts import USER_URL, Post, Posts, beside, find_posts, kind_of_name
 
 ENOUGH = 4  # points that make a thread
+ABOVE = 6  # lines above the title in which its author and time may stand
 NEAR = 12  # lines between the title and the first post
 MANY = 3  # posts that speak for one by themselves
 ATTRIBUTED, HALF = 0.75, 0.45  # share of posts with an author and a time
@@ -103,15 +104,16 @@ def may_be_thread(document: Document, marks: TypeMarks) -> bool:
 def thread_points(marks: TypeMarks, found: Posts, opening: Sequence[Post], near: bool) -> tuple[int, str]:
     """What speaks for a thread, and the same in words. `near`: the first post stands shortly below the title."""
     commented = kind_of_name(found.name) == "comment"
+    own = near and not opening and not commented
     evidence = (
         (3 * marks.says_thread, "it calls itself a discussion"),
         (2 * marks.is_board, "a board made it"),
         (2 * marks.thread_url, "its URL is a thread's"),
         (int(marks.board_url), "its URL is a board's"),
         (-2 * (marks.says_article and not marks.says_thread), "it calls itself an article"),
-        (-1 * (marks.graph == "article" and not marks.says_thread), "it calls itself an article"),
+        (-1 * (marks.graph == "article" and not marks.says_thread and not marks.says_article), "it is called an article"),
         (-3 * marks.says_product, "it calls itself a product"),
-        (2 * (near and not opening and not commented), "the first stands below the title"),
+        (own and (3 if len(found.posts) >= MANY and found.attributed >= ATTRIBUTED else 2), "the first has the title"),
         (2 * (found.attributed >= ATTRIBUTED) or int(found.attributed >= HALF), "posts have authors and times"),
         (int(len(found.posts) >= MANY), f"{len(found.posts)} posts"),
         (-2 * commented, "they are called comments"),
@@ -145,7 +147,10 @@ def opening_of(document: Document, found: Posts, weights: Sequence[float], title
     kept = [index for index in kept if not is_apart(document.layout, index)]
     if sum(weights[index] for index in kept) < OPENING:
         return []
-    return [Post(tuple(range(kept[0], kept[-1] + 1)))]
+    text = tuple(range(kept[0], kept[-1] + 1))
+    region = [*range(max(0, title - ABOVE), kept[0]), *range(kept[-1] + 1, found.first)]
+    author, time = beside(document.layout, region)
+    return [Post(text, author, time)]
 
 
 def is_text(line: Line) -> bool:
