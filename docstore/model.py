@@ -293,13 +293,15 @@ class Teaser:
 class Reading:
     """What the extractor made of a page, what its site can learn from it, and whose text its text may be.
 
-    `vouched`: the page itself says that it is an article, by more than that there is text on it.
+    `vouched`: the page itself says that it is an article, by more than that there is text on it. `warning` is recorded
+    beside an article that is kept, in place of its good end: what the article may lack.
     """
 
     result: Article | Outcome
     learned: PageTraits = field(default_factory=PageTraits)
     teaser: Teaser | None = None
     vouched: bool = True
+    warning: Outcome | None = None
 
 
 @dataclass(frozen=True)

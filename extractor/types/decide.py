@@ -1,39 +1,149 @@
 """What kind of page a page is, and its text by the rule of that kind.
 
-    says that it is a thread, or posts of several people stand on it   -> thread      every post (thread.py)
+    posts of several people, by their own and the page's marks      -> thread      every post (thread.py)
+    it says that it is an article, or when it was published          -> article     what its method chose
+    a manual made it, its URL or its types say so                    -> reference   all but sidebars, code kept
+    it says that it is one thing to buy, or shows a price and a cart -> product     the more inclusive rule
+    it says that it is a collection, or looks like a list            -> collection  if it has a paragraph of its own
+    it says what somebody offers, or has sections and no day         -> service     the more inclusive rule
+
+Where the body that was chosen holds most of what can be read it is taken as it is (inclusive.py).
 """
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from docstore.model import Article, Block, PageType
-from extractor.fields.date import Published
+from docstore.model import Article, PageType
+from extractor.fields.date import MODIFIED_METAS, Published
+from extractor.list_page import FRONT_PAGE, PUBLISHED_METAS, is_headline, link_share, path_of
+from extractor.manual import is_manual
+from extractor.methods.anchor import title_place
 from extractor.methods.contract import Body
-from extractor.page.document import Document
-from extractor.types.marks import TypeMarks, marks_of
+from extractor.page.document import Document, with_all_lines
+from extractor.page.layout import CODE_TAG, Layout, size_of
+from extractor.types.inclusive import inclusive_body
+from extractor.types.left_out import LeftOut, left_out_of
+from extractor.types.marks import (
+    COLLECTION_WORDS,
+    PRODUCT_WORDS,
+    REFERENCE_WORDS,
+    SERVICE_WORDS,
+    TypeMarks,
+    marks_of,
+)
 from extractor.types.thread import Thread, find_thread
 
 DAY = len("2016-05-09")
+ENOUGH = 0.8  # of what can be read: a body that holds more is taken as it is
+MIN_CODE = 5  # lines of code that a reference has
+LABEL = 40.0  # size of the longest line that may be a price or a button
+MANY_LINKS = 0.4  # share of links from which on a page without a day is a collection ...
+MANY_HEADLINES = 12  # ... if it has so many
+MANY_PRICES = 6
+MIN_SERVICE = 100.0  # size of the text of a service page
+PRICE = re.compile(r"(?:[$€£¥￥]|\b(?:usd|eur|gbp|rmb|cny)\b)\s?\d|\d[\d.,]*\s?(?:€|£|元|円|zł|kr\b|usd\b|eur\b)", re.I)
+CART = re.compile(
+    r"add to (?:cart|bag|basket|wish ?list)|buy (?:it )?now|in stock|out of stock|sold out|free shipping|\bsku\b|"
+    r"shipping (?:&|and) returns|加入购物车|立即购买|库存|现货|包邮|商品详情|加入購物車|in den warenkorb|ajouter au panier",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
 class TypedPage:
-    """A page with its kind ("": told by what the article is made of), the body by its rule, and why."""
+    """A page with its kind (None: an article, or told by what it is made of), the body by its rule, and why."""
 
     document: Document
     body: Body | None
     kind: PageType | None = None
     why: str = ""
     thread: Thread | None = None
+    left_out: LeftOut | None = None
 
 
-def typed_page(document: Document, body: Body | None) -> TypedPage:
-    """The kind of a page; `body` is what its method took for the text."""
+def typed_page(document: Document, body: Body | None, published: Callable[[Body], Published]) -> TypedPage:
+    """The kind of a page. `body` is what its method took for the text; `published` says when that was published."""
     marks = marks_of(document)
     found = find_thread(document, marks, body)
     if found is not None:
         read, thread = found
         return TypedPage(read, thread.body(read.layout), PageType.THREAD, thread.why, thread)
-    return TypedPage(document, body)
+    kind, why = kind_of(document, marks, body, published)
+    if kind is PageType.ARTICLE:
+        return TypedPage(document, body, kind, why)
+    return by_rule(document, body, kind, why)
+
+
+def kind_of(
+    document: Document, marks: TypeMarks, body: Body | None, published: Callable[[Body], Published]
+) -> tuple[PageType | None, str]:
+    """The kind of a page that is no thread, and why."""
+    if marks.says_one_product:
+        return PageType.PRODUCT, "it calls itself a product"
+    if marks.says_collection:
+        return PageType.COLLECTION, "it calls itself a collection"
+    if marks.says_article or any(name in document.metas for name in PUBLISHED_METAS):
+        return PageType.ARTICLE, "it calls itself an article"
+    if is_reference(document, marks):
+        return PageType.REFERENCE, "a manual's page"
+    if body is not None and is_dated(document, published(body)):
+        return PageType.ARTICLE, "it has a day"
+    return kind_by_looks(document, marks)
+
+
+def is_reference(document: Document, marks: TypeMarks) -> bool:
+    """It belongs to a manual, by who made it, by what it says, or by its URL and its code."""
+    if marks.says_reference or is_manual(document):
+        return True
+    if not marks.in_url(REFERENCE_WORDS):
+        return False
+    return marks.steps[:1] in (("docs",), ("wiki",)) or has_code(document.layout) or not marks.in_url(SERVICE_WORDS)
+
+
+def has_code(layout: Layout) -> bool:
+    """Several lines are code."""
+    return sum(line.tag == CODE_TAG for line in layout.lines) >= MIN_CODE
+
+
+def is_dated(document: Document, published: Published) -> bool:
+    """A day of publication is known, which is not that of the last change alone."""
+    if not published.day:
+        return False
+    changed = any(name in document.metas for name in MODIFIED_METAS)
+    return not (published.source == "meta" and changed and published.day == published.modified)
+
+
+def kind_by_looks(document: Document, marks: TypeMarks) -> tuple[PageType | None, str]:
+    """The kind of a page without a day by what stands on it: a cart, many links, sections."""
+    lines = document.layout.lines
+    prices = sum(PRICE.search(line.text) is not None for line in lines if line.size < LABEL)
+    carts = sum(CART.search(line.text) is not None for line in lines if line.size < LABEL)
+    share = link_share(document.layout)
+    headlines = sum(map(is_headline, lines)) + document.layout.left_out.headlines
+    is_front = FRONT_PAGE.fullmatch(path_of(document.url)) is not None
+    if marks.says_product or (prices and marks.in_url(PRODUCT_WORDS)) or (prices and carts and not is_front):
+        if not (marks.in_url(COLLECTION_WORDS) or (prices >= MANY_PRICES and share >= MANY_LINKS)):
+            return PageType.PRODUCT, "it shows a price and a cart"
+    if marks.in_url(COLLECTION_WORDS) and (prices or headlines >= MANY_HEADLINES):
+        return PageType.COLLECTION, "its URL is a collection's"
+    if share >= MANY_LINKS and headlines >= MANY_HEADLINES:
+        return PageType.COLLECTION, f"{share:.0%} of it links"
+    if marks.says_service or marks.in_url(SERVICE_WORDS) or is_front:
+        return PageType.SERVICE, "it says what is offered"
+    return None, ""
+
+
+def by_rule(document: Document, body: Body | None, kind: PageType | None, why: str) -> TypedPage:
+    """The page with the body by the rule of its kind: the chosen one, or where that holds little the inclusive."""
+    whole = with_all_lines(document)
+    left_out = left_out_of(whole, body)
+    if left_out.share >= ENOUGH and body is not None:
+        return TypedPage(document, body, kind, why, left_out=left_out)
+    wider = inclusive_body(whole, title_place(whole))
+    if wider is None or size_of(wider.text) <= left_out.body:
+        return TypedPage(document, body, kind, why, left_out=left_out)
+    return TypedPage(whole, wider, kind, why, left_out=left_out_of(whole, wider))
 
 
 def of_first_post(article: Article, thread: Thread, latest: str) -> Article:

@@ -22,9 +22,13 @@ ARTICLE_TYPES = frozenset(
      "advertisercontentarticle", "scholarlyarticle", "review", "recipe")
 )  # fmt: skip
 REFERENCE_TYPES = frozenset(("techarticle", "apireference", "softwaresourcecode", "definedterm"))
-PRODUCT_TYPES = frozenset(("product", "productgroup", "productmodel", "individualproduct", "vehicle", "car", "book"))
-SERVICE_TYPES = frozenset(("service", "financialproduct", "softwareapplication", "webapplication", "course"))
+PRODUCT_TYPES = frozenset(("product", "productgroup", "productmodel", "individualproduct", "vehicle", "car"))
+SERVICE_TYPES = frozenset(
+    ("service", "financialproduct", "softwareapplication", "webapplication", "professionalservice", "localbusiness",
+     "homeandconstructionbusiness", "legalservice", "financialservice", "medicalbusiness", "governmentservice")
+)  # fmt: skip
 COLLECTION_TYPES = frozenset(("collectionpage", "itemlist", "offercatalog", "searchresultspage"))
+MANY_PRODUCTS = 3  # things on one page that make a collection
 BOARD_TOOLS = re.compile(
     r"\b(?:discourse|vbulletin|phpbb|xenforo|mybb|simple machines|smf|invision|ip\.board|flarum|vanilla|nodebb|discuz|"
     r"phpwind|bbpress|punbb|fluxbb|jforum|kunena|question2answer|askbot|lemmy|hoop\.la|ubb\.threads|yabb|wbb|"
@@ -43,6 +47,20 @@ BOARD_WORDS = frozenset(
     ("forum", "forums", "bbs", "board", "boards", "community", "communities", "discuss", "answers", "ask", "club",
      "tieba", "luntan", "discourse", "talk", "r", "forumdisplay", "zhidao", "qa")
 )  # fmt: skip
+REFERENCE_WORDS = frozenset(
+    ("docs", "doc", "documentation", "manual", "manuals", "reference", "handbook", "api", "wiki", "help", "kb", "faq",
+     "man", "javadoc", "apidocs", "guide", "guides", "userguide", "tutorial", "tutorials", "learn", "support", "glossary",
+     "wendang", "shouce", "bangzhu", "devguide", "knowledgebase", "developer", "developers", "specs", "spec")
+)  # fmt: skip
+PRODUCT_WORDS = frozenset(("product", "products", "p", "dp", "pdp", "item", "itm", "listing", "sku", "goods", "shangpin", "app"))
+COLLECTION_WORDS = frozenset(
+    ("collection", "collections", "category", "categories", "c", "cat", "shop", "catalog", "browse", "genre", "brands",
+     "tag", "tags", "topic", "topics", "list", "directory", "search", "leibie", "fenlei", "department", "market", "plp")
+)  # fmt: skip
+SERVICE_WORDS = frozenset(
+    ("service", "services", "solutions", "solution", "platform", "pricing", "features", "product", "products",
+     "consulting", "fuwu", "yewu", "services.html", "plans", "about", "industries", "capabilities", "what-we-do")
+)  # fmt: skip
 LIST_FILES = re.compile(r"(?:forum-?display|view-?forum|memberlist|search)\b")
 
 
@@ -51,6 +69,7 @@ class TypeMarks:
     """What a page says of its kind: types of its JSON-LD, of its microdata, and of Open Graph, in lower case.
 
     `tools` is what made it, `thread_url` and `board_url`: its URL is like that of one thread, of something on a board.
+    `steps` are those of its URL, the first name of its host among them; `products` how many things it says it shows.
     """
 
     linked: frozenset[str]
@@ -59,6 +78,8 @@ class TypeMarks:
     tools: str
     thread_url: bool
     board_url: bool
+    steps: tuple[str, ...] = ()
+    products: int = 0
 
     @property
     def stated(self) -> frozenset[str]:
@@ -83,26 +104,64 @@ class TypeMarks:
     @property
     def says_product(self) -> bool:
         """It calls itself a thing that is sold."""
-        return self.graph in ("product", "og:product", "product.item") or not PRODUCT_TYPES.isdisjoint(self.stated)
+        return self.graph in ("product", "product.item") or not PRODUCT_TYPES.isdisjoint(self.stated)
+
+    @property
+    def says_collection(self) -> bool:
+        """It calls itself a collection, or shows several things that are sold."""
+        named = self.graph == "product.group" or not COLLECTION_TYPES.isdisjoint(self.stated)
+        return (named and not self.says_one_product) or self.products >= MANY_PRODUCTS
+
+    @property
+    def says_one_product(self) -> bool:
+        """It calls itself one thing, whatever others it names."""
+        return self.says_product and self.graph != "product.group" and 0 < self.products < MANY_PRODUCTS
+
+    @property
+    def says_service(self) -> bool:
+        """It says what somebody offers to do."""
+        return not SERVICE_TYPES.isdisjoint(self.stated)
+
+    @property
+    def says_reference(self) -> bool:
+        """It calls itself a page of a manual."""
+        return not REFERENCE_TYPES.isdisjoint(self.stated)
+
+    def in_url(self, words: frozenset[str]) -> bool:
+        """One of these stands in its URL as a step."""
+        return not words.isdisjoint(self.steps)
 
 
 def marks_of(document: Document) -> TypeMarks:
     """What a page says of its kind."""
     thread, board = url_marks(document.url)
+    linked, items = linked_types(document.json_ld), list(item_types(document))
     return TypeMarks(
-        linked=linked_types(document.json_ld),
-        items=frozenset(item_types(document)),
+        linked=frozenset(linked),
+        items=frozenset(items),
         graph=document.metas.get("og:type", "").strip().lower().removeprefix("og:"),
         tools=f"{document.made_by} {root_names(document)}",
         thread_url=thread,
         board_url=board,
+        steps=url_steps(document.url),
+        products=max(sum(one in PRODUCT_TYPES for one in found) for found in (linked, items)),
     )
 
 
+def url_steps(url: str) -> tuple[str, ...]:
+    """The names of a URL's host but for its domain, and the steps of its path, in lower case."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ()
+    hosts = parts.netloc.lower().partition(":")[0].split(".")[:-2]
+    return (*hosts, *(step for step in unquote(parts.path).lower().split("/") if step))
+
+
 @lru_cache(maxsize=2)
-def linked_types(scripts: tuple[str, ...]) -> frozenset[str]:
-    """The types of the outermost nodes of JSON-LD."""
-    found: set[str] = set()
+def linked_types(scripts: tuple[str, ...]) -> tuple[str, ...]:
+    """The types of the outermost nodes of JSON-LD, each as often as it stands there."""
+    found: list[str] = []
     left = MAX_SCRIPT
     for script in scripts:
         parsed = parsed_json(script[:left]) if left > 0 else None
@@ -111,8 +170,8 @@ def linked_types(scripts: tuple[str, ...]) -> frozenset[str]:
             if place >= MAX_NODES:
                 break
             if depth <= MAX_DEPTH:
-                found.update(types_of(node))
-    return frozenset(found)
+                found += types_of(node)
+    return tuple(found)
 
 
 def item_types(document: Document) -> Iterator[str]:
