@@ -63,8 +63,10 @@ def kind_reason(
     """
     if kind in ONE_THING and size > settings.list_longest_body:
         return ""
-    if kind is PageType.COLLECTION:
-        return "" if size > settings.list_longest_body and own_paragraph(document) else "a collection without own text"
+    if kind is PageType.COLLECTION and size > settings.list_longest_body and own_paragraph(document):
+        return ""
+    if kind is PageType.COLLECTION and size <= settings.list_longest_body:
+        return "a collection without a text of its own"
     return list_reason(document, body, size, settings)
 
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 
 from docstore.model import Article, PageType
 from extractor.fields.date import MODIFIED_METAS, Published
-from extractor.list_page import FRONT_PAGE, PUBLISHED_METAS, is_headline, link_share, path_of
+from extractor.list_page import FRONT_PAGE, PUBLISHED_METAS, is_headline, path_of
 from extractor.manual import is_manual
 from extractor.methods.anchor import title_place
 from extractor.methods.contract import Body
 from extractor.page.document import Document, with_all_lines
 from extractor.page.layout import CODE_TAG, Layout, size_of
-from extractor.types.inclusive import inclusive_body
+from extractor.types.inclusive import apart_lines, inclusive_body
 from extractor.types.left_out import LeftOut, left_out_of
 from extractor.types.marks import (
     COLLECTION_WORDS,
@@ -116,22 +116,43 @@ def is_dated(document: Document, published: Published) -> bool:
 
 def kind_by_looks(document: Document, marks: TypeMarks) -> tuple[PageType | None, str]:
     """The kind of a page without a day by what stands on it: a cart, many links, sections."""
-    lines = document.layout.lines
-    prices = sum(PRICE.search(line.text) is not None for line in lines if line.size < LABEL)
-    carts = sum(CART.search(line.text) is not None for line in lines if line.size < LABEL)
-    share = link_share(document.layout)
-    headlines = sum(map(is_headline, lines)) + document.layout.left_out.headlines
+    looks = looks_of(document)
     is_front = FRONT_PAGE.fullmatch(path_of(document.url)) is not None
-    if marks.says_product or (prices and marks.in_url(PRODUCT_WORDS)) or (prices and carts and not is_front):
-        if not (marks.in_url(COLLECTION_WORDS) or (prices >= MANY_PRICES and share >= MANY_LINKS)):
+    shop = looks.prices and (marks.in_url(PRODUCT_WORDS) or (looks.carts and not is_front))
+    if (marks.says_product or shop) and not (marks.in_url(COLLECTION_WORDS) and looks.prices >= MANY_PRICES):
+        if looks.share < MANY_LINKS or looks.prices < MANY_PRICES:
             return PageType.PRODUCT, "it shows a price and a cart"
-    if marks.in_url(COLLECTION_WORDS) and (prices or headlines >= MANY_HEADLINES):
+    if marks.in_url(COLLECTION_WORDS) and (looks.prices or looks.headlines >= MANY_HEADLINES):
         return PageType.COLLECTION, "its URL is a collection's"
-    if share >= MANY_LINKS and headlines >= MANY_HEADLINES:
-        return PageType.COLLECTION, f"{share:.0%} of it links"
+    if looks.share >= MANY_LINKS and looks.headlines >= MANY_HEADLINES:
+        return PageType.COLLECTION, f"{looks.share:.0%} of it links"
     if marks.says_service or marks.in_url(SERVICE_WORDS) or is_front:
         return PageType.SERVICE, "it says what is offered"
     return None, ""
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What stands on a page outside of its navigation: the share of links, headlines, prices, words of a shop."""
+
+    share: float
+    headlines: int
+    prices: int
+    carts: int
+
+
+def looks_of(document: Document) -> Looks:
+    """The looks of a page."""
+    apart = apart_lines(document.layout)
+    lines = [line for line, is_apart in zip(document.layout.lines, apart, strict=True) if not is_apart]
+    total = sum(line.size for line in lines)
+    labels = [line.text for line in lines if line.size < LABEL]
+    return Looks(
+        sum(min(line.size, line.link_size) for line in lines) / total if total else 0.0,
+        sum(map(is_headline, lines)),
+        sum(PRICE.search(text) is not None for text in labels),
+        sum(CART.search(text) is not None for text in labels),
+    )
 
 
 def by_rule(document: Document, body: Body | None, kind: PageType | None, why: str) -> TypedPage:

@@ -61,6 +61,7 @@ SERVICE_WORDS = frozenset(
     ("service", "services", "solutions", "solution", "platform", "pricing", "features", "product", "products",
      "consulting", "fuwu", "yewu", "services.html", "plans", "about", "industries", "capabilities", "what-we-do")
 )  # fmt: skip
+SERVICE_URL = frozenset(("service", "services", "consulting", "solutions", "fuwu"))
 LIST_FILES = re.compile(r"(?:forum-?display|view-?forum|memberlist|search)\b")
 
 
@@ -103,19 +104,28 @@ class TypeMarks:
 
     @property
     def says_product(self) -> bool:
-        """It calls itself a thing that is sold."""
-        return self.graph in ("product", "product.item") or not PRODUCT_TYPES.isdisjoint(self.stated)
+        """It calls itself a thing that is sold, or names some."""
+        return self.is_product_page or self.products > 0
+
+    @property
+    def is_product_page(self) -> bool:
+        """It calls itself one thing, of which there may be many variants."""
+        return self.graph.endswith(("product", "product.item")) or "productgroup" in self.stated
 
     @property
     def says_collection(self) -> bool:
         """It calls itself a collection, or shows several things that are sold."""
+        if self.is_product_page:
+            return False
         named = self.graph == "product.group" or not COLLECTION_TYPES.isdisjoint(self.stated)
-        return (named and not self.says_one_product) or self.products >= MANY_PRODUCTS
+        return self.products >= MANY_PRODUCTS or (named and self.products == 0)
 
     @property
     def says_one_product(self) -> bool:
-        """It calls itself one thing, whatever others it names."""
-        return self.says_product and self.graph != "product.group" and 0 < self.products < MANY_PRODUCTS
+        """It calls itself one thing, whatever others it names; a service that is rated calls itself so, too."""
+        if self.is_product_page:
+            return True
+        return 0 < self.products < MANY_PRODUCTS and not self.in_url(SERVICE_URL)
 
     @property
     def says_service(self) -> bool:
