@@ -48,6 +48,15 @@ CART = re.compile(
     r"shipping (?:&|and) returns|加入购物车|立即购买|库存|现货|包邮|商品详情|加入購物車|in den warenkorb|ajouter au panier",
     re.I,
 )
+OFFER = re.compile(
+    r"\b(?:get started|contact us|request an? (?:demo|quote|consultation|estimate)|get an? (?:demo|quote|estimate)|"
+    r"free (?:trial|quote|consultation|estimate)|book (?:now|an?|your)|schedule an?|talk to (?:sales|us|an expert)|"
+    r"start (?:now|free|for free|your)|sign up|our (?:services|clients|customers|pricing|team)|why (?:choose )?us|"
+    r"call (?:us|now|today)|pricing|apply now|enrol?l)\b|联系我们|免费试用|立即咨询|在线咨询|获取报价|服务优势|合作客户|申请试用|"
+    r"解决方案|客户案例|服务流程",
+    re.I,
+)
+MIN_OFFERS = 2
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,17 @@ class TypedPage:
     why: str = ""
     thread: Thread | None = None
     left_out: LeftOut | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What stands on a page outside of its navigation: share of links, headlines, prices, words of a shop, of an offer."""
+
+    share: float
+    headlines: int
+    prices: int
+    carts: int
+    offers: int
 
 
 def typed_page(document: Document, body: Body | None, published: Callable[[Body], Published]) -> TypedPage:
@@ -79,7 +99,8 @@ def kind_of(
     document: Document, marks: TypeMarks, body: Body | None, published: Callable[[Body], Published]
 ) -> tuple[PageType | None, str]:
     """The kind of a page that is no thread, and why."""
-    if marks.says_one_product:
+    looks = looks_of(document)
+    if marks.says_one_product and (marks.products or not is_shelf(looks, marks)):
         return PageType.PRODUCT, "it calls itself a product"
     if marks.says_collection:
         return PageType.COLLECTION, "it calls itself a collection"
@@ -89,7 +110,7 @@ def kind_of(
         return PageType.REFERENCE, "a manual's page"
     if body is not None and is_dated(document, published(body)):
         return PageType.ARTICLE, "it has a day"
-    return kind_by_looks(document, marks)
+    return kind_by_looks(document, marks, looks)
 
 
 def is_reference(document: Document, marks: TypeMarks) -> bool:
@@ -114,31 +135,23 @@ def is_dated(document: Document, published: Published) -> bool:
     return not (published.source == "meta" and changed and published.day == published.modified)
 
 
-def kind_by_looks(document: Document, marks: TypeMarks) -> tuple[PageType | None, str]:
+def kind_by_looks(document: Document, marks: TypeMarks, looks: Looks) -> tuple[PageType | None, str]:
     """The kind of a page without a day by what stands on it: a cart, many links, sections."""
-    looks = looks_of(document)
     is_front = FRONT_PAGE.fullmatch(path_of(document.url)) is not None
-    shop = looks.prices and (marks.in_url(PRODUCT_WORDS) or (looks.carts and not is_front))
-    if (marks.says_product or shop) and not (marks.in_url(COLLECTION_WORDS) and looks.prices >= MANY_PRICES):
-        if looks.share < MANY_LINKS or looks.prices < MANY_PRICES:
-            return PageType.PRODUCT, "it shows a price and a cart"
-    if marks.in_url(COLLECTION_WORDS) and (looks.prices or looks.headlines >= MANY_HEADLINES):
-        return PageType.COLLECTION, "its URL is a collection's"
-    if looks.share >= MANY_LINKS and looks.headlines >= MANY_HEADLINES:
-        return PageType.COLLECTION, f"{looks.share:.0%} of it links"
-    if marks.says_service or marks.in_url(SERVICE_WORDS) or is_front:
+    if is_shelf(looks, marks) or (looks.share >= MANY_LINKS and looks.headlines >= MANY_HEADLINES):
+        return PageType.COLLECTION, f"{looks.headlines} links and {looks.prices} prices"
+    if looks.prices and (marks.in_url(PRODUCT_WORDS) or (looks.carts and not is_front)):
+        return PageType.PRODUCT, "it shows a price and a cart"
+    if marks.says_service or marks.in_url(SERVICE_WORDS) or is_front or looks.offers >= MIN_OFFERS:
         return PageType.SERVICE, "it says what is offered"
     return None, ""
 
 
-@dataclass(frozen=True, slots=True)
-class Looks:
-    """What stands on a page outside of its navigation: the share of links, headlines, prices, words of a shop."""
-
-    share: float
-    headlines: int
-    prices: int
-    carts: int
+def is_shelf(looks: Looks, marks: TypeMarks) -> bool:
+    """Many things stand on the page, each with its link and its price; or its URL is that of a shelf."""
+    if looks.prices >= MANY_PRICES and looks.headlines >= MANY_PRICES:
+        return True
+    return marks.in_url(COLLECTION_WORDS) and (looks.prices > 1 or looks.headlines >= MANY_PRICES)
 
 
 def looks_of(document: Document) -> Looks:
@@ -152,6 +165,7 @@ def looks_of(document: Document) -> Looks:
         sum(map(is_headline, lines)),
         sum(PRICE.search(text) is not None for text in labels),
         sum(CART.search(text) is not None for text in labels),
+        len({text.lower() for text in labels if OFFER.search(text)}),
     )
 
 

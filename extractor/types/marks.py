@@ -16,7 +16,7 @@ from extractor.page.markup_hints import plain, value_of
 MAX_SCRIPT = 300_000  # characters of all JSON-LD that are read
 MAX_NODES = 300
 MAX_DEPTH = 1  # deeper nodes are parts of what the page is about
-THREAD_TYPES = frozenset(("discussionforumposting", "qapage", "question", "socialmediaposting", "conversation"))
+THREAD_TYPES = frozenset(("discussionforumposting", "qapage", "socialmediaposting", "conversation"))
 ARTICLE_TYPES = frozenset(
     ("article", "newsarticle", "blogposting", "reportagenewsarticle", "opinionnewsarticle", "analysisnewsarticle",
      "advertisercontentarticle", "scholarlyarticle", "review", "recipe")
@@ -55,7 +55,7 @@ REFERENCE_WORDS = frozenset(
 PRODUCT_WORDS = frozenset(("product", "products", "p", "dp", "pdp", "item", "itm", "listing", "sku", "goods", "shangpin", "app"))
 COLLECTION_WORDS = frozenset(
     ("collection", "collections", "category", "categories", "c", "cat", "shop", "catalog", "browse", "genre", "brands",
-     "tag", "tags", "topic", "topics", "list", "directory", "search", "leibie", "fenlei", "department", "market", "plp")
+     "tag", "tags", "topic", "topics", "list", "directory", "search", "leibie", "fenlei", "market", "plp")
 )  # fmt: skip
 SERVICE_WORDS = frozenset(
     ("service", "services", "solutions", "solution", "platform", "pricing", "features", "product", "products",
@@ -94,8 +94,11 @@ class TypeMarks:
 
     @property
     def says_thread(self) -> bool:
-        """It calls itself a thread; a page of frequent questions is none."""
-        return not THREAD_TYPES.isdisjoint(self.stated) and "faqpage" not in self.stated
+        """It calls itself a thread; a page of frequent questions is none, though each of them may be called one."""
+        if "faqpage" in self.stated:
+            return False
+        asked = "question" in self.stated and (self.thread_url or self.board_url)
+        return asked or not THREAD_TYPES.isdisjoint(self.stated)
 
     @property
     def says_article(self) -> bool:

@@ -26,7 +26,7 @@ ENOUGH = 4  # points that make a thread
 ABOVE = 6  # lines above the title in which its author and time may stand
 NEAR = 12  # lines between the title and the first post
 MANY = 3  # posts that speak for one by themselves
-ATTRIBUTED, HALF = 0.75, 0.45  # share of posts with an author and a time
+ATTRIBUTED, HALF, FEW = 0.75, 0.45, 0.2  # share of posts with an author and a time
 OPENING = 15.0  # gain of a text above the first post, that makes it a post
 MIN_TEXT = 1.0  # size of the text of all posts
 HEADED = 0.5  # share of posts that begin with a heading that is a link: then they are entries of a list
@@ -76,7 +76,7 @@ def find_thread(document: Document, marks: TypeMarks, body: Body | None) -> tupl
     weights = weigh_all(document.layout.lines, document.site.repeated)
     title = title_place(document)
     found = find_posts(document, weights)
-    if found is None or is_list_of_entries(document.layout, found):
+    if found is None or found.attributed < FEW or is_list_of_entries(document.layout, found):
         return None
     opening = opening_of(document, found, weights, title)
     points, why = thread_points(marks, found, opening, 0 <= found.first - title <= NEAR)
