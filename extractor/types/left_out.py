@@ -11,7 +11,7 @@ from extractor.list_page import is_headline
 from extractor.methods.contract import Body
 from extractor.page.document import Document
 from extractor.page.markup_hints import Hint
-from extractor.types.inclusive import readable_lines
+from extractor.types.inclusive import apart_lines, readable_lines
 
 SENTENCE = 15.0  # shortest line that is a sentence
 NEAR = 3  # lines below a headline in which its teaser stands
@@ -19,12 +19,15 @@ NEAR = 3  # lines below a headline in which its teaser stands
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Sizes, in Chinese characters: of the body, of the readable text, of that in the body, and of sentences left out."""
+    """Sizes, in Chinese characters: of the body, of the readable text, of that in the body, of sentences left out, and of
+    links left out outside of navigation.
+    """
 
     body: float
     readable: float
     kept: float
     sentences: float
+    links: float = 0.0
 
     @property
     def share(self) -> float:
@@ -37,14 +40,18 @@ def left_out_of(document: Document, body: Body | None) -> LeftOut:
     lines = document.layout.lines
     kept = set(body.text.split("\n")) if body is not None else set()
     size = sum(line.size for line in lines if line.text in kept)
-    readable = inside = sentences = 0.0
+    readable = inside = sentences = links = 0.0
     headline = -NEAR - 1
     hidden = hidden_lines(document)
     seen: set[str] = set()
+    apart = apart_lines(document.layout)
     for index, (line, is_text) in enumerate(zip(lines, readable_lines(document), strict=True)):
         if is_headline(line):
             headline = index
-        if not is_text or line.text in seen:
+        if line.text in seen:
+            continue
+        if not is_text:
+            links += 0.0 if apart[index] or line.text in kept else min(line.link_size, line.size)
             continue
         seen.add(line.text)
         readable += line.size
@@ -52,7 +59,7 @@ def left_out_of(document: Document, body: Body | None) -> LeftOut:
             inside += line.size
         elif line.size >= SENTENCE and line.punctuated and not hidden[index] and index - headline > NEAR:
             sentences += line.size
-    return LeftOut(size, readable, inside, sentences)
+    return LeftOut(size, readable, inside, sentences, links)
 
 
 def hidden_lines(document: Document) -> list[bool]:

@@ -89,6 +89,7 @@ def find_thread(document: Document, marks: TypeMarks, body: Body | None) -> tupl
 
 
 POST_NAMES = re.compile(r"(?:^|[\s_-])(?:post|posts|comment|comments|reply|replies|answer|answers|message|messages)")
+BOARD_NAMES = re.compile(r"(?<![a-z])(?:message|discussion|thread|forum|answer|reply)")
 MIN_NAMED = 3
 
 
@@ -96,9 +97,8 @@ def may_be_thread(document: Document, marks: TypeMarks) -> bool:
     """It is worth to look for posts: the page says so, or has elements that are called so."""
     if marks.says_thread or marks.is_board or marks.thread_url or marks.board_url:
         return True
-    if marks.says_article:
-        return False
-    return sum(POST_NAMES.search(span.facts.name) is not None for span in document.layout.spans) >= MIN_NAMED
+    names = BOARD_NAMES if marks.says_article else POST_NAMES  # articles have comments
+    return sum(names.search(span.facts.name) is not None for span in document.layout.spans) >= MIN_NAMED
 
 
 def thread_points(marks: TypeMarks, found: Posts, opening: Sequence[Post], near: bool) -> tuple[int, str]:
