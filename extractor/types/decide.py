@@ -90,7 +90,7 @@ def typed_page(document: Document, body: Body | None, published: Callable[[Body]
         read, thread = found
         return TypedPage(read, thread.body(read.layout), PageType.THREAD, thread.why, thread)
     kind, why = kind_of(document, marks, body, published)
-    if kind is PageType.ARTICLE:
+    if kind is PageType.ARTICLE or kind is None:
         return TypedPage(document, body, kind, why)
     return by_rule(document, body, kind, why)
 
@@ -99,18 +99,20 @@ def kind_of(
     document: Document, marks: TypeMarks, body: Body | None, published: Callable[[Body], Published]
 ) -> tuple[PageType | None, str]:
     """The kind of a page that is no thread, and why."""
-    looks = looks_of(document)
-    if marks.says_one_product and (marks.products or not is_shelf(looks, marks)):
+    stated = marks.says_article or any(name in document.metas for name in PUBLISHED_METAS)
+    if marks.says_article and not marks.products and not marks.in_url(COLLECTION_WORDS):
+        return PageType.ARTICLE, "it calls itself an article"
+    if marks.says_one_product and (marks.products or not is_shelf(looks_of(document), marks)):
         return PageType.PRODUCT, "it calls itself a product"
     if marks.says_collection:
         return PageType.COLLECTION, "it calls itself a collection"
-    if marks.says_article or any(name in document.metas for name in PUBLISHED_METAS):
+    if stated:
         return PageType.ARTICLE, "it calls itself an article"
     if is_reference(document, marks):
         return PageType.REFERENCE, "a manual's page"
     if body is not None and is_dated(document, published(body)):
         return PageType.ARTICLE, "it has a day"
-    return kind_by_looks(document, marks, looks)
+    return kind_by_looks(document, marks, looks_of(document))
 
 
 def is_reference(document: Document, marks: TypeMarks) -> bool:

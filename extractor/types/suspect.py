@@ -8,7 +8,7 @@
 from docstore.model import Outcome, PageType, Reason
 from extractor.list_page import is_vouched, place_points
 from extractor.methods.contract import Body
-from extractor.page.document import with_all_lines
+from extractor.page.document import Document, with_all_lines
 from extractor.types.decide import TypedPage
 from extractor.types.left_out import LeftOut, left_out_of
 
@@ -24,14 +24,25 @@ def suspicion(page: TypedPage, body: Body) -> Outcome | None:
     """Why a body is in doubt, None where it is not."""
     if page.kind is PageType.THREAD:
         return None
+    if page.left_out is None and not leaves_much(page.document, body):
+        return None
     left_out = page.left_out or left_out_of(with_all_lines(page.document), body)
-    why = reason_of(left_out, body, is_sure(page, body))
+    why = reason_of(left_out, body, page.kind is PageType.ARTICLE and is_sure(page, body))
     return Outcome(Reason.SUSPECT_BODY, why) if why else None
 
 
+def leaves_much(document: Document, body: Body) -> bool:
+    """More text stands on the page than a body that is not in doubt may leave out; links count as text."""
+    if not body.lines:
+        return True
+    lines = document.layout.lines
+    mine = sum(lines[index].size for index in body.lines)
+    return sum(line.size for line in lines) - mine > max(MIN_LEFT_OUT, min(TIMES, LINK_TIMES) * mine)
+
+
 def is_sure(page: TypedPage, body: Body) -> bool:
-    """The page says that it is an article, and its title stands above the text."""
-    return is_vouched(page.document) and place_points(page.document, body) > 0
+    """The page says that it is an article, or its title stands above the text."""
+    return is_vouched(page.document) or place_points(page.document, body) > 0
 
 
 def reason_of(left_out: LeftOut, body: Body, sure: bool) -> str:
