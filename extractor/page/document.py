@@ -23,7 +23,8 @@ class Document:
     `links` the rel of a link element to its href, the first of a name winning; `json_ld` are the page's JSON-LD
     scripts as text; `root` is the cleaned tree (dom.clean) and `layout` its lines; `site` is what is known of its site.
     `whole`: nothing was left out of the layout. `made_by` is what the page says of the tools that made it, in its meta
-    "generator" or in comments, in lower case.
+    "generator" or in comments, in lower case. `scripts` is how many scripts it had, and `asks_for_scripts`: it speaks
+    of JavaScript to browsers without.
     """
 
     url: str
@@ -36,6 +37,8 @@ class Document:
     site: SiteKnowledge
     whole: bool = True
     made_by: str = ""
+    scripts: int = 0
+    asks_for_scripts: bool = False
 
     def __getstate__(self) -> dict[str, object]:
         """All but the tree, which cannot be pickled: a document from another process has none."""
@@ -46,12 +49,15 @@ class Document:
 class Source:
     """A page's text without scripts and the like (dom.cut_scripts); `json_ld` are its JSON-LD scripts, `makers` the
     comments in which tools name themselves, and `unscripted` the markup that it has for browsers without scripts.
+    `scripts` is how many scripts it had; `asks_for_scripts`: it speaks of JavaScript to browsers without.
     """
 
     text: str
     json_ld: tuple[str, ...] = ()
     makers: tuple[str, ...] = ()
     unscripted: str = ""
+    scripts: int = 0
+    asks_for_scripts: bool = False
 
 
 def source_of(html: bytes | str, content_type: str = "") -> Source | None:
@@ -73,7 +79,7 @@ def read_source(cut: dom.Cut, text: str, encoding: str) -> Source:
         tuple(piece.decode(encoding, "replace") for piece in pieces)
         for pieces in (cut.json_ld, cut.makers, cut.unscripted)
     )
-    return Source(text, scripts, makers, "".join(unscripted))
+    return Source(text, scripts, makers, "".join(unscripted), cut.scripts, cut.asks)
 
 
 def read_document(text: str, url: str, site: SiteKnowledge | None = None, whole: bool = True) -> Document | None:
@@ -95,7 +101,8 @@ def lay_out(source: Source, url: str, site: SiteKnowledge | None = None, whole: 
         site or SiteKnowledge(),
         " ".join((head.metas.get("generator", ""), *source.makers)).strip().lower(),
     )
-    return Document(url, head.title, head.metas, head.links, source.json_ld, root, layout, known, whole, made_by)
+    shown = (source.json_ld, root, layout, known, whole, made_by, source.scripts, source.asks_for_scripts)
+    return Document(url, head.title, head.metas, head.links, *shown)
 
 
 def without_scripts(source: Source) -> Source:

@@ -70,8 +70,17 @@ def html_of(run: Sequence[Block]) -> str:
         return html_figure(run)
     if first.kind is BlockKind.CODE:
         return f"<pre><code>\n{escape(first.text)}</code></pre>"
+    if first.kind is BlockKind.POST:
+        return html_post(first)
     tag = f"h{heading_level(first)}" if first.kind is BlockKind.HEADING else "p"
     return f"<{tag}>{html_text(first)}</{tag}>"
+
+
+def html_post(post: Block) -> str:
+    """The line that begins a post: a rule, who, and when."""
+    time = f'<time datetime="{escape(post.time)}">{escape(post.time)}</time>' if post.time else ""
+    said = " · ".join(part for part in (f"<b>{escape(post.text)}</b>" if post.text else "", time) if part)
+    return f"<hr><p>{said}</p>" if said else "<hr>"
 
 
 def html_text(block: Block) -> str:
@@ -147,7 +156,16 @@ def markdown_of(run: Sequence[Block]) -> str:
         return markdown_figure(run)
     if first.kind is BlockKind.CODE:
         return markdown_code(first.text)
+    if first.kind is BlockKind.POST:
+        return markdown_post(first)
     return markdown_heading(first) if first.kind is BlockKind.HEADING else markdown_text(first)
+
+
+def markdown_post(post: Block) -> str:
+    """The line that begins a post: a rule, who, and when."""
+    who = f"**{markdown_escape(post.text)}**" if post.text else ""
+    said = " · ".join(part for part in (who, markdown_escape(post.time)) if part)
+    return f"---\n\n{said}" if said else "---"
 
 
 def markdown_heading(block: Block) -> str:

@@ -1,9 +1,9 @@
 """What kind of page an article is, told by what it is made of: for those whose page says nothing more.
 
-    dated, a text            -> article      news, a post, a report
-    no date of publication   -> reference    a page of an encyclopedia, of a company's site
-    half of it code          -> code         a listing, a page of an API
-    pictures with captions   -> pictures
+dated, a text            -> article      news, a post, a report
+no date of publication   -> reference    a page of an encyclopedia, of a company's site
+half of it code          -> code         a listing, a page of an API
+pictures with captions   -> pictures
 """
 
 from docstore.model import Article, BlockKind, PageType

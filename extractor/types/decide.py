@@ -45,15 +45,16 @@ MIN_SERVICE = 100.0  # size of the text of a service page
 PRICE = re.compile(r"(?:[$€£¥￥]|\b(?:usd|eur|gbp|rmb|cny)\b)\s?\d|\d[\d.,]*\s?(?:€|£|元|円|zł|kr\b|usd\b|eur\b)", re.I)
 CART = re.compile(
     r"add to (?:cart|bag|basket|wish ?list)|buy (?:it )?now|in stock|out of stock|sold out|free shipping|\bsku\b|"
-    r"shipping (?:&|and) returns|加入购物车|立即购买|库存|现货|包邮|商品详情|加入購物車|in den warenkorb|ajouter au panier",
+    r"shipping (?:&|and) returns|加入购物车|立即购买|库存|现货|包邮|商品详情|加入購物車|"
+    r"in den warenkorb|ajouter au panier",
     re.I,
 )
 OFFER = re.compile(
     r"\b(?:get started|contact us|request an? (?:demo|quote|consultation|estimate)|get an? (?:demo|quote|estimate)|"
     r"free (?:trial|quote|consultation|estimate)|book (?:now|an?|your)|schedule an?|talk to (?:sales|us|an expert)|"
     r"start (?:now|free|for free|your)|sign up|our (?:services|clients|customers|pricing|team)|why (?:choose )?us|"
-    r"call (?:us|now|today)|pricing|apply now|enrol?l)\b|联系我们|免费试用|立即咨询|在线咨询|获取报价|服务优势|合作客户|申请试用|"
-    r"解决方案|客户案例|服务流程",
+    r"call (?:us|now|today)|pricing|apply now|enrol?l)\b|联系我们|免费试用|立即咨询|"
+    r"在线咨询|获取报价|服务优势|合作客户|申请试用|解决方案|客户案例|服务流程",
     re.I,
 )
 MIN_OFFERS = 2
@@ -73,7 +74,7 @@ class TypedPage:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What stands on a page outside of its navigation: share of links, headlines, prices, words of a shop, of an offer."""
+    """What stands on a page outside of its navigation: share of links, headlines, prices, words of a shop, of offers."""
 
     share: float
     headlines: int

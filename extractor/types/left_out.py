@@ -19,8 +19,8 @@ NEAR = 3  # lines below a headline in which its teaser stands
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Sizes, in Chinese characters: of the body, of the readable text, of that in the body, of sentences left out, and of
-    links left out outside of navigation.
+    """Sizes, in Chinese characters: of the body, of the readable text, of that in the body, and of sentences and links
+    that were left out (links of navigation apart).
     """
 
     body: float

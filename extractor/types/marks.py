@@ -52,7 +52,9 @@ REFERENCE_WORDS = frozenset(
      "man", "javadoc", "apidocs", "guide", "guides", "userguide", "tutorial", "tutorials", "learn", "support", "glossary",
      "wendang", "shouce", "bangzhu", "devguide", "knowledgebase", "developer", "developers", "specs", "spec")
 )  # fmt: skip
-PRODUCT_WORDS = frozenset(("product", "products", "p", "dp", "pdp", "item", "itm", "listing", "sku", "goods", "shangpin", "app"))
+PRODUCT_WORDS = frozenset(
+    ("product", "products", "p", "dp", "pdp", "item", "itm", "listing", "sku", "goods", "shangpin", "app")
+)
 COLLECTION_WORDS = frozenset(
     ("collection", "collections", "category", "categories", "c", "cat", "shop", "catalog", "browse", "genre", "brands",
      "tag", "tags", "topic", "topics", "list", "directory", "search", "leibie", "fenlei", "market", "plp")

@@ -45,7 +45,9 @@ NO_AUTHOR = re.compile(
     r"top \d.*|只看该作者|楼主|回复|举报|发消息|加好友|关注|点评)$",
     re.I,
 )
-LABELED = re.compile(r"^(?:by|from|posted by|author|asked by|answered by|written by|作者|楼主|发帖人|发表人)\s*[:：]?\s+", re.I)
+LABELED = re.compile(
+    r"^(?:by|from|posted by|author|asked by|answered by|written by|作者|楼主|发帖人|发表人)\s*[:：]?\s+", re.I
+)
 # A day beside these is no day of writing.
 OTHER_DAY = re.compile(
     r"join|register|member since|since\b|edit|modif|updat|last |active|seen|注册|编辑|修改|加入|最后|登录|更新", re.I

@@ -1,8 +1,8 @@
 """Does a body look like a fragment: was much text that can be read left out? The article is kept, and said to be one.
 
-    sentences   many times the body stand outside of it, and it holds a small share of what can be read
-    links       more text stands in links beside it, on a page that does not say that it is an article
-    nothing     the page shows no text at all: the body is what it tells machines
+sentences   many times the body stand outside of it, and it holds a small share of what can be read
+links       more text stands in links beside it, on a page that does not say that it is an article
+nothing     the page shows no text at all: the body is what it tells machines
 """
 
 from docstore.model import Outcome, PageType, Reason

@@ -13,7 +13,7 @@ from docstore.model import Block, BlockKind
 from extractor.list_page import is_headline
 from extractor.methods.anchor import title_place
 from extractor.methods.contract import Body
-from extractor.methods.line_scoring import is_notice_or_label, weigh_all
+from extractor.methods.line_scoring import gain_of, is_notice_or_label, weigh_all
 from extractor.page.document import Document, with_all_lines
 from extractor.page.dom import HEADINGS
 from extractor.page.layout import Layout, Line, render
@@ -29,6 +29,7 @@ MANY = 3  # posts that speak for one by themselves
 ATTRIBUTED, HALF, FEW = 0.75, 0.45, 0.2  # share of posts with an author and a time
 OPENING = 15.0  # gain of a text above the first post, that makes it a post
 MIN_TEXT = 1.0  # size of the text of all posts
+MIN_HELD = 0.2  # of the gain of a page that its posts hold
 HEADED = 0.5  # share of posts that begin with a heading that is a link: then they are entries of a list
 EDITED = re.compile(
     r"^\W*(?:last )?(?:edited|modified|updated)\b.{0,60}$|^\W*(?:click to expand|show more|read more|expand|reply|quote|"
@@ -76,10 +77,12 @@ def find_thread(document: Document, marks: TypeMarks, body: Body | None) -> tupl
     weights = weigh_all(document.layout.lines, document.site.repeated)
     title = title_place(document)
     found = find_posts(document, weights)
-    if found is None or found.attributed < FEW or is_list_of_entries(document.layout, found):
+    if found is None or found.attributed < FEW or found.gain < MIN_HELD * gain_of(weights):
+        return None
+    if is_list_of_entries(document.layout, found):
         return None
     opening = opening_of(document, found, weights, title)
-    points, why = thread_points(marks, found, opening, 0 <= found.first - title <= NEAR)
+    points, why = thread_points(marks, found, opening, title >= 0 and 0 <= found.first - title <= NEAR)
     if points < ENOUGH:
         return None
     posts = cleaned(document.layout, [*opening, *found.posts])
@@ -111,7 +114,10 @@ def thread_points(marks: TypeMarks, found: Posts, opening: Sequence[Post], near:
         (2 * marks.thread_url, "its URL is a thread's"),
         (int(marks.board_url), "its URL is a board's"),
         (-2 * (marks.says_article and not marks.says_thread), "it calls itself an article"),
-        (-1 * (marks.graph == "article" and not marks.says_thread and not marks.says_article), "it is called an article"),
+        (
+            -1 * (marks.graph == "article" and not marks.says_thread and not marks.says_article),
+            "it is called an article",
+        ),
         (-3 * marks.says_product, "it calls itself a product"),
         (own and (3 if len(found.posts) >= MANY and found.attributed >= ATTRIBUTED else 2), "the first has the title"),
         (2 * (found.attributed >= ATTRIBUTED) or int(found.attributed >= HALF), "posts have authors and times"),
@@ -215,4 +221,6 @@ def quotes(lines: Sequence[Line], seen: set[str]) -> bool:
 def around(layout: Layout, places: Sequence[int]) -> int:
     """The innermost element around all of these."""
     start, end = min(layout.spans[one].start for one in places), max(layout.spans[one].end for one in places)
-    return next(one for one in layout.above(places[0]) if layout.spans[one].start <= start and layout.spans[one].end >= end)
+    return next(
+        one for one in layout.above(places[0]) if layout.spans[one].start <= start and layout.spans[one].end >= end
+    )
