@@ -102,6 +102,13 @@ class ArticleExtractor:
             return TypedPage(document, body)
         return typed_page(document, body, lambda found: self.method.published(document, found, latest))
 
+    def kind(self, document: Document, fetched_at: float) -> str:
+        """What kind of page this is and why, for a person."""
+        found = self.result(document, fetched_at)
+        page = self.typed(document, self.method.choose(document), latest_day(fetched_at))
+        kind = found.page_type if isinstance(found, Article) else page.kind or "no page of a kind"
+        return f"{kind}: {page.why or 'by what it is made of'}"
+
     def typed_article(self, page: TypedPage, body: Body, latest: str) -> Article:
         """The article of a page of some kind."""
         article = self.article(page.document, body, latest)

@@ -65,8 +65,6 @@ def kind_reason(
         return ""
     if kind is PageType.COLLECTION and size > settings.list_longest_body and own_paragraph(document):
         return ""
-    if kind is PageType.COLLECTION and size <= settings.list_longest_body:
-        return "a collection without a text of its own"
     return list_reason(document, body, size, settings)
 
 

@@ -74,7 +74,7 @@ class TypedPage:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What stands on a page outside of its navigation: share of links, headlines, prices, words of a shop, of offers."""
+    """What stands on a page outside of its navigation: share of links, headlines, prices, words of shops and offers."""
 
     share: float
     headlines: int
@@ -86,7 +86,7 @@ class Looks:
 def typed_page(document: Document, body: Body | None, published: Callable[[Body], Published]) -> TypedPage:
     """The kind of a page. `body` is what its method took for the text; `published` says when that was published."""
     marks = marks_of(document)
-    found = find_thread(document, marks, body)
+    found = find_thread(document, marks)
     if found is not None:
         read, thread = found
         return TypedPage(read, thread.body(read.layout), PageType.THREAD, thread.why, thread)

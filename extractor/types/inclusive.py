@@ -7,13 +7,13 @@ which the best holds a part. Here the text is every line outside of navigation, 
 import re
 from collections.abc import Sequence
 
+from docstore.model import line_hash
 from extractor.methods.contract import Body
 from extractor.methods.line_scoring import LINK_LINE, SENTENCE, is_notice_or_label, weigh
 from extractor.page.document import Document
 from extractor.page.dom import HEADINGS
 from extractor.page.layout import Layout, Line, Span, render
 from extractor.page.markup_hints import value_of
-from docstore.model import line_hash
 
 MOST = 0.5  # of the page's text: an element that holds more of it is no aside, whatever its name
 MIN_MAIN = 0.5  # of the text outside asides that <main> must hold to be believed

@@ -49,8 +49,9 @@ BOARD_WORDS = frozenset(
 )  # fmt: skip
 REFERENCE_WORDS = frozenset(
     ("docs", "doc", "documentation", "manual", "manuals", "reference", "handbook", "api", "wiki", "help", "kb", "faq",
-     "man", "javadoc", "apidocs", "guide", "guides", "userguide", "tutorial", "tutorials", "learn", "support", "glossary",
-     "wendang", "shouce", "bangzhu", "devguide", "knowledgebase", "developer", "developers", "specs", "spec")
+     "man", "javadoc", "apidocs", "guide", "guides", "userguide", "tutorial", "tutorials", "learn", "support",
+     "glossary", "wendang", "shouce", "bangzhu", "devguide", "knowledgebase", "developer",
+     "developers", "specs", "spec")
 )  # fmt: skip
 PRODUCT_WORDS = frozenset(
     ("product", "products", "p", "dp", "pdp", "item", "itm", "listing", "sku", "goods", "shangpin", "app")

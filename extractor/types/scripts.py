@@ -24,8 +24,9 @@ FRAMEWORK = re.compile(
     r"\bng-version=|\bng-app=|\bdata-reactroot\b|\bdata-server-rendered=|\bdata-v-app\b|\bng-controller="
 )
 ASKS = re.compile(
-    r"(?:enable|activate|turn on|requires?|needs?|without|support)\W.{0,40}java ?script|java ?script.{0,40}(?:is (?:disabled|"
-    r"required|not enabled|off)|enabled|must be|to (?:run|use|view))|(?:启用|开启|打开|允许|支持|啟用|開啟).{0,12}javascript|"
+    r"(?:enable|activate|turn on|requires?|needs?|without|support)\W.{0,40}java ?script|"
+    r"java ?script.{0,40}(?:is (?:disabled|required|not enabled|off)|enabled|must be|to (?:run|use|view))|"
+    r"(?:启用|开启|打开|允许|支持|啟用|開啟).{0,12}javascript|"
     r"javascript.{0,20}(?:被禁用|未启用|已禁用|停用)|(?:aktivier|activer|habilit)\w*.{0,20}javascript",
     re.I,
 )

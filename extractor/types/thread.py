@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-
 from docstore.model import Block, BlockKind
 from extractor.list_page import is_headline
 from extractor.methods.anchor import title_place
@@ -32,8 +31,8 @@ MIN_TEXT = 1.0  # size of the text of all posts
 MIN_HELD = 0.2  # of the gain of a page that its posts hold
 HEADED = 0.5  # share of posts that begin with a heading that is a link: then they are entries of a list
 EDITED = re.compile(
-    r"^\W*(?:last )?(?:edited|modified|updated)\b.{0,60}$|^\W*(?:click to expand|show more|read more|expand|reply|quote|"
-    r"view attachment \d+|本帖最后由.{0,60}编辑)\W*$",
+    r"^\W*(?:last )?(?:edited|modified|updated)\b.{0,60}$|"
+    r"^\W*(?:click to expand|show more|read more|expand|reply|quote|view attachment \d+|本帖最后由.{0,60}编辑)\W*$",
     re.I,
 )
 QUOTED = re.compile(r"(?:said|wrote|posted|writes|asked|写道|说|发表于.{0,30})\s*[:：]?\s*(?:↑)?$", re.I)
@@ -64,15 +63,10 @@ class Thread:
         return tuple(found)
 
 
-def find_thread(document: Document, marks: TypeMarks, body: Body | None) -> tuple[Document, Thread] | None:
-    """The thread that a page is, with the page as it was read for that; None where it is none.
-
-    `body` is what the page's method took for its text.
-    """
+def find_thread(document: Document, marks: TypeMarks) -> tuple[Document, Thread] | None:
+    """The thread that a page is, with the page as it was read for that; None where it is none."""
     if not may_be_thread(document, marks):
         return None
-    if not document.whole:
-        body = None  # its lines are counted in another layout
     document = with_all_lines(document)
     weights = weigh_all(document.layout.lines, document.site.repeated)
     title = title_place(document)
