@@ -18,7 +18,7 @@ from extractor.settings import ExtractSettings
 from extractor.teaser import find_teaser
 from extractor.types.content import type_by_content
 from extractor.types.decide import TypedPage, of_first_post, typed_page
-from extractor.types.scripts import needs_scripts
+from extractor.types.scripts import asks_alone, needs_scripts
 from extractor.types.suspect import suspicion
 
 DAY = 86_400.0
@@ -91,7 +91,7 @@ class ArticleExtractor:
         document, body = page.document, self.enough(page.document, page.body)
         teaser = find_teaser(document, body)
         refusal = refuse(document, body, teaser, self.settings, page.kind)
-        if refusal is not None or body is None:
+        if refusal is not None or body is None or asks_alone(document, body):
             return Reading(needs_scripts(document) or refusal or Outcome(Reason.NO_BODY, "no text found"))
         article = self.typed_article(page, body, latest)
         return Reading(article, teaser=teaser, vouched=is_vouched(document), warning=suspicion(page, body))

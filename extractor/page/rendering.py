@@ -27,14 +27,14 @@ ENTITY = re.compile(r"&(?=#?\w{1,40};)")
 def to_text(blocks: Iterable[Block]) -> str:
     """Plain text, a line for each paragraph, item, row of a table or line of code: the body the blocks were made of.
 
-    Pictures are no text, nor are captions that the body leaves out (level 1).
+    Pictures are no text, nor are captions that the body leaves out (level 1), nor the lines that begin posts.
     """
     return "\n".join(line for block in blocks for line in text_lines(block))
 
 
 def text_lines(block: Block) -> Iterator[str]:
     """The lines of one block."""
-    if block.kind is BlockKind.PICTURE or (block.kind is BlockKind.CAPTION and block.level):
+    if block.kind in (BlockKind.PICTURE, BlockKind.POST) or (block.kind is BlockKind.CAPTION and block.level):
         return
     if block.kind is BlockKind.ROW:
         yield " ".join(cell for cell in block.text.split("\t") if cell)
@@ -77,10 +77,14 @@ def html_of(run: Sequence[Block]) -> str:
 
 
 def html_post(post: Block) -> str:
-    """The line that begins a post: a rule, who, and when."""
-    time = f'<time datetime="{escape(post.time)}">{escape(post.time)}</time>' if post.time else ""
-    said = " · ".join(part for part in (f"<b>{escape(post.text)}</b>" if post.text else "", time) if part)
-    return f"<hr><p>{said}</p>" if said else "<hr>"
+    """The line that begins a post: who, and when."""
+    said = post_line(post)
+    return f"<p>{escape(said)}</p>" if said else ""
+
+
+def post_line(post: Block) -> str:
+    """Who wrote a post, and when, as far as that is known."""
+    return " · ".join(part for part in (post.text, post.time) if part)
 
 
 def html_text(block: Block) -> str:
@@ -162,10 +166,9 @@ def markdown_of(run: Sequence[Block]) -> str:
 
 
 def markdown_post(post: Block) -> str:
-    """The line that begins a post: a rule, who, and when."""
-    who = f"**{markdown_escape(post.text)}**" if post.text else ""
-    said = " · ".join(part for part in (who, markdown_escape(post.time)) if part)
-    return f"---\n\n{said}" if said else "---"
+    """The line that begins a post: who, and when."""
+    said = post_line(post)
+    return markdown_text(Block(BlockKind.PARAGRAPH, said)) if said else ""
 
 
 def markdown_heading(block: Block) -> str:

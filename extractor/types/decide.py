@@ -145,7 +145,8 @@ def kind_by_looks(document: Document, marks: TypeMarks, looks: Looks) -> tuple[P
         return PageType.COLLECTION, f"{looks.headlines} links and {looks.prices} prices"
     if looks.prices and (marks.in_url(PRODUCT_WORDS) or (looks.carts and not is_front)):
         return PageType.PRODUCT, "it shows a price and a cart"
-    if marks.says_service or marks.in_url(SERVICE_WORDS) or is_front or looks.offers >= MIN_OFFERS:
+    offered = marks.says_service or (marks.in_url(SERVICE_WORDS) and not is_front)
+    if (offered or looks.offers >= MIN_OFFERS) and looks.headlines <= 2 * MANY_HEADLINES:
         return PageType.SERVICE, "it says what is offered"
     return None, ""
 

@@ -9,6 +9,7 @@ hardly any text stands on it, it has scripts, and
 import re
 
 from docstore.model import Outcome, Reason
+from extractor.methods.contract import Body
 from extractor.page.document import Document, shown_size
 from extractor.page.layout import Layout
 from extractor.page.markup_hints import value_of
@@ -55,6 +56,11 @@ def empty_root(layout: Layout) -> str:
         if ROOT_ID.fullmatch(name) or ROOT_TAGS.fullmatch(span.facts.tag):
             return name or span.facts.tag
     return ""
+
+
+def asks_alone(document: Document, body: Body) -> bool:
+    """The whole text of a page with scripts asks for JavaScript."""
+    return document.scripts > 0 and shown_size(document.layout) <= SHOWN and ASKS.search(body.text) is not None
 
 
 def needs_scripts(document: Document) -> Outcome | None:
