@@ -21,6 +21,7 @@ from extractor.manual import is_manual
 from extractor.methods.anchor import title_place
 from extractor.methods.contract import Body
 from extractor.page.document import Document, with_all_lines
+from extractor.page.dom import HEADINGS
 from extractor.page.layout import CODE_TAG, Layout, size_of
 from extractor.types.inclusive import apart_lines, inclusive_body
 from extractor.types.left_out import LeftOut, left_out_of
@@ -57,7 +58,8 @@ OFFER = re.compile(
     r"在线咨询|获取报价|服务优势|合作客户|申请试用|解决方案|客户案例|服务流程",
     re.I,
 )
-MIN_OFFERS = 2
+MIN_OFFERS, MANY_SECTIONS = 2, 4
+LINKED = 0.5
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,14 @@ class TypedPage:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What stands on a page outside of its navigation: share of links, headlines, prices, words of shops and offers."""
+    """What stands on a page outside of its navigation: the share of links, and how many of what kinds of things."""
 
     share: float
     headlines: int
     prices: int
     carts: int
     offers: int
+    sections: int
 
 
 def typed_page(document: Document, body: Body | None, published: Callable[[Body], Published]) -> TypedPage:
@@ -146,7 +149,9 @@ def kind_by_looks(document: Document, marks: TypeMarks, looks: Looks) -> tuple[P
     if looks.prices and (marks.in_url(PRODUCT_WORDS) or (looks.carts and not is_front)):
         return PageType.PRODUCT, "it shows a price and a cart"
     offered = marks.says_service or (marks.in_url(SERVICE_WORDS) and not is_front)
-    if (offered or looks.offers >= MIN_OFFERS) and looks.headlines <= 2 * MANY_HEADLINES:
+    if (
+        offered or looks.offers >= MIN_OFFERS or looks.sections >= MANY_SECTIONS
+    ) and looks.headlines <= 2 * MANY_HEADLINES:
         return PageType.SERVICE, "it says what is offered"
     return None, ""
 
@@ -170,6 +175,7 @@ def looks_of(document: Document) -> Looks:
         sum(PRICE.search(text) is not None for text in labels),
         sum(CART.search(text) is not None for text in labels),
         len({text.lower() for text in labels if OFFER.search(text)}),
+        sum(line.tag in HEADINGS[1:4] and line.link_share < LINKED for line in lines),
     )
 
 

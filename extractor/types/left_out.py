@@ -14,6 +14,8 @@ from extractor.page.markup_hints import Hint
 from extractor.types.inclusive import apart_lines, readable_lines
 
 SENTENCE = 15.0  # shortest line that is a sentence
+HINTS = (Hint.HIDDEN, Hint.ASIDE, Hint.AFTER)  # of what is left out for good, unless it is most of the page
+TAGS = ("footer", "nav", "aside")
 NEAR = 3  # lines below a headline in which its teaser stands
 
 
@@ -67,6 +69,6 @@ def hidden_lines(document: Document) -> list[bool]:
     layout = document.layout
     hidden = [False] * len(layout.lines)
     for span in layout.spans:
-        if span.facts.hint in (Hint.HIDDEN, Hint.ASIDE, Hint.AFTER) and 2 * (span.end - span.start) < len(hidden):
+        if span.facts.tag in TAGS or (span.facts.hint in HINTS and 2 * (span.end - span.start) < len(hidden)):
             hidden[span.start : span.end] = [True] * (span.end - span.start)
     return hidden

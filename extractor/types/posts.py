@@ -70,7 +70,7 @@ class Post:
 @dataclass(frozen=True, slots=True)
 class Posts:
     """The posts of a page in order, the name that their texts share, the share of them that have an author and a time,
-    the spans of their texts, the gain of all, and the line at which the first element begins.
+    the spans of their texts, the gain of all, and the lines at which the first element begins and the last ends.
     """
 
     posts: tuple[Post, ...]
@@ -79,6 +79,7 @@ class Posts:
     spans: tuple[int, ...]
     gain: float
     first: int
+    end: int
 
 
 def find_posts(document: Document, weights: Sequence[float]) -> Posts | None:
@@ -181,7 +182,7 @@ def posts_at(
         posts.append(Post(tuple(range(span.start, span.end)), author_in(layout, region, near), time, timed))
         before = outer.end
     told = sum(bool(post.author) + post.timed for post in posts) / (2 * len(posts))
-    return Posts(tuple(posts), name, told, tuple(places), net, layout.spans[around[0]].start)
+    return Posts(tuple(posts), name, told, tuple(places), net, layout.spans[around[0]].start, before)
 
 
 def elements_around(layout: Layout, places: Sequence[int]) -> list[int]:

@@ -28,7 +28,7 @@ MANY = 3  # posts that speak for one by themselves
 ATTRIBUTED, HALF, FEW = 0.75, 0.45, 0.2  # share of posts with an author and a time
 OPENING = 15.0  # gain of a text above the first post, that makes it a post
 MIN_TEXT = 1.0  # size of the text of all posts
-MIN_HELD = 0.2  # of the gain of a page that its posts hold
+MIN_HELD = 0.3  # of the gain between the first post and the last that their texts hold
 HEADED = 0.5  # share of posts that begin with a heading that is a link: then they are entries of a list
 EDITED = re.compile(
     r"^\W*(?:last )?(?:edited|modified|updated)\b.{0,60}$|"
@@ -71,7 +71,7 @@ def find_thread(document: Document, marks: TypeMarks) -> tuple[Document, Thread]
     weights = weigh_all(document.layout.lines, document.site.repeated)
     title = title_place(document)
     found = find_posts(document, weights)
-    if found is None or found.attributed < FEW or found.gain < MIN_HELD * gain_of(weights):
+    if found is None or found.attributed < FEW or found.gain < MIN_HELD * gain_of(weights[found.first : found.end]):
         return None
     if is_list_of_entries(document.layout, found):
         return None
