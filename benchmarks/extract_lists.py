@@ -62,10 +62,10 @@ def known_pages(sets: Sequence[GoldSet]) -> list[KnownPage]:
 
 
 def gold_articles(sets: Sequence[GoldSet]) -> Iterator[KnownPage]:
-    """Every page with a gold body."""
+    """Every article with a gold body; pages of other kinds are told apart by figures of their own."""
     for gold in sets:
         for page in gold.pages:
-            if page.get("body") is not None:
+            if page.get("body") is not None and "type" not in page:
                 yield KnownPage("dev-articles", page.get("url") or "", gold.read(page), "", False)
 
 

@@ -61,10 +61,10 @@ def load_scorer(data: Path) -> ModuleType:
 
 
 def load_sets(data: Path, scorer: ModuleType, names: Sequence[str] = ()) -> list[GoldSet]:
-    """The sets below `data`/extraction, or below `data` itself; only `names`, where any are given."""
-    folder = data / "extraction" if (data / "extraction").is_dir() else data
+    """The sets below `data`/extraction and `data`/page_types, or below `data` itself; only `names`, if given."""
+    folders = [data / name for name in ("extraction", "page_types") if (data / name).is_dir()] or [data]
     found = []
-    for gold in sorted(folder.glob("*/gold.json")):
+    for gold in sorted(path for folder in folders for path in folder.glob("*/gold.json")):
         if names and gold.parent.name not in names:
             continue
         dataset = scorer.Dataset(gold.parent)

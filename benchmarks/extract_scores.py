@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from benchmarks.extract_pages import GoldSet, Run
+from benchmarks.extract_types import type_figures
 from benchmarks.results import Figure
 
 POOLED = {
@@ -12,7 +13,15 @@ POOLED = {
     "en-pooled": ("en-aeb", "en-fundus", "en-wcxb"),
 }
 ALL = "all"
-QUALITY = {"p": "P", "r": "R", "f1": "F1", "title": "title", "title_folded": "title~", "date": "date"}
+QUALITY = {
+    "p": "P",
+    "r": "R",
+    "f1": "F1",
+    "word_f1": "bagF1",
+    "title": "title",
+    "title_folded": "title~",
+    "date": "date",
+}
 SPEED, PEAK, GROWTH, ERRORS = "pages_per_cpu_s", "peak_mb", "growth_mb", "errors"
 GAIN = "two_process_gain"
 Rows = Mapping[str, Sequence[dict[str, Any]]]
@@ -50,6 +59,7 @@ def score(sets: Sequence[GoldSet], rounds: Sequence[Run], scorer: ModuleType) ->
         for metric, key in QUALITY.items():
             if found[key] is not None:
                 yield Figure(group, first.system.name, metric, found[key])
+    yield from type_figures(sets, first, rows, scorer)
     for group, members in [*groups(names), (ALL, names)]:
         pages, peak = sum(len(rows[name]) for name in members), max(first.peak_mb[name] for name in members)
         yield Figure(group, first.system.name, SPEED, pages / sum(seconds[name] for name in members))

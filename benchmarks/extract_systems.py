@@ -16,11 +16,18 @@ BLOCK_TAGS = ("p", "div", "li", "tr", "td", "br", "blockquote", "pre", "h1", "h2
 
 @dataclass(frozen=True)
 class Answer:
-    """What an extractor found: `body` and `title` as text, `date` as text that holds the day; "" for nothing."""
+    """What an extractor found: `body` and `title` as text, `date` as text that holds the day; "" for nothing.
+
+    `author` as it names one; `kind` the kind of page, `list` for one that was refused as a list; `marked`: the body is
+    said to be in doubt.
+    """
 
     body: str = ""
     title: str = ""
     date: str = ""
+    author: str = ""
+    kind: str = ""
+    marked: bool = False
 
 
 Extract = Callable[[Any, str, str], Answer]
@@ -42,8 +49,8 @@ class System:
 
 def plumbline() -> Extract:
     """Ours as it is used: the public function, with its defaults."""
-    extract = import_module("extractor").extract
-    return lambda html, url, language: answer_of(extract(html, url))
+    read = import_module("extractor").ArticleExtractor().read
+    return lambda html, url, language: answer_of(read(html, url))
 
 
 def ours(**settings: object) -> Callable[[], Extract]:
@@ -52,14 +59,18 @@ def ours(**settings: object) -> Callable[[], Extract]:
     def make() -> Extract:
         extractor = import_module("extractor")
         reader = extractor.ArticleExtractor(replace(extractor.ExtractSettings(), **settings))
-        return lambda html, url, language: answer_of(reader.extract(html, url))
+        return lambda html, url, language: answer_of(reader.read(html, url))
 
     return make
 
 
-def answer_of(found: Any) -> Answer:
-    """An Article as an answer; nothing for an Outcome."""
-    return Answer(found.body, found.title, found.published) if hasattr(found, "body") else Answer()
+def answer_of(reading: Any) -> Answer:
+    """An Article as an answer; for an Outcome no more than whether the page is a list."""
+    found = reading.result
+    if not hasattr(found, "body"):
+        return Answer(kind="list" if found.reason == "list_page" else "")
+    marked = reading.warning is not None
+    return Answer(found.body, found.title, found.published, found.author, str(found.page_type), marked)
 
 
 def trafilatura() -> Extract:
@@ -68,7 +79,7 @@ def trafilatura() -> Extract:
 
     def run(html: str, url: str, language: str) -> Answer:
         found = bare_extraction(html, url=url or None, include_comments=False, with_metadata=True)
-        return Answer(found.text or "", found.title or "", found.date or "") if found else Answer()
+        return Answer(found.text or "", found.title or "", found.date or "", found.author or "") if found else Answer()
 
     return run
 

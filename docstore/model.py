@@ -196,12 +196,16 @@ class Block:
 
 
 class PageType(StrEnum):
-    """What kind of page an article is (`indexer/page_type.py`)."""
+    """What kind of page an article is, as the extractor decides it (`extractor/types/decide.py`)."""
 
     ARTICLE = "article"
-    REFERENCE = "reference"
-    CODE = "code"
-    PICTURES = "pictures"
+    THREAD = "thread"  # posts of several people: a board, questions and answers, an issue
+    REFERENCE = "reference"  # a page of a manual, an encyclopedia, a page without a day
+    CODE = "code"  # half of it code
+    PRODUCT = "product"  # one thing that is sold
+    SERVICE = "service"  # what somebody offers to do
+    COLLECTION = "collection"  # many things, with a text of its own about them
+    PICTURES = "pictures"  # pictures with captions
     DOCUMENT = "document"  # a file: PDF, Word, slides, a table ...
 
 
@@ -292,13 +296,15 @@ class Teaser:
 class Reading:
     """What the extractor made of a page, what its site can learn from it, and whose text its text may be.
 
-    `vouched`: the page itself says that it is an article, by more than that there is text on it.
+    `vouched`: the page itself says that it is an article, by more than that there is text on it. `warning` is recorded
+    beside an article that is kept, in place of its good end: what the article may lack.
     """
 
     result: Article | Outcome
     learned: PageTraits = field(default_factory=PageTraits)
     teaser: Teaser | None = None
     vouched: bool = True
+    warning: Outcome | None = None
 
 
 @dataclass(frozen=True)

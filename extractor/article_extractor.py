@@ -16,6 +16,10 @@ from extractor.page.structured_body import structured_body
 from extractor.rejection import body_size, refuse
 from extractor.settings import ExtractSettings
 from extractor.teaser import find_teaser
+from extractor.types.content import type_by_content
+from extractor.types.decide import TypedPage, of_first_post, typed_page
+from extractor.types.scripts import asks_alone, needs_scripts
+from extractor.types.suspect import suspicion
 
 DAY = 86_400.0
 END_OF_TIME = "2099-12-31"
@@ -80,13 +84,37 @@ class ArticleExtractor:
         if not document.whole and (body is None or not body.sure):
             document = with_all_lines(document)
             body = self.method.choose(document)
-        body = self.enough(document, body)
+        latest = latest_day(fetched_at)
+        page = self.typed(document, body, latest)
+        if page.thread is not None and page.body is not None:
+            return Reading(self.typed_article(page, page.body, latest))
+        document, body = page.document, self.enough(page.document, page.body)
         teaser = find_teaser(document, body)
-        refusal = refuse(document, body, teaser, self.settings)
-        if refusal is not None or body is None:
-            return Reading(refusal or Outcome(Reason.NO_BODY, "no text found"))
-        article = self.article(document, body, latest_day(fetched_at))
-        return Reading(article, teaser=teaser, vouched=is_vouched(document))
+        refusal = refuse(document, body, teaser, self.settings, page.kind)
+        if refusal is not None or body is None or asks_alone(document, body):
+            return Reading(needs_scripts(document) or refusal or Outcome(Reason.NO_BODY, "no text found"))
+        article = self.typed_article(page, body, latest)
+        return Reading(article, teaser=teaser, vouched=is_vouched(document), warning=suspicion(page, body))
+
+    def typed(self, document: Document, body: Body | None, latest: str) -> TypedPage:
+        """The page with its kind, if the method asks for that."""
+        if not self.method.reads_stated:
+            return TypedPage(document, body)
+        return typed_page(document, body, lambda found: self.method.published(document, found, latest))
+
+    def kind(self, document: Document, fetched_at: float) -> str:
+        """What kind of page this is and why, for a person."""
+        found = self.result(document, fetched_at)
+        page = self.typed(document, self.method.choose(document), latest_day(fetched_at))
+        kind = found.page_type if isinstance(found, Article) else page.kind or "no page of a kind"
+        return f"{kind}: {page.why or 'by what it is made of'}"
+
+    def typed_article(self, page: TypedPage, body: Body, latest: str) -> Article:
+        """The article of a page of some kind."""
+        article = self.article(page.document, body, latest)
+        if page.thread is not None:
+            article = of_first_post(replace(article, blocks=page.thread.blocks(page.document)), page.thread, latest)
+        return replace(article, page_type=page.kind or type_by_content(article))
 
     def enough(self, document: Document, body: Body | None) -> Body | None:
         """A body, or where that is too little, the one that the page states, if the method reads those."""

@@ -2,7 +2,7 @@
 
 import re
 
-from docstore.model import Outcome, Reason, Teaser, line_hash
+from docstore.model import Outcome, PageType, Reason, Teaser, line_hash
 from extractor.fields.persons import bare
 from extractor.list_page import TEASER, list_reason, teaser_reason
 from extractor.manual import is_index_file, no_text_reason
@@ -11,15 +11,26 @@ from extractor.page.document import Document
 from extractor.page.layout import Layout, size_of
 from extractor.page.phrases import is_copyright
 from extractor.settings import ExtractSettings
+from extractor.types.own_text import own_paragraph
 
 CHARACTERS = 7  # a text of so many has the size of a Chinese character at least: three of them are letters
 LONGEST_TRAIL = 200  # characters
 ARROW = re.compile("[>＞»›→]+")
+ONE_THING = (PageType.PRODUCT, PageType.SERVICE, PageType.REFERENCE)
 BEGINNING = 10_000  # characters of a body in which words are looked for
 
 
-def refuse(document: Document, body: Body | None, teaser: Teaser | None, settings: ExtractSettings) -> Outcome | None:
-    """Why a page has no article, or None where `body` is one. Every refusal says what was seen."""
+def refuse(
+    document: Document,
+    body: Body | None,
+    teaser: Teaser | None,
+    settings: ExtractSettings,
+    kind: PageType | None = None,
+) -> Outcome | None:
+    """Why a page has no article, or None where `body` is one. Every refusal says what was seen.
+
+    `kind` is what the page was found to be, None where nothing but its text says so.
+    """
     size = body_size(body, settings)
     if body is not None and size <= settings.copyright_longest and is_notice(body.text):
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
@@ -29,7 +40,7 @@ def refuse(document: Document, body: Body | None, teaser: Teaser | None, setting
         return Outcome(Reason.NO_BODY, f"a breadcrumb trail alone: {body.text[:40]}")
     if body is not None and body.lines and (why := no_text_reason(document, body.lines, body.title)):
         return Outcome(Reason.NO_BODY, why)
-    if why := list_reason(document, body, size, settings) or teaser_reason(document, body, teaser):
+    if why := kind_reason(document, body, size, settings, kind) or teaser_reason(document, body, teaser):
         return Outcome(Reason.LIST_PAGE, why)
     if body is not None and size >= settings.shortest_body:
         return None if has_words(body.text) else Outcome(Reason.NO_BODY, f"no words, but {body.text[:40]}")
@@ -41,6 +52,20 @@ def refuse(document: Document, body: Body | None, teaser: Teaser | None, setting
     return Outcome(
         Reason.NO_BODY, own + (" beside what many pages of the site show" if shows_template(document) else "")
     )
+
+
+def kind_reason(
+    document: Document, body: Body | None, size: float, settings: ExtractSettings, kind: PageType | None
+) -> str:
+    """Why a page of some kind is a list, or "". What makes a list of articles does not make one of a product's page, of
+    a service's, of a manual's: they have links to read more, and headlines over short texts. A collection is a list,
+    unless it has a paragraph of its own.
+    """
+    if kind in ONE_THING and size > settings.list_longest_body:
+        return ""
+    if kind is PageType.COLLECTION and size > settings.list_longest_body and own_paragraph(document):
+        return ""
+    return list_reason(document, body, size, settings)
 
 
 def has_words(text: str) -> bool:

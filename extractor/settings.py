@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-EXTRACTOR_VERSION = 4
+EXTRACTOR_VERSION = 5
 """Raise it when the extractor makes something else of a page: every kept page is then extracted once more."""
 
 METHOD_NAMES = ("blocks", "two_pass", "tag_path_ratio")

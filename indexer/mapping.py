@@ -81,7 +81,7 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.SOURCE: indexable(article.source)[:LONGEST_NAME],
         fields.HEADINGS: headings(article),
         fields.SPELLING: spelt(f"{article.title}\n{article.body}"[:LONGEST_BODY]),
-        fields.PAGE_TYPE: page_type(article),
+        fields.PAGE_TYPE: article.page_type or page_type(article),
         fields.FORMAT: article.format,
         fields.PAGE_STARTS: packed(page_starts(indexable(article.body)[:LONGEST_BODY], article.blocks)),
         fields.PICTURE: article.picture if len(article.picture) <= MAX_URL else "",

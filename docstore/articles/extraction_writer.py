@@ -5,7 +5,7 @@ Extraction -> ties, what the site can learn              docstore/grouping/page_
            -> articles, parts, bands, outcomes, changes   here and docstore/grouping/near_duplicates.py
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,12 +20,16 @@ from docstore.grouping.page_graph import OwnArticle, renew_ties
 from docstore.grouping.resolve import PageRole, resolve
 from docstore.grouping.site_templates import learn
 from docstore.grouping.url_patterns import ListEvidence, Sibling, sibling_of
-from docstore.model import Article, Kind, Outcome, PageTraits, Reason, Stage, Teaser, WarcPointer
+from docstore.model import Article, Kind, Outcome, PageTraits, PageType, Reason, Stage, Teaser, WarcPointer
 from docstore.tables import articles, outcomes, parts, urls
 
 # Pages whose worth lies in their links: the crawl asks them again in every run.
-HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY})
-ARTICLE_REASONS = frozenset({Reason.EXTRACTED, Reason.SAME_ARTICLE, Reason.CONTINUATION, Reason.DOUBLE})
+HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY, Reason.NEEDS_SCRIPTS})
+ARTICLE_REASONS = frozenset(
+    {Reason.EXTRACTED, Reason.SAME_ARTICLE, Reason.CONTINUATION, Reason.DOUBLE, Reason.SUSPECT_BODY}
+)
+KEPT_REASONS = frozenset({Reason.EXTRACTED, Reason.SAME_ARTICLE})  # a warning takes their place
+NOTHING_ELSE: Mapping[int, Reason] = {}
 RENEWED = tuple(c.name for c in articles.columns if not c.primary_key and c.name not in ("duplicate_of", "series"))
 
 
@@ -51,7 +55,7 @@ class PendingPage:
 class Extraction:
     """What extraction made of one page: an article, or an outcome that says why there is none; and what it teaches.
 
-    `teaser` and `vouched`: see `docstore.model.Reading`.
+    `teaser`, `vouched` and `warning`: see `docstore.model.Reading`.
     """
 
     page: PendingPage
@@ -59,6 +63,7 @@ class Extraction:
     learned: PageTraits = field(default_factory=PageTraits)
     teaser: Teaser | None = None
     vouched: bool = True
+    warning: Outcome | None = None
 
 
 @dataclass(frozen=True)
@@ -83,11 +88,14 @@ class ExtractionWriter:
         }
         ends = self.keep({e.page.url_id: own_of(e) for e in read}, siblings)
         ends |= {e.page.url_id: e.result for e in extractions if isinstance(e.result, Outcome)}
+        ends |= warnings_of(read, ends)
         inputs = inputs_of(self.connection, list(ends)) | {e.page.url_id: e.page.digest for e in read}
         for url_id in lost:  # the old article is better than none; the page waits on
             ask_again(self.connection, url_id)
             inputs[url_id] = ""
-        self.write(ends, inputs, frozenset(e.page.url_id for e in extractions if e.page.is_document))
+        told = dict.fromkeys(collections_in(read), Reason.LIST_PAGE)  # their links are worth as much as a list's
+        told |= {e.page.url_id: Reason.EXTRACTED for e in extractions if e.page.is_document}  # they have no links
+        self.write(ends, inputs, told)
         order = dict.fromkeys([*(e.page.url_id for e in extractions), *sorted(ends)])
         return [ends[url_id].reason for url_id in order]
 
@@ -98,11 +106,11 @@ class ExtractionWriter:
         return [outcome.reason for outcome in settled.values()]
 
     def write(
-        self, ends: Mapping[int, Outcome], inputs: Mapping[int, str], documents: frozenset[int] = frozenset()
+        self, ends: Mapping[int, Outcome], inputs: Mapping[int, str], told: Mapping[int, Reason] = NOTHING_ELSE
     ) -> None:
-        """Keep outcomes, and tell the crawl what the pages are. `documents` have no links: none of them is a hub."""
+        """Keep outcomes, and tell the crawl what the pages are: by their outcome, or by `told`, where that differs."""
         for url_id, outcome in ends.items():
-            set_kind(self.connection, url_id, Reason.EXTRACTED if url_id in documents else outcome.reason)
+            set_kind(self.connection, url_id, told.get(url_id, outcome.reason))
         rows = [
             OutcomeRow(url_id, Stage.EXTRACT, outcome, self.now, inputs.get(url_id, ""))
             for url_id, outcome in ends.items()
@@ -149,8 +157,9 @@ class ExtractionWriter:
             version = number(self.connection, TEXT_VERSION) + 1
             write_number(self.database, self.connection, TEXT_VERSION, version)
         changed = [row["url_id"] for row in rows if differs(row, before.get(row["url_id"]), "digest", "signature")]
+        typed = [row["url_id"] for row in rows if differs(row, before.get(row["url_id"]), "page_type")]
         moved = regroup(self.connection, self.database, changed, gone, self.grouping)
-        write_changes(self.connection, Op.UPSERT, dict.fromkeys([*texts, *moved]), self.now)
+        write_changes(self.connection, Op.UPSERT, dict.fromkeys([*texts, *typed, *moved]), self.now)
 
 
 def is_lost(extraction: Extraction) -> bool:
@@ -164,6 +173,25 @@ def own_of(extraction: Extraction) -> OwnArticle | None:
     if not isinstance(result, Article):
         return None
     return OwnArticle(page.url_id, page.url, page.host, result, extraction.teaser)
+
+
+def warnings_of(extractions: Iterable[Extraction], ends: Mapping[int, Outcome]) -> dict[int, Outcome]:
+    """What is recorded in place of the good end of a page whose article is kept with a warning: url_id -> outcome."""
+    found = {}
+    for one in extractions:
+        end = ends.get(one.page.url_id)
+        if one.warning is not None and end is not None and end.reason in KEPT_REASONS:
+            found[one.page.url_id] = one.warning
+    return found
+
+
+def collections_in(extractions: Iterable[Extraction]) -> frozenset[int]:
+    """The pages whose article is a collection: they lead to others as a list does."""
+    return frozenset(
+        one.page.url_id
+        for one in extractions
+        if isinstance(one.result, Article) and one.result.page_type == PageType.COLLECTION
+    )
 
 
 def seen_in(extraction: Extraction) -> ListEvidence | None:
@@ -206,7 +234,7 @@ def is_news(end: Outcome, known: Row[Any] | None) -> bool:
 
 def rows_of(connection: Connection, url_ids: Iterable[int]) -> dict[int, Row[Any]]:
     """What of the articles that were kept before is compared with the new ones: url_id -> row."""
-    columns = [articles.c[name] for name in ("url_id", "doc_id", "digest", "signature", "extracted_at")]
+    columns = [articles.c[name] for name in ("url_id", "doc_id", "digest", "signature", "page_type", "extracted_at")]
     query = select(*columns).where(articles.c.url_id.in_(set(url_ids)))
     return {row.url_id: row for row in connection.execute(query)}
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import Connection, case, func, or_, select
 
 from docstore.database import Database
 from docstore.frontier.order import HostBacklog, backlog
@@ -29,7 +29,8 @@ class Freshness:
 
 @dataclass(frozen=True)
 class SiteTotals:
-    """One host: its URLs, those that are due, articles, and how the last visit to each of its pages ended.
+    """One host: its URLs, those that are due, articles, how the last visit to each of its pages ended, and how many
+    pages were read in part (`suspect_body`) or need their scripts (`needs_scripts`).
 
     `example` is one of its URLs, `last_visit` epoch seconds or None.
     """
@@ -105,7 +106,7 @@ class StatusTable:
         counted = select(urls.c.host, func.count()).join(articles, articles.c.url_id == urls.c.url_id)
         with self._database.read() as connection:
             with_articles = {row.host: int(row[1]) for row in connection.execute(counted.group_by(urls.c.host))}
-            ends = crawl_outcomes(connection)
+            ends = outcomes_by_host(connection)
             return [
                 SiteTotals(host, example, count, due, with_articles.get(host, 0), visit, ends.get(host, {}))
                 for host, example, count, due, visit in connection.execute(hosts)
@@ -129,12 +130,16 @@ class StatusTable:
             return url_report(connection, url)
 
 
-def crawl_outcomes(connection: Connection) -> dict[str, dict[Reason, int]]:
-    """Host -> how the last visits to its pages ended."""
+# Of extraction: what an operator can do something about, site by site.
+TELLING = (Reason.SUSPECT_BODY, Reason.NEEDS_SCRIPTS)
+
+
+def outcomes_by_host(connection: Connection) -> dict[str, dict[Reason, int]]:
+    """Host -> how the last visits to its pages ended, and how many of them were read in part or need scripts."""
     query = (
         select(urls.c.host, outcomes.c.reason, func.count())
         .join(outcomes, outcomes.c.url_id == urls.c.url_id)
-        .where(outcomes.c.stage == Stage.CRAWL)
+        .where(or_(outcomes.c.stage == Stage.CRAWL, outcomes.c.reason.in_(TELLING)))
         .group_by(urls.c.host, outcomes.c.reason)
     )
     found: dict[str, dict[Reason, int]] = {}

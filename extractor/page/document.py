@@ -1,5 +1,6 @@
 """A page as the decisions see it: what its head says, its cleaned tree, and its lines of text."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -7,9 +8,11 @@ from lxml.etree import _Element as Element
 
 from docstore.model import SiteKnowledge
 from extractor.page import dom
-from extractor.page.layout import Layout
+from extractor.page.layout import Layout, size_of
 from extractor.page.lines import read_lines
 from text.decoding.encoding import decode, is_ascii_based
+
+TAG = re.compile("<[^<>]{0,2000}>")
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,8 @@ class Document:
     `links` the rel of a link element to its href, the first of a name winning; `json_ld` are the page's JSON-LD
     scripts as text; `root` is the cleaned tree (dom.clean) and `layout` its lines; `site` is what is known of its site.
     `whole`: nothing was left out of the layout. `made_by` is what the page says of the tools that made it, in its meta
-    "generator" or in comments, in lower case.
+    "generator" or in comments, in lower case. `scripts` is how many scripts it had, and `asks_for_scripts`: it speaks
+    of JavaScript to browsers without.
     """
 
     url: str
@@ -33,6 +37,8 @@ class Document:
     site: SiteKnowledge
     whole: bool = True
     made_by: str = ""
+    scripts: int = 0
+    asks_for_scripts: bool = False
 
     def __getstate__(self) -> dict[str, object]:
         """All but the tree, which cannot be pickled: a document from another process has none."""
@@ -41,13 +47,17 @@ class Document:
 
 @dataclass(frozen=True)
 class Source:
-    """A page's text without scripts and the like (dom.cut_scripts); `json_ld` are its JSON-LD scripts and `makers` the
-    comments in which tools name themselves.
+    """A page's text without scripts and the like (dom.cut_scripts); `json_ld` are its JSON-LD scripts, `makers` the
+    comments in which tools name themselves, and `unscripted` the markup that it has for browsers without scripts.
+    `scripts` is how many scripts it had; `asks_for_scripts`: it speaks of JavaScript to browsers without.
     """
 
     text: str
     json_ld: tuple[str, ...] = ()
     makers: tuple[str, ...] = ()
+    unscripted: str = ""
+    scripts: int = 0
+    asks_for_scripts: bool = False
 
 
 def source_of(html: bytes | str, content_type: str = "") -> Source | None:
@@ -65,8 +75,11 @@ def source_of(html: bytes | str, content_type: str = "") -> Source | None:
 
 def read_source(cut: dom.Cut, text: str, encoding: str) -> Source:
     """What was cut, as text."""
-    scripts, makers = ([piece.decode(encoding, "replace") for piece in pieces] for pieces in (cut.json_ld, cut.makers))
-    return Source(text, tuple(scripts), tuple(makers))
+    scripts, makers, unscripted = (
+        tuple(piece.decode(encoding, "replace") for piece in pieces)
+        for pieces in (cut.json_ld, cut.makers, cut.unscripted)
+    )
+    return Source(text, scripts, makers, "".join(unscripted), cut.scripts, cut.asks)
 
 
 def read_document(text: str, url: str, site: SiteKnowledge | None = None, whole: bool = True) -> Document | None:
@@ -82,11 +95,26 @@ def lay_out(source: Source, url: str, site: SiteKnowledge | None = None, whole: 
         return None
     dom.clean(root)
     layout, head = read_lines(dom.markup_of(root), whole)
+    if source.unscripted and shown_size(layout) < size_of(TAG.sub("", source.unscripted)):
+        return lay_out(without_scripts(source), url, site, whole)
     known, made_by = (
         site or SiteKnowledge(),
         " ".join((head.metas.get("generator", ""), *source.makers)).strip().lower(),
     )
-    return Document(url, head.title, head.metas, head.links, source.json_ld, root, layout, known, whole, made_by)
+    shown = (source.json_ld, root, layout, known, whole, made_by, source.scripts, source.asks_for_scripts)
+    return Document(url, head.title, head.metas, head.links, *shown)
+
+
+def without_scripts(source: Source) -> Source:
+    """The page as a browser without scripts shows it; nothing is read behind the end of its body."""
+    end = source.text.lower().rfind("</body")
+    end = end if end >= 0 else len(source.text)
+    return replace(source, text=source.text[:end] + source.unscripted + source.text[end:], unscripted="")
+
+
+def shown_size(layout: Layout) -> float:
+    """How much text outside links the lines of a page hold, in Chinese characters."""
+    return sum(max(0.0, line.size - line.link_size) for line in layout.lines)
 
 
 def with_all_lines(document: Document) -> Document:

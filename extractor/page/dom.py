@@ -21,6 +21,10 @@ MAKER = re.compile(
 MAX_MAKER, MAX_MAKERS = 200, 3  # bytes of such a comment, and comments
 LONGEST_TAG = 2_000  # bytes of a start tag that are looked at
 LONGEST_JSON = 400_000
+# What stands in <noscript> is the page itself where it is long and has paragraphs: boards give their threads so.
+MIN_UNSCRIPTED, MAX_UNSCRIPTED = 1_000, 2_000_000  # bytes of one, and of all
+SPEAKS_OF_SCRIPTS = re.compile(rb"java ?script")
+PARAGRAPHS = re.compile(rb"<(?:p|article|h[1-6]|li)[\s>]")
 # The paper's list (WD-F3; `br` is passed over by all walks instead), and today's elements that hold no reading text.
 DEAD_TAGS = (
     "script", "noscript", "style", "iframe", "template", "svg", "canvas", "embed", "applet", "frameset", "noframes",
@@ -38,13 +42,17 @@ PROLOGUE = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
 
 @dataclass(frozen=True)
 class Cut:
-    """A page without what is never read (CUT_START); `json_ld` are its JSON-LD scripts and `makers` the comments in
-    which tools name themselves. All in the page's encoding.
+    """A page without what is never read (CUT_START); `json_ld` are its JSON-LD scripts, `makers` the comments in which
+    tools name themselves, and `unscripted` what long texts it has for browsers without scripts. All in the page's
+    encoding. `scripts` is how many scripts there are, and `asks`: a short <noscript> speaks of JavaScript.
     """
 
     data: bytes
     json_ld: tuple[bytes, ...] = ()
     makers: tuple[bytes, ...] = ()
+    unscripted: tuple[bytes, ...] = ()
+    scripts: int = 0
+    asks: bool = False
 
 
 def cut_scripts(raw: bytes) -> Cut:
@@ -57,16 +65,27 @@ def cut_scripts(raw: bytes) -> Cut:
     kept: list[bytes] = []
     json_ld: list[bytes] = []
     makers: list[bytes] = []
-    at = 0
+    unscripted: list[bytes] = []
+    at, scripts, asks = 0, 0, False
     for start, end, behind in cuts(low):
         if low.startswith(b"<script", start):
+            scripts += 1
             json_ld += linked_data(raw, low, start, end)
         elif end - start < MAX_MAKER and len(makers) < MAX_MAKERS and MAKER.search(low, start, end):
             makers.append(raw[start + 4 : end])
+        elif low.startswith(b"<noscript", start):
+            if end - start >= MIN_UNSCRIPTED and PARAGRAPHS.search(low, start, end):
+                unscripted.append(raw[low.find(b">", start) + 1 : end])
+            asks = asks or SPEAKS_OF_SCRIPTS.search(low, start, min(end, start + MIN_UNSCRIPTED)) is not None
         kept.append(raw[at:start])
         at = behind
     kept.append(raw[at:])
-    return Cut(b"".join(kept), tuple(json_ld), tuple(makers))
+    return Cut(b"".join(kept), tuple(json_ld), tuple(makers), bounded(unscripted), scripts, asks)
+
+
+def bounded(pieces: list[bytes]) -> tuple[bytes, ...]:
+    """The pieces as far as all together are not too long."""
+    return tuple(pieces) if sum(map(len, pieces)) <= MAX_UNSCRIPTED else ()
 
 
 def cuts(low: bytes) -> Iterator[tuple[int, int, int]]:

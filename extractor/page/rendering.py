@@ -27,14 +27,14 @@ ENTITY = re.compile(r"&(?=#?\w{1,40};)")
 def to_text(blocks: Iterable[Block]) -> str:
     """Plain text, a line for each paragraph, item, row of a table or line of code: the body the blocks were made of.
 
-    Pictures are no text, nor are captions that the body leaves out (level 1).
+    Pictures are no text, nor are captions that the body leaves out (level 1), nor the lines that begin posts.
     """
     return "\n".join(line for block in blocks for line in text_lines(block))
 
 
 def text_lines(block: Block) -> Iterator[str]:
     """The lines of one block."""
-    if block.kind is BlockKind.PICTURE or (block.kind is BlockKind.CAPTION and block.level):
+    if block.kind in (BlockKind.PICTURE, BlockKind.POST) or (block.kind is BlockKind.CAPTION and block.level):
         return
     if block.kind is BlockKind.ROW:
         yield " ".join(cell for cell in block.text.split("\t") if cell)
@@ -70,8 +70,21 @@ def html_of(run: Sequence[Block]) -> str:
         return html_figure(run)
     if first.kind is BlockKind.CODE:
         return f"<pre><code>\n{escape(first.text)}</code></pre>"
+    if first.kind is BlockKind.POST:
+        return html_post(first)
     tag = f"h{heading_level(first)}" if first.kind is BlockKind.HEADING else "p"
     return f"<{tag}>{html_text(first)}</{tag}>"
+
+
+def html_post(post: Block) -> str:
+    """The line that begins a post: who, and when."""
+    said = post_line(post)
+    return f"<p>{escape(said)}</p>" if said else ""
+
+
+def post_line(post: Block) -> str:
+    """Who wrote a post, and when, as far as that is known."""
+    return " · ".join(part for part in (post.text, post.time) if part)
 
 
 def html_text(block: Block) -> str:
@@ -147,7 +160,15 @@ def markdown_of(run: Sequence[Block]) -> str:
         return markdown_figure(run)
     if first.kind is BlockKind.CODE:
         return markdown_code(first.text)
+    if first.kind is BlockKind.POST:
+        return markdown_post(first)
     return markdown_heading(first) if first.kind is BlockKind.HEADING else markdown_text(first)
+
+
+def markdown_post(post: Block) -> str:
+    """The line that begins a post: who, and when."""
+    said = post_line(post)
+    return markdown_text(Block(BlockKind.PARAGRAPH, said)) if said else ""
 
 
 def markdown_heading(block: Block) -> str:

@@ -29,7 +29,7 @@ MIN_WORDS = 4  # of a sentence, one of which is a small word of English
 MANY_WORDS = 8  # of a sentence with an end, in a language whose small words are not known
 CHUNKS_KNOWN = 100_000  # remembered: most of a text are few words over and over
 
-_NO_TEXT = frozenset({BlockKind.CODE, BlockKind.PICTURE})
+_NO_TEXT = frozenset({BlockKind.CODE, BlockKind.PICTURE, BlockKind.POST})
 _LINE_END = re.compile(r"[\n\t]")  # the cells of a row stand between tabs
 _CHUNK = re.compile(rf"([^\s{DENSE}]+)")
 _TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*)?>")

@@ -9,6 +9,7 @@ import click
 
 from crawler.schedule.forecast import Paces, foretold, longest
 from docstore.formats import HTML
+from docstore.model import Reason
 from docstore.reports.runs import RunState
 from pipeline.cli.console import say_or_json
 from pipeline.cli.grammar import Verb
@@ -102,6 +103,13 @@ def runs_text(one: Mapping[str, Any]) -> str:
     return first if every in (new, None) else f"{first}, {every} for all"
 
 
+# Behind a count: what an operator can do about it.
+HINTS: dict[str, str] = {
+    Reason.NEEDS_SCRIPTS: "  (name their sites in crawl.rendered: a browser shows such pages before they are read)",
+    Reason.SUSPECT_BODY: "  (kept, but much of the page was left out: plumb explain URL says what)",
+}
+
+
 def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """`status` for a person."""
     yield from crawl_lines(answer["crawl"])
@@ -113,7 +121,7 @@ def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     yield "terms     " + ", ".join(f"{kind} {count}" for kind, count in answer["terms"].items())
     for stage, counts in answer["outcomes"].items():
         yield f"{stage}:"
-        yield from (f"  {count:>8}  {reason}" for reason, count in counts.items())
+        yield from (f"  {count:>8}  {reason}{HINTS.get(reason, '')}" for reason, count in counts.items())
     if answer["failed_since"]:
         yield f"runs have not succeeded since {answer['failed_since'][:19]}"
     yield f"last good run {(answer['last_good_run'] or 'never')[:19]}"

@@ -33,7 +33,9 @@ LONGEST_MARKED = 300  # characters of a line that may show title, date or author
 
 @dataclass(frozen=True)
 class Explained:
-    """A page, what the extractor made of it, and how it chose. `marks` say what a line shows: title, date, author."""
+    """A page, what the extractor made of it, and how it chose. `marks` say what a line shows: title, date, author;
+    `kind` says what kind of page it is and why, `warning` what the article may lack.
+    """
 
     page: SourcePage
     method: str
@@ -42,6 +44,8 @@ class Explained:
     explanation: Explanation
     result: Article | Outcome
     marks: Mapping[int, tuple[str, ...]]
+    kind: str = ""
+    warning: Outcome | None = None
 
     @property
     def summary(self) -> str:
@@ -50,7 +54,8 @@ class Explained:
         told = f"{kept} of {len(self.explanation.verdicts)} lines kept by {self.method}, {self.encoding}"
         if isinstance(self.result, Outcome):
             return f"no article: {self.result.reason}: {self.result.detail} ({told})"
-        return f"an article of {len(self.result.body)} characters ({told})"
+        doubt = f"; {self.warning.reason}: {self.warning.detail}" if self.warning else ""
+        return f"an article of {len(self.result.body)} characters ({told}); {self.kind}{doubt}"
 
 
 def explain_page(page: SourcePage, settings: ExtractSettings) -> Explained:
@@ -62,11 +67,13 @@ def explain_page(page: SourcePage, settings: ExtractSettings) -> Explained:
     document = extractor.document(page.html, page.url, page.content_type, page.site)
     if isinstance(document, Outcome):
         raise no_page(page.name, document)
-    result = extractor.result(document, page.fetched_at)
+    reading = extractor.reading(document, page.fetched_at)
+    result = reading.result
     explanation = with_tag_blocks(document, extractor.method.explain(document))
     marks = marks_of(document.layout, result, explanation.chosen) if isinstance(result, Article) else {}
     encoding = decoded.encoding if decoded is not None else ""
-    return Explained(page, settings.method, encoding, document, explanation, result, marks)
+    kind = extractor.kind(document, page.fetched_at)
+    return Explained(page, settings.method, encoding, document, explanation, result, marks, kind, reading.warning)
 
 
 # -- what a line shows

@@ -108,7 +108,7 @@ def extraction_of(job: PageJob, settings: ExtractSettings, process: WorkerProces
         reading = process.call(read_page, job.data, page.url, page.content_type, page.fetched_at, job.site, settings)
     except WorkerError as error:
         reading = Reading(outcome_of(error, page.url, job.page.is_document))
-    return Extraction(page, reading.result, reading.learned, reading.teaser, reading.vouched)
+    return Extraction(page, reading.result, reading.learned, reading.teaser, reading.vouched, reading.warning)
 
 
 def outcome_of(error: WorkerError, url: str, is_document: bool = False) -> Outcome:

@@ -44,6 +44,7 @@ def test_a_chinese_article() -> None:
         language="zh",
         method="blocks",
         blocks=(Block(BlockKind.PARAGRAPH, SENTENCE),) * 3,
+        page_type="article",
     )
 
 

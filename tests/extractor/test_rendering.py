@@ -219,5 +219,6 @@ def test_json_has_every_field() -> None:
     assert made.keys() == Article.__dataclass_fields__.keys()
     assert (made["title"], made["keywords"], made["signature"]) == ("题", ["油"], [7])
     expected = {"kind": "heading", "text": "甲", "level": 2, "ordered": False, "url": "", "links": [[0, 1, URL]]}
+    expected |= {"page": 0, "time": ""}
     assert made["blocks"] == [expected]
     assert "题" in to_json(article)  # readable, not \u escapes
