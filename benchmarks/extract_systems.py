@@ -58,8 +58,8 @@ def ours(**settings: object) -> Callable[[], Extract]:
 
 
 def answer_of(found: Any) -> Answer:
-    """An Article as an answer; nothing for an Outcome."""
-    return Answer(found.body, found.title, found.published) if hasattr(found, "body") else Answer()
+    """An Article as an answer; of an Outcome the day alone."""
+    return Answer(found.body, found.title, found.published) if hasattr(found, "body") else Answer(date=found.published)
 
 
 def trafilatura() -> Extract:

@@ -4,6 +4,7 @@ import datetime
 from dataclasses import replace
 
 from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
+from extractor.fields.date import find_date
 from extractor.fields.language import language_of
 from extractor.fields.metadata import find_metadata
 from extractor.fields.site_name import title_tail
@@ -83,9 +84,11 @@ class ArticleExtractor:
         body = self.enough(document, body)
         teaser = find_teaser(document, body)
         refusal = refuse(document, body, teaser, self.settings)
+        latest = latest_day(fetched_at)
         if refusal is not None or body is None:
-            return Reading(refusal or Outcome(Reason.NO_BODY, "no text found"))
-        article = self.article(document, body, latest_day(fetched_at))
+            refusal = refusal or Outcome(Reason.NO_BODY, "no text found")
+            return Reading(replace(refusal, published=find_date(document, body.span if body else -1, latest).day))
+        article = self.article(document, body, latest)
         return Reading(article, teaser=teaser, vouched=is_vouched(document))
 
     def enough(self, document: Document, body: Body | None) -> Body | None:

@@ -5,6 +5,7 @@
     json-ld  datePublished of the node that is the article
     meta     article:published_time ...
     time     <time> and microdata
+    script   the state of its scripts, where nothing else tells (extractor/fields/script_dates.py)
 
 Dates that a page shows are weighed by their place: those of comments, related news, clocks and copyright lines are
 others' dates (extractor/fields/date_places.py).
@@ -15,9 +16,10 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
-from extractor.fields.date_places import SURE, Shown, is_month_first, shown_dates
+from extractor.fields.date_places import SURE, Shown, is_month_first, machine_days, shown_dates
 from extractor.fields.date_text import date_in_url, plain_digits, stated_date, time_after
 from extractor.fields.linked_data import linked_article
+from extractor.fields.script_dates import script_day
 from extractor.manual import is_manual
 from extractor.page.document import Document
 
@@ -52,8 +54,8 @@ MOST = 8.0  # cost of a place from which on a date shown there is another's
 class Published:
     """When an article was published.
 
-    `day` is `YYYY-MM-DD`, `YYYY-MM` or ""; `source` says where it was read: `url`, `json-ld`, `meta`, `time`, `text`
-    or "". `at` is the day with the time of day and the zone as far as the page states them (`2024-05-01T10:20+08:00`)
+    `day` is `YYYY-MM-DD`, `YYYY-MM` or ""; `source` says where it was read: `url`, `json-ld`, `meta`, `time`, `text`,
+    `script` or "". `at` is the day with the time of day and the zone as far as the page states them (`2024-05-01T10:20+08:00`)
     or "". `modified` is the day of the last change, or "".
     """
 
@@ -96,6 +98,8 @@ def find_date(document: Document, body: int, latest: str = END_OF_TIME) -> Publi
     """When the article of a page, whose body is the span `body`, was published; nothing after `latest` is believed."""
     evidence, in_manual = gather(document, body, latest), is_manual(document)
     found = ranked(of_manual(evidence) if in_manual else evidence)
+    if not found and not in_manual and (day := script_day(document.raw, document.url, latest)):
+        found = [Claim(day, "", "script", False)]
     changes = (*evidence.changes, *(one.day for one in evidence.updates if one.sure or in_manual))
     modified = next((one for one in changes if len(one) == FULL), "")
     if not found:
@@ -110,7 +114,7 @@ def gather(document: Document, body: int, latest: str) -> DateEvidence:
     month_first = is_month_first(document)
     stated = [one for one in stated_dates(document, month_first) if one.day <= latest]
     changes = [one for one in stated_changes(document, month_first) if one <= latest]
-    known = {*(one.day for one in stated), *changes}
+    known = {*(one.day for one in stated), *changes, *machine_days(document.layout)}
     dates = [settled(one, known, latest) for one in shown_dates(document, body, month_first)]
     dates = [one for one in dates if one.stamp.day <= latest]
     shown = [claim_of(one) for one in dates if one.cost < NEAR and not one.updated]
@@ -150,14 +154,16 @@ def claim_of(shown: Shown) -> Claim:
 def ranked(evidence: DateEvidence) -> list[Claim]:
     """All claims, the best first; a month in the URL keeps those that lie in it and stands behind them.
 
-    What the page states in JSON-LD or a meta goes before what it shows, as many pages show the day of the last change
+    A day in the URL goes before all but one: that which the page shows and states alike. Titles hold days too, of an
+    event or a version, and a site that moved gave its URLs the day of the move. What the page states in JSON-LD or a meta goes before what it shows, as many pages show the day of the last change
     only; but where the two are one day apart that is the time zone, and the reader's day is the right one.
     """
     url = evidence.url
-    if len(url) == FULL:
-        return [Claim(url, "", "url", True)]
     sure = [one for one in evidence.shown if one.sure]
     fields = [one for one in evidence.stated if one.sure]
+    if len(url) == FULL:
+        is_agreed = bool(sure and fields) and sure[0].day == fields[0].day
+        return fields if is_agreed else [Claim(url, "", "url", True)]
     vague = [one for one in evidence.stated if not one.sure]
     if sure and fields and is_better(sure[0].day, [one.day for one in evidence.stated], evidence.changes):
         fields = []

@@ -19,7 +19,7 @@ class Document:
     `title` is the text of <title>; `metas` maps a meta's name, property or itemprop (lower case) to its content and
     `links` the rel of a link element to its href, the first of a name winning; `json_ld` are the page's JSON-LD
     scripts as text; `root` is the cleaned tree (dom.clean) and `layout` its lines; `site` is what is known of its site.
-    `whole`: nothing was left out of the layout. `made_by` is what the page says of the tools that made it, in its meta
+    `whole`: nothing was left out of the layout. `raw` are the page's bytes, scripts and all. `made_by` is what the page says of the tools that made it, in its meta
     "generator" or in comments, in lower case.
     """
 
@@ -33,40 +33,43 @@ class Document:
     site: SiteKnowledge
     whole: bool = True
     made_by: str = ""
+    raw: bytes = b""
 
     def __getstate__(self) -> dict[str, object]:
-        """All but the tree, which cannot be pickled: a document from another process has none."""
-        return {**self.__dict__, "root": None}
+        """All but the tree, which cannot be pickled, and the bytes: a document from another process has none."""
+        return {**self.__dict__, "root": None, "raw": b""}
 
 
 @dataclass(frozen=True)
 class Source:
     """A page's text without scripts and the like (dom.cut_scripts); `json_ld` are its JSON-LD scripts and `makers` the
-    comments in which tools name themselves.
+    comments in which tools name themselves; `raw` is the whole page in its encoding.
     """
 
     text: str
     json_ld: tuple[str, ...] = ()
     makers: tuple[str, ...] = ()
+    raw: bytes = b""
 
 
 def source_of(html: bytes | str, content_type: str = "") -> Source | None:
     """The text of a page, or None where the bytes are no text. `content_type` is the HTTP header as sent."""
     if isinstance(html, str):
-        cut = dom.cut_scripts(html.encode("utf-8", "surrogatepass"))
-        return read_source(cut, cut.data.decode("utf-8", "surrogatepass"), "utf-8")
+        raw = html.encode("utf-8", "surrogatepass")
+        cut = dom.cut_scripts(raw)
+        return read_source(raw, cut, cut.data.decode("utf-8", "surrogatepass"), "utf-8")
     if not is_ascii_based(html):  # nothing can be cut before it is decoded
         decoded = decode(html, content_type)
         return source_of(decoded.text) if decoded is not None else None
     cut = dom.cut_scripts(html)
     decoded = decode(cut.data, content_type)
-    return read_source(cut, decoded.text, decoded.encoding) if decoded is not None else None
+    return read_source(html, cut, decoded.text, decoded.encoding) if decoded is not None else None
 
 
-def read_source(cut: dom.Cut, text: str, encoding: str) -> Source:
+def read_source(raw: bytes, cut: dom.Cut, text: str, encoding: str) -> Source:
     """What was cut, as text."""
     scripts, makers = ([piece.decode(encoding, "replace") for piece in pieces] for pieces in (cut.json_ld, cut.makers))
-    return Source(text, tuple(scripts), tuple(makers))
+    return Source(text, tuple(scripts), tuple(makers), raw)
 
 
 def read_document(text: str, url: str, site: SiteKnowledge | None = None, whole: bool = True) -> Document | None:
@@ -86,7 +89,8 @@ def lay_out(source: Source, url: str, site: SiteKnowledge | None = None, whole: 
         site or SiteKnowledge(),
         " ".join((head.metas.get("generator", ""), *source.makers)).strip().lower(),
     )
-    return Document(url, head.title, head.metas, head.links, source.json_ld, root, layout, known, whole, made_by)
+    about = (head.title, head.metas, head.links, source.json_ld)
+    return Document(url, *about, root, layout, known, whole, made_by, source.raw)
 
 
 def with_all_lines(document: Document) -> Document:
