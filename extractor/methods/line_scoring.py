@@ -100,7 +100,7 @@ class LineScoring:
 
     def title(self, document: Document, body: Body) -> str:
         """See extractor/fields/title.py."""
-        return find_title(document, body.span, document.site.suffixes)
+        return find_title(document, body, document.site.suffixes)
 
     def published(self, document: Document, body: Body, latest: str) -> Published:
         """See extractor/fields/date.py."""
