@@ -9,6 +9,7 @@ from docstore.model import SiteKnowledge
 from extractor.page import dom
 from extractor.page.layout import Layout
 from extractor.page.lines import read_lines
+from extractor.page.streamed import Move, put_in_place
 from text.decoding.encoding import decode, is_ascii_based
 
 
@@ -43,13 +44,14 @@ class Document:
 @dataclass(frozen=True)
 class Source:
     """A page's text without scripts and the like (dom.cut_scripts); `json_ld` are its JSON-LD scripts and `makers` the
-    comments in which tools name themselves; `raw` is the whole page in its encoding.
+    comments in which tools name themselves; `raw` is the whole page in its encoding, `moves` what its scripts put where.
     """
 
     text: str
     json_ld: tuple[str, ...] = ()
     makers: tuple[str, ...] = ()
     raw: bytes = b""
+    moves: tuple[Move, ...] = ()
 
 
 def source_of(html: bytes | str, content_type: str = "") -> Source | None:
@@ -69,7 +71,7 @@ def source_of(html: bytes | str, content_type: str = "") -> Source | None:
 def read_source(raw: bytes, cut: dom.Cut, text: str, encoding: str) -> Source:
     """What was cut, as text."""
     scripts, makers = ([piece.decode(encoding, "replace") for piece in pieces] for pieces in (cut.json_ld, cut.makers))
-    return Source(text, tuple(scripts), tuple(makers), raw)
+    return Source(text, tuple(scripts), tuple(makers), raw, cut.moves)
 
 
 def read_document(text: str, url: str, site: SiteKnowledge | None = None, whole: bool = True) -> Document | None:
@@ -83,6 +85,7 @@ def lay_out(source: Source, url: str, site: SiteKnowledge | None = None, whole: 
     root = dom.parse(source.text)
     if root is None:
         return None
+    put_in_place(root, source.moves)
     dom.clean(root)
     layout, head = read_lines(dom.markup_of(root), whole)
     known, made_by = (

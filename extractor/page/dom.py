@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from extractor.page.streamed import Move, moves_in, with_boundaries
 from text.decoding.parser_limits import without_excess_attributes, without_excess_depth
 
 # Cut from the bytes before they are decoded and parsed: half of a page is script today, and slow to parse.
@@ -39,12 +40,13 @@ PROLOGUE = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
 @dataclass(frozen=True)
 class Cut:
     """A page without what is never read (CUT_START); `json_ld` are its JSON-LD scripts and `makers` the comments in
-    which tools name themselves. All in the page's encoding.
+    which tools name themselves. All in the page's encoding. `moves` are what scripts put where (streamed.py).
     """
 
     data: bytes
     json_ld: tuple[bytes, ...] = ()
     makers: tuple[bytes, ...] = ()
+    moves: tuple[Move, ...] = ()
 
 
 def cut_scripts(raw: bytes) -> Cut:
@@ -53,6 +55,8 @@ def cut_scripts(raw: bytes) -> Cut:
     `raw` is in an encoding in which `<` is always `<`. What has no end is left; behind a comment or script without
     one, nothing more is cut.
     """
+    moves = moves_in(raw)
+    raw = with_boundaries(raw) if moves else raw
     low = raw.lower()
     kept: list[bytes] = []
     json_ld: list[bytes] = []
@@ -66,7 +70,7 @@ def cut_scripts(raw: bytes) -> Cut:
         kept.append(raw[at:start])
         at = behind
     kept.append(raw[at:])
-    return Cut(b"".join(kept), tuple(json_ld), tuple(makers))
+    return Cut(b"".join(kept), tuple(json_ld), tuple(makers), moves)
 
 
 def cuts(low: bytes) -> Iterator[tuple[int, int, int]]:
