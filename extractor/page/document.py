@@ -7,6 +7,7 @@ from lxml.etree import _Element as Element
 
 from docstore.model import SiteKnowledge
 from extractor.page import dom
+from extractor.page.double_encoding import undone
 from extractor.page.layout import Layout
 from extractor.page.lines import read_lines
 from extractor.page.streamed import Move, put_in_place
@@ -69,9 +70,13 @@ def source_of(html: bytes | str, content_type: str = "") -> Source | None:
 
 
 def read_source(raw: bytes, cut: dom.Cut, text: str, encoding: str) -> Source:
-    """What was cut, as text."""
-    scripts, makers = ([piece.decode(encoding, "replace") for piece in pieces] for pieces in (cut.json_ld, cut.makers))
-    return Source(text, tuple(scripts), tuple(makers), raw, cut.moves)
+    """The page as text, with what was cut; what was encoded twice is undone."""
+    scripts, makers = (
+        tuple(piece.decode(encoding, "replace") for piece in pieces) for pieces in (cut.json_ld, cut.makers)
+    )
+    if encoding == "utf-8":
+        text, scripts = undone(text, scripts, cut.data)
+    return Source(text, scripts, makers, raw, cut.moves)
 
 
 def read_document(text: str, url: str, site: SiteKnowledge | None = None, whole: bool = True) -> Document | None:
