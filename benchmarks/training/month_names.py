@@ -2,9 +2,9 @@
 
     python -m benchmarks.training.month_names
 
-Of every language that is an official one somewhere: the names as they stand in a date and alone. Short ones only in other
-scripts than the Latin one: there they are words of other languages as well ("van", "jen"). The extractor itself then
-needs neither Babel nor the time that reading its data takes.
+Of every language that is an official one somewhere: the names as they stand in a date and alone. Short ones only in
+other scripts than the Latin one: there they are words of other languages as well ("van", "jen"). The extractor itself
+then needs neither Babel nor the time that reading its data takes.
 """
 
 import re

@@ -11,9 +11,11 @@ The lunar calendar of Islam is left alone: its days depend on who saw the moon. 
 import datetime
 import re
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from persiantools.jdatetime import JalaliDate
 from pyluach.dates import HebrewDate
+from pyluach.hebrewcal import Year
 
 # Scripts in which such dates are written; the digits of a text are Western ones by now.
 ARABIC, THAI, HEBREW = re.compile("[\u0600-\u06ff]"), re.compile("[\u0e00-\u0e7f]"), re.compile("[\u05d0-\u05ea]")
@@ -96,7 +98,9 @@ LETTER_VALUES = dict(
 )
 MILLENNIUM = 5000  # that Hebrew years leave out
 
-JALALI_NAMED = re.compile(rf"{DAY}\s?(?:ام\s)?\s?{any_of(JALALI_NAMES, 'n')}\s?(?:ماه)?\s?[,،]?\s?(?:سال\s)?{JALALI_YEAR}")
+JALALI_NAMED = re.compile(
+    rf"{DAY}\s?(?:ام\s)?\s?{any_of(JALALI_NAMES, 'n')}\s?(?:ماه)?\s?[,،]?\s?(?:سال\s)?{JALALI_YEAR}"
+)
 JALALI_NUMBERS = (
     re.compile(rf"(?<![\d/.-]){JALALI_YEAR}\s?([/.-])\s?(?P<m>0?[1-9]|1[0-2])\s?\2\s?(?P<d>[0-3]?\d)(?!\d)"),
     re.compile(rf"(?<![\d/.-])(?P<d>[0-3]?\d)\s?([/.-])\s?(?P<m>0?[1-9]|1[0-2])\s?\2\s?{JALALI_YEAR}"),
@@ -106,7 +110,8 @@ ARABIC_DATE = re.compile(
     r"\s?[,،]?\s?(?:من\s)?(?:سنة\s|عام\s)?(?P<y>199\d|20\d\d)(?!\d)"
 )
 THAI_NAMED = re.compile(
-    rf"{DAY}\s?{any_of(THAI_NAMES, 'n')}\s?,?\s?(?:(?:พ\.?\s?ศ|ค\.?\s?ศ)\.?\s?)?(?P<y>25\d\d|20\d\d|199\d|\d\d)(?!\d)(?!:\d)"
+    rf"{DAY}\s?{any_of(THAI_NAMES, 'n')}\s?,?\s?(?:(?:พ\.?\s?ศ|ค\.?\s?ศ)\.?\s?)?"
+    r"(?P<y>25\d\d|20\d\d|199\d|\d\d)(?!\d)(?!:\d)"
 )
 THAI_NUMBERS = (
     re.compile(rf"(?<![\d/.-]){BUDDHIST_YEAR}([/.-])(?P<m>0?[1-9]|1[0-2])\2(?P<d>[0-3]?\d)(?!\d)"),
@@ -114,8 +119,8 @@ THAI_NUMBERS = (
 )
 QUOTES = "\"״”“''׳’"
 HEBREW_DATE = re.compile(
-    rf"(?<![א-ת])(?P<d>[א-ל][{QUOTES}]{{0,2}}[א-ט]?[{QUOTES}]?)\s(?:ב)?{any_of(HEBREW_NAMES, 'n')}\s,?\s?(?:ה[{QUOTES}]\s?)?"
-    rf"(?P<y>ת[א-ת]{{0,2}}[{QUOTES}]{{1,2}}[א-ת])(?![א-ת])"
+    rf"(?<![א-ת])(?P<d>[א-ל][{QUOTES}]{{0,2}}[א-ט]?[{QUOTES}]?)\s(?:ב)?{any_of(HEBREW_NAMES, 'n')}\s,?\s?"
+    rf"(?:ה[{QUOTES}]\s?)?(?P<y>ת[א-ת]{{0,2}}[{QUOTES}]{{1,2}}[א-ת])(?![א-ת])"
 )
 
 
@@ -149,10 +154,10 @@ def month_in(match: re.Match[str], names: Mapping[str, int]) -> int:
 
 def jalali_day(match: re.Match[str]) -> str:
     """A day of the solar calendar; what is none stays as it is."""
-    try:
-        return str(JalaliDate(int(match["y"]), month_in(match, JALALI_NAMES), int(match["d"])).to_gregorian().isoformat())
-    except ValueError:
+    year, month, day = int(match["y"]), month_in(match, JALALI_NAMES), int(match["d"])
+    if not JalaliDate.check_date(year, month, day):
         return match[0]
+    return JalaliDate(year, month, day).to_gregorian().isoformat()  # type: ignore[no-untyped-call]
 
 
 def arabic_day(match: re.Match[str]) -> str:
@@ -183,9 +188,9 @@ def hebrew_day(match: re.Match[str]) -> str:
     """A day of the Hebrew calendar; what is none stays as it is."""
     year, day, month = MILLENNIUM + value_of(match["y"]), value_of(match["d"]), HEBREW_NAMES[match["n"]]
     try:
-        if match["n"] == "אדר" and HebrewDate(year, 7, 1).is_leap():
+        if match["n"] == "אדר" and Year(year).leap:
             month += 1
-        return HebrewDate(year, month, day).to_pydate().isoformat()
+        return cast(datetime.date, HebrewDate(year, month, day).to_pydate()).isoformat()
     except ValueError:
         return match[0]
 

@@ -5,7 +5,7 @@
     json-ld  datePublished of the node that is the article
     meta     article:published_time ...
     time     <time> and microdata
-    script   the state of its scripts, where nothing else tells (extractor/fields/script_dates.py)
+    script   the state of its scripts, where it tells its day nowhere else (extractor/fields/script_dates.py)
 
 Dates that a page shows are weighed by their place: those of comments, related news, clocks and copyright lines are
 others' dates (extractor/fields/date_places.py).
@@ -55,8 +55,8 @@ class Published:
     """When an article was published.
 
     `day` is `YYYY-MM-DD`, `YYYY-MM` or ""; `source` says where it was read: `url`, `json-ld`, `meta`, `time`, `text`,
-    `script` or "". `at` is the day with the time of day and the zone as far as the page states them (`2024-05-01T10:20+08:00`)
-    or "". `modified` is the day of the last change, or "".
+    `script` or "". `at` is the day with the time of day and the zone as far as the page states them
+    (`2024-05-01T10:20+08:00`) or "". `modified` is the day of the last change, or "".
     """
 
     day: str = ""
@@ -98,7 +98,8 @@ def find_date(document: Document, body: int, latest: str = END_OF_TIME) -> Publi
     """When the article of a page, whose body is the span `body`, was published; nothing after `latest` is believed."""
     evidence, in_manual = gather(document, body, latest), is_manual(document)
     found = ranked(of_manual(evidence) if in_manual else evidence)
-    if not found and not in_manual and (day := script_day(document.raw, document.url, latest)):
+    day = "" if in_manual or is_told(evidence) else script_day(document.raw, document.url, latest)
+    if day and day.startswith(evidence.url):
         found = [Claim(day, "", "script", False)]
     changes = (*evidence.changes, *(one.day for one in evidence.updates if one.sure or in_manual))
     modified = next((one for one in changes if len(one) == FULL), "")
@@ -122,6 +123,11 @@ def gather(document: Document, body: int, latest: str) -> DateEvidence:
     url = date_in_url(document.url)
     updates = [claim_of(one) for one in dates if one.updated]
     return DateEvidence(url if url <= latest else "", shown, far, updates, stated, changes)
+
+
+def is_told(evidence: DateEvidence) -> bool:
+    """The page says its day in its URL, its fields, or right by the article; what else it shows are guesses."""
+    return len(evidence.url) == FULL or bool(evidence.stated) or any(one.sure for one in evidence.shown)
 
 
 def of_manual(evidence: DateEvidence) -> DateEvidence:
@@ -155,8 +161,9 @@ def ranked(evidence: DateEvidence) -> list[Claim]:
     """All claims, the best first; a month in the URL keeps those that lie in it and stands behind them.
 
     A day in the URL goes before all but one: that which the page shows and states alike. Titles hold days too, of an
-    event or a version, and a site that moved gave its URLs the day of the move. What the page states in JSON-LD or a meta goes before what it shows, as many pages show the day of the last change
-    only; but where the two are one day apart that is the time zone, and the reader's day is the right one.
+    event or a version, and a site that moved gave its URLs the day of the move. What the page states in JSON-LD or
+    a meta goes before what it shows, as many pages show the day of the last change only; but where the two are one day
+    apart that is the time zone, and the reader's day is the right one.
     """
     url = evidence.url
     sure = [one for one in evidence.shown if one.sure]

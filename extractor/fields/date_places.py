@@ -42,8 +42,10 @@ CLOCK = re.compile(
     "今天是|今日是|现在是|现在时间|当前时间|today is|current (?:date|time)|server time|heute ist|nous sommes"
 )
 CLOCK_NAME = re.compile("todays?-?date|current-?(?:date|time)|clock|weather|tianqi|server-?time")
-NOT_THE_DAY = re.compile("copyright|©|版权|版權|expire|deadline|截止|截至|有效期|valid until|born|died|生于|出生|"
-                         r"registered|joined|member since|注册|註冊|registriert|beigetreten|inscrit|registrad|iscritto")
+NOT_THE_DAY = re.compile(
+    "copyright|©|版权|版權|expire|deadline|截止|截至|有效期|valid until|born|died|生于|出生|"
+    r"registered|joined|member since|注册|註冊|registriert|beigetreten|inscrit|registrad|iscritto"
+)
 OTHERS = re.compile(
     "related|recommend|comment|sidebar|teaser|latest|trending|popular|rail|xiangguan|reply|widget|-card"
 )
@@ -51,6 +53,9 @@ OTHER_DATE = re.compile(f"[{ODD_DIGITS}〇○零]|十|民國|1[34]\\d\\d|25\\d\\
 OTHER_CALENDARS = ("fa", "ps", "prs", "th")  # languages whose pages count the years in another way
 STATED_IN = ("datetime", "content", "data-time", "data-timestamp", "data-datetime", "data-date", "data-publish-time",
              "title")  # fmt: skip
+MONTHS = 12
+SLASHED = re.compile(r"(?<![\d/])([0-3]?\d)/([0-3]?\d)/(?:199\d|20\d\d)(?!\d)")
+LONGEST_SLASHED = 400  # characters of a line
 ISO_DAY = re.compile(r"\s*(?:199\d|20\d\d)-\d\d-\d\d")
 BRITISH = ("gb", "au", "nz", "ie", "in", "za", "hk", "sg", "my", "uk")
 
@@ -71,12 +76,24 @@ class Shown:
 
 
 def is_month_first(document: Document) -> bool:
-    """Whether 5/9/2016 is a day in May here: on American pages, and on Chinese ones, whose servers write it so."""
+    """Whether 5/9/2016 is a day in May here: as the page's other days say (25/9/2016 is none of any other month), else
+    on American pages, and on Chinese ones, whose servers write it so.
+    """
+    orders = {day_first for line in document.layout.lines if "/" in line.text for day_first in orders_in(line.text)}
+    if len(orders) == 1:
+        return not orders.pop()
     spans = document.layout.spans
     language, _, region = (spans[0].facts.attributes.get("lang", "") if spans else "").lower().partition("-")
     region = region or document.metas.get("og:locale", "").lower().replace("-", "_").partition("_")[2]
     host = document.url.partition("://")[2].partition("/")[0].partition(":")[0]
     return language in ("en", "zh", "") and region not in BRITISH and host.rpartition(".")[2] not in BRITISH
+
+
+def orders_in(text: str) -> Iterator[bool]:
+    """For each date of numbers that can be read in one way only: does the day stand before the month?"""
+    for first, second in SLASHED.findall(text[:LONGEST_SLASHED]):
+        if (int(first) > MONTHS) != (int(second) > MONTHS):
+            yield int(first) > MONTHS
 
 
 def machine_days(layout: Layout) -> frozenset[str]:

@@ -92,6 +92,7 @@ HAN_VALUES = str.maketrans("〇○零一二三四五六七八九", "000123456789
 ZEROS = "０٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"  # of the scripts whose digits stand in dates
 ODD_DIGITS = "".join(chr(ord(zero) + number) for zero in ZEROS for number in range(10))
 OTHER_CALENDAR = re.compile("[\u05d0-\u05ea\u0600-\u06ff\u0e00-\u0e7f]")  # Hebrew, Arabic and Thai letters
+PERSIAN_DIGIT = re.compile("[۰-۹]")
 ODD_DIGIT = re.compile(f"[{ODD_DIGITS}\u060c\u200e\u200f]|[‐‑–](?=\\d)")
 DIGITS = str.maketrans(
     ODD_DIGITS + "．／－：‐‑–\u060c\u200e\u200f",
@@ -157,6 +158,7 @@ def western_digits(line: str, language: str = "") -> str:
     if text.isascii():
         return western_calendar(text, language) if language else text
     if ODD_DIGIT.search(text):
+        language = language or ("fa" if PERSIAN_DIGIT.search(text) else "")
         text = text.translate(DIGITS)
     if "年" in text:
         text = HAN_NUMBER.sub(lambda match: han_number(match[0]), text)

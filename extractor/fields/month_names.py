@@ -4,11 +4,11 @@ import unicodedata
 
 from extractor.fields.cldr_months import CLDR_ROWS
 
-# What the CLDR lacks: short names in the Latin script, and other spellings. One row a month; the languages stand in the
-# same order in every row: English, German, French, Spanish, Portuguese, Italian, Catalan, Romanian, Dutch,
-# Scandinavian, Polish, Czech and Slovak, Croatian, Slovene, Hungarian, Turkish, Icelandic, Albanian, Filipino,
-# Azerbaijani, Arabic, Hebrew, Hindi and Bengali; the genitive of Basque. The few names that mean two months (listopada) stand where the larger
-# web has them: see AFTER_A_POINT.
+# What the CLDR lacks: short names in the Latin script, other spellings, the genitive of Basque. One row a month; the
+# languages stand in the same order in every row: English, German, French, Spanish, Portuguese, Italian, Catalan,
+# Romanian, Dutch, Scandinavian, Polish, Czech and Slovak, Croatian, Slovene, Hungarian, Turkish, Icelandic, Albanian,
+# Filipino, Azerbaijani, Arabic, Hebrew, Hindi and Bengali, Basque. The few names that mean two months (listopada) stand
+# where the larger web has them: see AFTER_A_POINT.
 ROWS = (
     "jan jänner ene gen ian sty sij januarja oca janv jaan xan yan בינואר जनवरि জানুয়ারি urtarrilaren",
     "feb feber févr fév fev febr lut velj februarja şub veebr shk peb फ़र בפברואר ফেব্রুয়ারি otsailaren",

@@ -17,8 +17,10 @@ LONGEST_TAIL = 30.0  # of a tail that is a name, in Chinese characters
 SHORTEST = 4.0  # what is left of a title when the site name is cut, in Chinese characters
 SHORTEST_LABEL = 3  # letters of a part of a host that is a name
 # "-" needs space around it between Latin words: "co-op - The Guardian".
-# Two long dashes are none, but before a name that is known: 绿色发展——某地纪实 is one title, its second half explains it.
-SITE_JOINT = re.compile(r"\s*[_|｜»]+\s*|\s*(?<!—)—(?!—)\s*|\s+[-–·•:：*]+\s+|(?<=[^\x00-\x7f])-+\s*|\s*-+(?=[^\x00-\x7f])|--+")
+# Two long dashes are none, but before a name that is known: 绿色发展——某地纪实 is one title.
+SITE_JOINT = re.compile(
+    r"\s*[_|｜»]+\s*|\s*(?<!—)—(?!—)\s*|\s+[-–·•:：*]+\s+|(?<=[^\x00-\x7f])-+\s*|\s*-+(?=[^\x00-\x7f])|--+"
+)
 DASHES = "——"
 NAME_METAS = ("og:site_name", "application-name", "apple-mobile-web-app-title", "publisher", "dc.publisher")
 JSON_TEXT = r'\s*:\s*"((?:[^"\\]|\\.){1,500})"'

@@ -20,9 +20,9 @@ class Document:
 
     `title` is the text of <title>; `metas` maps a meta's name, property or itemprop (lower case) to its content and
     `links` the rel of a link element to its href, the first of a name winning; `json_ld` are the page's JSON-LD
-    scripts as text; `root` is the cleaned tree (dom.clean) and `layout` its lines; `site` is what is known of its site.
-    `whole`: nothing was left out of the layout. `raw` are the page's bytes, scripts and all. `made_by` is what the page says of the tools that made it, in its meta
-    "generator" or in comments, in lower case.
+    scripts as text; `root` is the cleaned tree (dom.clean) and `layout` its lines; `site` is what is known of its
+    site. `whole`: nothing was left out of the layout. `raw` are the page's bytes, scripts and all. `made_by` is
+    what the page says of the tools that made it, in its meta "generator" or in comments, in lower case.
     """
 
     url: str
@@ -45,7 +45,8 @@ class Document:
 @dataclass(frozen=True)
 class Source:
     """A page's text without scripts and the like (dom.cut_scripts); `json_ld` are its JSON-LD scripts and `makers` the
-    comments in which tools name themselves; `raw` is the whole page in its encoding, `moves` what its scripts put where.
+    comments in which tools name themselves; `raw` is the whole page in its encoding, `moves` what its scripts put
+    where.
     """
 
     text: str

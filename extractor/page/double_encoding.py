@@ -20,7 +20,8 @@ RUN = re.compile(r"<[^>]*>|[^<]+")  # of a page
 VALUE = re.compile(r'"[^"]*"|[^"]+')  # of a script
 TAG = re.compile(r"<[^>]*>")
 SPEAKS_OF_IT = re.compile(
-    r"mojibake|\butf-?8\b|charset|character encoding|double[- ]encod|windows-1252|iso-8859|latin-?1\b|乱码|亂碼|文字化け",
+    r"mojibake|\butf-?8\b|charset|character encoding|double[- ]encod|windows-1252|iso-8859|latin-?1\b|"
+    "乱码|亂碼|文字化け",
     re.I,
 )
 

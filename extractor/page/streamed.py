@@ -4,8 +4,8 @@
     <div hidden id="S:0"><p>The text.</p></div><script>$RC("B:0","S:0")</script>   what completes it
     <div hidden id="S:1"><td>1</td></div><script>$RS("S:1","P:1")</script>     a segment, for <template id="P:1">
 
-So React writes them, and all that is made with it (Next.js, Remix). What browsers do with `$RC`, `$RR` and `$RS` is done
-here to the tree. Boundaries are comments, which no tree of ours has: they are made elements first.
+So React writes them, and all that is made with it (Next.js, Remix). What browsers do with `$RC`, `$RR` and `$RS` is
+done here to the tree. Boundaries are comments, which no tree of ours has: they are made elements first.
 """
 
 import re
@@ -25,7 +25,9 @@ def moves_in(raw: bytes) -> tuple[Move, ...]:
     if b"$R" not in raw:  # nearly all pages
         return ()
     calls = CALL.findall(raw)[:MAX_MOVES]
-    texts = [(kind, first.decode("utf-8", "replace"), second.decode("utf-8", "replace")) for kind, first, second in calls]
+    texts = [
+        (kind, first.decode("utf-8", "replace"), second.decode("utf-8", "replace")) for kind, first, second in calls
+    ]
     return tuple((second, first, False) if kind == b"S" else (first, second, True) for kind, first, second in texts)
 
 

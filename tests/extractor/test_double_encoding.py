@@ -6,7 +6,9 @@ from docstore.model import Article
 from extractor import extract
 from extractor.page.document import source_of
 
-EN = "The harbour wasn’t opened on Monday — “too early”, the port authority said, and the café by the quay stayed shut. "
+EN = (
+    "The harbour wasn’t opened on Monday — “too early”, the port authority said, and the café by the quay stayed shut. "
+)
 ZH = "大庆油田今天宣布，今年前三个季度的原油产量超过去年同期，创下五年来的新高，负责人表示将继续努力。"
 
 

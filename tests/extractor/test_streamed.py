@@ -10,8 +10,7 @@ from extractor.page.layout import render
 EN = "The harbour was opened again on Monday, the port authority said, after the storm had kept it closed for a week. "
 ZH = "大庆油田今天宣布，今年前三个季度的原油产量超过去年同期，创下五年来的新高，负责人表示将继续努力。"
 COMPLETE = (
-    "<script>$RC=function(b,c,e){c=document.getElementById(c);c.parentNode.removeChild(c)};"
-    '$RC("B:0","S:0")</script>'
+    '<script>$RC=function(b,c,e){c=document.getElementById(c);c.parentNode.removeChild(c)};$RC("B:0","S:0")</script>'
 )
 
 
