@@ -87,7 +87,7 @@ class ArticleExtractor:
         latest = latest_day(fetched_at)
         if refusal is not None or body is None:
             refusal = refusal or Outcome(Reason.NO_BODY, "no text found")
-            return Reading(replace(refusal, published=find_date(document, body.span if body else -1, latest).day))
+            return Reading(replace(refusal, published=find_date(document, body.span if body else 0, latest).day))
         article = self.article(document, body, latest)
         return Reading(article, teaser=teaser, vouched=is_vouched(document))
 

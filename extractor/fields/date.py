@@ -11,13 +11,14 @@ Dates that a page shows are weighed by their place: those of comments, related n
 others' dates (extractor/fields/date_places.py).
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
 from extractor.fields.date_places import SURE, Shown, is_month_first, machine_days, shown_dates
-from extractor.fields.date_text import date_in_url, plain_digits, stated_date, time_after
+from extractor.fields.date_text import date_in_url, is_in_slug, plain_digits, stated_date, time_after
 from extractor.fields.linked_data import linked_article
 from extractor.fields.script_dates import script_day
 from extractor.manual import is_manual
@@ -38,6 +39,7 @@ METAS = (
 # Published or changed: nobody knows.
 VAGUE_METAS = ("date", "dc.date", "dcterms.date", "timestamp", "og:time", "time", "dcterms.available")
 DATED_METAS = ("publi", "upload", "created", "pubd", "post_date", "post-date")
+DATE_NAME = re.compile(r"(?:^|[._:-])date$")
 OTHER_METAS = ("modif", "update", "publisher", "id", "expir", "image", "url", "title")
 MODIFIED_METAS = (
     "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
@@ -83,7 +85,7 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class DateEvidence:
     """All that a page says of its day: in its URL, shown to readers (near the article, `far` from it, and as a change),
-    and in its fields.
+    and in its fields. `is_in_slug`: the day in its URL stands among words.
     """
 
     url: str
@@ -92,6 +94,7 @@ class DateEvidence:
     updates: Sequence[Claim]
     stated: Sequence[Claim]
     changes: Sequence[str]
+    is_in_slug: bool = False
 
 
 def find_date(document: Document, body: int, latest: str = END_OF_TIME) -> Published:
@@ -122,7 +125,7 @@ def gather(document: Document, body: int, latest: str) -> DateEvidence:
     far = [claim_of(one) for one in dates if NEAR <= one.cost < MOST and not one.updated]
     url = date_in_url(document.url)
     updates = [claim_of(one) for one in dates if one.updated]
-    return DateEvidence(url if url <= latest else "", shown, far, updates, stated, changes)
+    return DateEvidence(url if url <= latest else "", shown, far, updates, stated, changes, is_in_slug(document.url))
 
 
 def is_told(evidence: DateEvidence) -> bool:
@@ -160,8 +163,9 @@ def claim_of(shown: Shown) -> Claim:
 def ranked(evidence: DateEvidence) -> list[Claim]:
     """All claims, the best first; a month in the URL keeps those that lie in it and stands behind them.
 
-    A day in the URL goes before all but one: that which the page shows and states alike. Titles hold days too, of an
-    event or a version, and a site that moved gave its URLs the day of the move. What the page states in JSON-LD or
+    A day in the URL goes before all but one: that which the page shows and states alike, or states where the URL's own
+    stands among words. Titles hold days too, of an event or a version, and a site that moved gave its URLs the day of
+    the move. What the page states in JSON-LD or
     a meta goes before what it shows, as many pages show the day of the last change only; but where the two are one day
     apart that is the time zone, and the reader's day is the right one.
     """
@@ -170,7 +174,7 @@ def ranked(evidence: DateEvidence) -> list[Claim]:
     fields = [one for one in evidence.stated if one.sure]
     if len(url) == FULL:
         is_agreed = bool(sure and fields) and sure[0].day == fields[0].day
-        return fields if is_agreed else [Claim(url, "", "url", True)]
+        return fields if is_agreed or (fields and evidence.is_in_slug) else [Claim(url, "", "url", True)]
     vague = [one for one in evidence.stated if not one.sure]
     if sure and fields and is_better(sure[0].day, [one.day for one in evidence.stated], evidence.changes):
         fields = []
@@ -218,7 +222,9 @@ def stated_dates(document: Document, month_first: bool) -> list[Claim]:
 
 @lru_cache(maxsize=20_000)
 def is_dated(name: str) -> bool:
-    """The name of a meta that no table knows speaks of publication."""
+    """The name of a meta that no table knows speaks of publication, or of a date and nothing else."""
+    if DATE_NAME.search(name) is not None:
+        return True
     return any(word in name for word in DATED_METAS) and not any(word in name for word in OTHER_METAS)
 
 

@@ -45,6 +45,8 @@ URL_DAYS = alone(
     rf"{DAY2}-{MONTH2}-{YEAR}",
 )
 URL_NAMED_DAY = re.compile(rf"/{YEAR}/(?P<n>[a-z]{{3,9}})/(?P<d>3[01]|[12]\d|0?[1-9])(?=/)")  # /2016/may/09/
+SLUG_WORD = re.compile(r"[^\W\d_]{2,}")
+MIN_SLUG_WORDS = 3  # with the ending of a file's name
 URL_MONTHS = alone(rf"{YEAR}/{MONTH}(?=/|$)", rf"{YEAR}[_-]{MONTH2}(?=/|$)", rf"(?<=/){YEAR}{MONTH2}(?=/)")
 
 SPACE = r"[\s\xa0]{0,3}"
@@ -139,6 +141,14 @@ def date_in_url(url: str) -> str:
         return found
     months = (pattern.search(path) for pattern in URL_MONTHS)
     return next((f"{match['y']}-{int(match['m']):02d}" for match in months if match), "")
+
+
+def is_in_slug(url: str) -> bool:
+    """The day in a URL stands among words, as in the title of a page about that day: /t/no-train-on-2016-05-09."""
+    for step in url[:LONGEST_URL].split("//", 1)[-1].split("/")[1:]:
+        if date_in_url(f"/{step}") and len(SLUG_WORD.findall(step)) >= MIN_SLUG_WORDS:
+            return True
+    return False
 
 
 def date_in_text(text: str) -> str:

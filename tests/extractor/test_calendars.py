@@ -12,9 +12,11 @@ from extractor.fields.date_text import date_in_text, western_digits
 
 # Languages in which much is published, from all scripts; "long" dates name the month and no era.
 LANGUAGES = (
-    "af am ar az be bg bn bs ca cs da de el en es et eu fi fil fr gl gu he hi hr hu hy id is it ka kk km kn ko ky lo lt "
-    "lv mk ml mr ms my nb nl pa pl pt ro ru si sk sl sq sr sv sw ta te th tk tr uk ur uz vi zh"
-).split()
+    "af", "am", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fi",
+    "fil", "fr", "gl", "gu", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ka", "kk", "km", "kn", "ko",
+    "ky", "lo", "lt", "lv", "mk", "ml", "mr", "ms", "my", "nb", "nl", "pa", "pl", "pt", "ro", "ru", "si", "sk",
+    "sl", "sq", "sr", "sv", "sw", "ta", "te", "th", "tk", "tr", "uk", "ur", "uz", "vi", "zh",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,21 @@ def test_the_url_goes_before_the_page() -> None:
     ids=["agreed", "agreed in Chinese", "at odds", "shown alone"],
 )
 def test_what_the_page_shows_and_states_alike_goes_before_the_url(page: str, day: str) -> None:
-    assert published(page + BODY, "http://a.test/event-2016-05-09-in-town").day == day
+    assert published(page + BODY, "http://a.test/2016/05/09/event.html").day == day
+
+
+@pytest.mark.parametrize(
+    ("url", "day"),
+    [
+        ("http://a.test/t/no-train-on-2016-05-09-again", "2016-05-11"),
+        ("http://a.test/t/2016-5-9-2016-6-0-does-not-start/12", "2016-05-11"),
+        ("http://a.test/news/t20160509_123.html", "2016-05-09"),
+        ("http://a.test/2016-05-09/no-train-on-the-line-again", "2016-05-09"),
+    ],
+)
+def test_a_day_among_the_words_of_a_url_is_what_the_page_is_about(url: str, day: str) -> None:
+    assert published(f"<meta name='pubdate' content='2016-05-11'>{UNDATED}", url).day == day
+    assert published(UNDATED, url).day == "2016-05-09"
 
 
 def test_the_page_gives_the_time_of_the_day_in_the_url() -> None:
@@ -283,11 +297,12 @@ TWO = '{"all": [{"slug": "/a-long-title", "publishedAt": "2016-05-09"}, {"slug":
         (STATE.format(TWO), ""),
         (STATE.format('{"publishedAt": "2099-01-01"}'), ""),
         (STATE.format('{"updatedAt": "2016-05-09", "date": "2016-05-09", "expires": 1462780800}'), ""),
-        ('<script type="application/ld+json">{"@type": "Thing", "x": {"mentions": {"pubDate": "2016-05-09"}}}</script>', ""),
+        ('<script type="application/ld+json">{"@type": "Thing", "mentions": {"pubDate": "2016-05-09"}}</script>', ""),
         ("<!-- datePublished: '2016-05-09' -->", ""),
         ("<p>publishedAt: '1462780800'</p>", ""),
     ],
-    ids=["state", "data layer", "escaped", "seconds", "two articles", "to come", "other names", "JSON-LD", "comment", "text"],
+    ids=["state", "data layer", "escaped", "seconds", "two articles", "to come", "other names", "JSON-LD", "comment",
+         "text"],
 )  # fmt: skip
 def test_days_that_stand_in_scripts_alone(script: str, day: str) -> None:
     found = published(f"<h1>Title</h1>{UNDATED}{script}", latest="2024-01-01")
