@@ -17,11 +17,13 @@ LONGEST_TAIL = 30.0  # of a tail that is a name, in Chinese characters
 SHORTEST = 4.0  # what is left of a title when the site name is cut, in Chinese characters
 SHORTEST_LABEL = 3  # letters of a part of a host that is a name
 # "-" needs space around it between Latin words: "co-op - The Guardian".
+# "_" is a part of names within Latin words: "ngx_http_rewrite_module".
 # Two long dashes are none, but before a name that is known: 绿色发展——某地纪实 is one title.
 SITE_JOINT = re.compile(
-    r"\s*[_|｜»]+\s*|\s*(?<!—)—(?!—)\s*|\s+[-–·•:：*]+\s+|(?<=[^\x00-\x7f])-+\s*|\s*-+(?=[^\x00-\x7f])|--+"
+    r"\s*(?:[|｜»][_|｜»]*|(?<![a-zA-Z\d_])_[_|｜»]*|_+(?![a-zA-Z\d_])[|｜»]*)\s*|\s*(?<!—)—(?!—)\s*|\s+[-–·•:：*]+\s+|(?<=[^\x00-\x7f])-+\s*|\s*-+(?=[^\x00-\x7f])|--+"
 )
 DASHES = "——"
+SMALL_WORDS = frozenset(("a", "and", "at", "de", "des", "for", "für", "in", "of", "on", "the", "to", "und", "&", "-"))
 NAME_METAS = ("og:site_name", "application-name", "apple-mobile-web-app-title", "publisher", "dc.publisher")
 JSON_TEXT = r'\s*:\s*"((?:[^"\\]|\\.){1,500})"'
 PUBLISHER = re.compile(r'"publisher"\s*:\s*\{[^{}]{0,300}?"name"' + JSON_TEXT)
@@ -130,7 +132,7 @@ def is_spelled(text: str, letters: str, host: str) -> bool:
     """A part of the host is the name's beginning or its initials, or the host holds the whole name."""
     if not letters.isascii() or size_of(text) > LONGEST_TAIL:
         return False
-    initials = "".join(word[0] for word in text.lower().split())
+    initials = "".join(word[0] for word in text.lower().split() if word not in SMALL_WORDS)
     if len(letters) >= SHORTEST_LABEL and letters in letters_of(host):
         return True
     labels = [label for label in host.lower().split(".")[:-1] if len(label) >= SHORTEST_LABEL and label != "www"]

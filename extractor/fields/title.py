@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from extractor.fields.linked_data import linked_article
 from extractor.fields.site_name import (
@@ -165,13 +166,14 @@ def agreed(title: str, others: Iterable[str]) -> str:
 def find_heading(document: Document, body: Body, stated: Sequence[str], site: Collection[str]) -> str:
     """The heading that is the title, or "": step 2 of this module. `site` are the letters of the site's names."""
     layout = document.layout
-    first = [one for one in headings_before(layout, body, ("h1",)) if letters_of(one.text) not in site]
+    largest = list(headings_before(layout, body, ("h1",)))
+    first = [one for one in largest if letters_of(one.text) not in site]
     row = layout.spans[body.span].row
     by_body = [heading for heading in first if heading.is_above and row - heading.lines[0].row <= NEAR_TITLE]
     path = document.url.rpartition("//")[2].partition("/")[2]
     others = list(headings_before(layout, body, HEADINGS[1:]))
     return (
-        named_before_site(first, others, document.title)
+        named_before_site(largest, others, document.title)
         or most_similar(first, stated)
         or named_first([one for one in first if one.is_above], others, document.title)
         or most_kin(by_body, [*stated, path])
@@ -287,6 +289,8 @@ def find_line(document: Document, body: int, head: Stated) -> str:
     shown = next((line for line in lines_above(layout, body) if is_most_of(line, title)), None)
     if shown is not None:
         return tidy(shown.text)
+    if is_in_path(title, document.url):
+        return title
     if size_of(title) >= CHANNEL or (title and title == head.headline):
         is_alone = len(stated) == 1
         if is_shown(title, layout.lines, SIMILAR if is_alone else SAME):
@@ -294,6 +298,16 @@ def find_line(document: Document, body: int, head: Stated) -> str:
         if not is_alone:
             return head.shared or title  # rather what people share than what search engines are told
     return line_above(layout, body) or title or line_above(layout, body, LINK - 1)  # rather a link than none
+
+
+def is_in_path(title: str, url: str) -> bool:
+    """The last step of the page's URL holds half the words of its <title>, or the URL most of them and several: it is
+    this page's title, no channel's or site's.
+    """
+    words, path = frozenset(SPELT.findall(title.lower())), unquote(url).lower().partition("//")[2].partition("/")[2]
+    in_path = words.intersection(SPELT.findall(path))
+    in_last = words.intersection(SPELT.findall(path.partition("?")[0].rstrip("/").rpartition("/")[2]))
+    return len(in_last) >= HALF * len(words) > 0 or (len(in_path) > 1 and len(in_path) > HALF * len(words))
 
 
 def is_most_of(line: Line, title: str) -> bool:
