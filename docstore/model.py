@@ -82,10 +82,14 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Why a stage did what it did with one URL."""
+    """Why a stage did what it did with one URL.
+
+    `published` is the day that a page gives which is no article, as `Article.published`: a list says when it was made.
+    """
 
     reason: Reason
     detail: str = ""
+    published: str = field(default="", compare=False)
 
 
 class Kind(StrEnum):
@@ -216,7 +220,8 @@ class Article:
     `body` is plain text, one paragraph a line; `blocks` the same with its structure and pictures. `published` is an
     ISO date (`YYYY-MM-DD`, or `YYYY-MM` where only the month is known) or "", `published_at` the same with the time of
     day and the time zone as far as the page states them (`2024-05-01T10:20:00+08:00`) or "", `modified` the day of the
-    last change or ""; `date_source` says where the date was read (`url`, `json-ld`, `meta`, `time`, `text` or "").
+    last change or ""; `date_source` says where the date was read (`url`, `json-ld`, `meta`, `time`, `text`,
+    `script` or "").
     `source` is whom the article was taken over from, `section` the channel it stands in. `canonical_url` is the
     URL that the page names as its own, `next_url` the page on which the article goes on, `picture` its lead
     picture; absolute, or "". `signature` is the MinHash of the body, whose likeness to another's estimates how much

@@ -4,6 +4,7 @@ import datetime
 from dataclasses import replace
 
 from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
+from extractor.fields.date import find_date
 from extractor.fields.language import language_of
 from extractor.fields.metadata import find_metadata
 from extractor.fields.site_name import title_tail
@@ -92,7 +93,8 @@ class ArticleExtractor:
         teaser = find_teaser(document, body)
         refusal = refuse(document, body, teaser, self.settings, page.kind)
         if refusal is not None or body is None or asks_alone(document, body):
-            return Reading(needs_scripts(document) or refusal or Outcome(Reason.NO_BODY, "no text found"))
+            refusal = needs_scripts(document) or refusal or Outcome(Reason.NO_BODY, "no text found")
+            return Reading(replace(refusal, published=find_date(document, body.span if body else 0, latest).day))
         article = self.typed_article(page, body, latest)
         return Reading(article, teaser=teaser, vouched=is_vouched(document), warning=suspicion(page, body))
 

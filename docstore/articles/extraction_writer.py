@@ -5,7 +5,7 @@ Extraction -> ties, what the site can learn              docstore/grouping/page_
            -> articles, parts, bands, outcomes, changes   here and docstore/grouping/near_duplicates.py
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -5,19 +5,22 @@
     json-ld  datePublished of the node that is the article
     meta     article:published_time ...
     time     <time> and microdata
+    script   the state of its scripts, where it tells its day nowhere else (extractor/fields/script_dates.py)
 
 Dates that a page shows are weighed by their place: those of comments, related news, clocks and copyright lines are
 others' dates (extractor/fields/date_places.py).
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
-from extractor.fields.date_places import SURE, Shown, is_month_first, shown_dates
-from extractor.fields.date_text import date_in_url, plain_digits, stated_date, time_after
+from extractor.fields.date_places import SURE, Shown, is_month_first, machine_days, shown_dates
+from extractor.fields.date_text import date_in_url, is_in_slug, plain_digits, stated_date, time_after
 from extractor.fields.linked_data import linked_article
+from extractor.fields.script_dates import script_day
 from extractor.manual import is_manual
 from extractor.page.document import Document
 
@@ -36,6 +39,7 @@ METAS = (
 # Published or changed: nobody knows.
 VAGUE_METAS = ("date", "dc.date", "dcterms.date", "timestamp", "og:time", "time", "dcterms.available")
 DATED_METAS = ("publi", "upload", "created", "pubd", "post_date", "post-date")
+DATE_NAME = re.compile(r"(?:^|[._:-])date$")
 OTHER_METAS = ("modif", "update", "publisher", "id", "expir", "image", "url", "title")
 MODIFIED_METAS = (
     "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
@@ -52,9 +56,9 @@ MOST = 8.0  # cost of a place from which on a date shown there is another's
 class Published:
     """When an article was published.
 
-    `day` is `YYYY-MM-DD`, `YYYY-MM` or ""; `source` says where it was read: `url`, `json-ld`, `meta`, `time`, `text`
-    or "". `at` is the day with the time of day and the zone as far as the page states them (`2024-05-01T10:20+08:00`)
-    or "". `modified` is the day of the last change, or "".
+    `day` is `YYYY-MM-DD`, `YYYY-MM` or ""; `source` says where it was read: `url`, `json-ld`, `meta`, `time`, `text`,
+    `script` or "". `at` is the day with the time of day and the zone as far as the page states them
+    (`2024-05-01T10:20+08:00`) or "". `modified` is the day of the last change, or "".
     """
 
     day: str = ""
@@ -81,7 +85,7 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class DateEvidence:
     """All that a page says of its day: in its URL, shown to readers (near the article, `far` from it, and as a change),
-    and in its fields.
+    and in its fields. `is_in_slug`: the day in its URL stands among words.
     """
 
     url: str
@@ -90,12 +94,16 @@ class DateEvidence:
     updates: Sequence[Claim]
     stated: Sequence[Claim]
     changes: Sequence[str]
+    is_in_slug: bool = False
 
 
 def find_date(document: Document, body: int, latest: str = END_OF_TIME) -> Published:
     """When the article of a page, whose body is the span `body`, was published; nothing after `latest` is believed."""
     evidence, in_manual = gather(document, body, latest), is_manual(document)
     found = ranked(of_manual(evidence) if in_manual else evidence)
+    day = "" if in_manual or is_told(evidence) else script_day(document.raw, document.url, latest)
+    if day and day.startswith(evidence.url):
+        found = [Claim(day, "", "script", False)]
     changes = (*evidence.changes, *(one.day for one in evidence.updates if one.sure or in_manual))
     modified = next((one for one in changes if len(one) == FULL), "")
     if not found:
@@ -110,14 +118,19 @@ def gather(document: Document, body: int, latest: str) -> DateEvidence:
     month_first = is_month_first(document)
     stated = [one for one in stated_dates(document, month_first) if one.day <= latest]
     changes = [one for one in stated_changes(document, month_first) if one <= latest]
-    known = {*(one.day for one in stated), *changes}
+    known = {*(one.day for one in stated), *changes, *machine_days(document.layout)}
     dates = [settled(one, known, latest) for one in shown_dates(document, body, month_first)]
     dates = [one for one in dates if one.stamp.day <= latest]
     shown = [claim_of(one) for one in dates if one.cost < NEAR and not one.updated]
     far = [claim_of(one) for one in dates if NEAR <= one.cost < MOST and not one.updated]
     url = date_in_url(document.url)
     updates = [claim_of(one) for one in dates if one.updated]
-    return DateEvidence(url if url <= latest else "", shown, far, updates, stated, changes)
+    return DateEvidence(url if url <= latest else "", shown, far, updates, stated, changes, is_in_slug(document.url))
+
+
+def is_told(evidence: DateEvidence) -> bool:
+    """The page says its day in its URL, its fields, or right by the article; what else it shows are guesses."""
+    return len(evidence.url) == FULL or bool(evidence.stated) or any(one.sure for one in evidence.shown)
 
 
 def of_manual(evidence: DateEvidence) -> DateEvidence:
@@ -150,14 +163,18 @@ def claim_of(shown: Shown) -> Claim:
 def ranked(evidence: DateEvidence) -> list[Claim]:
     """All claims, the best first; a month in the URL keeps those that lie in it and stands behind them.
 
-    What the page states in JSON-LD or a meta goes before what it shows, as many pages show the day of the last change
-    only; but where the two are one day apart that is the time zone, and the reader's day is the right one.
+    A day in the URL goes before all but one: that which the page shows and states alike, or states where the URL's own
+    stands among words. Titles hold days too, of an event or a version, and a site that moved gave its URLs the day of
+    the move. What the page states in JSON-LD or
+    a meta goes before what it shows, as many pages show the day of the last change only; but where the two are one day
+    apart that is the time zone, and the reader's day is the right one.
     """
     url = evidence.url
-    if len(url) == FULL:
-        return [Claim(url, "", "url", True)]
     sure = [one for one in evidence.shown if one.sure]
     fields = [one for one in evidence.stated if one.sure]
+    if len(url) == FULL:
+        is_agreed = bool(sure and fields) and sure[0].day == fields[0].day
+        return fields if is_agreed or (fields and evidence.is_in_slug) else [Claim(url, "", "url", True)]
     vague = [one for one in evidence.stated if not one.sure]
     if sure and fields and is_better(sure[0].day, [one.day for one in evidence.stated], evidence.changes):
         fields = []
@@ -205,7 +222,9 @@ def stated_dates(document: Document, month_first: bool) -> list[Claim]:
 
 @lru_cache(maxsize=20_000)
 def is_dated(name: str) -> bool:
-    """The name of a meta that no table knows speaks of publication."""
+    """The name of a meta that no table knows speaks of publication, or of a date and nothing else."""
+    if DATE_NAME.search(name) is not None:
+        return True
     return any(word in name for word in DATED_METAS) and not any(word in name for word in OTHER_METAS)
 
 

@@ -42,13 +42,21 @@ CLOCK = re.compile(
     "今天是|今日是|现在是|现在时间|当前时间|today is|current (?:date|time)|server time|heute ist|nous sommes"
 )
 CLOCK_NAME = re.compile("todays?-?date|current-?(?:date|time)|clock|weather|tianqi|server-?time")
-NOT_THE_DAY = re.compile("copyright|©|版权|版權|expire|deadline|截止|截至|有效期|valid until|born|died|生于|出生")
+NOT_THE_DAY = re.compile(
+    "copyright|©|版权|版權|expire|deadline|截止|截至|有效期|valid until|born|died|生于|出生|"
+    r"registered|joined|member since|注册|註冊|registriert|beigetreten|inscrit|registrad|iscritto"
+)
 OTHERS = re.compile(
     "related|recommend|comment|sidebar|teaser|latest|trending|popular|rail|xiangguan|reply|widget|-card"
 )
-OTHER_DATE = re.compile(f"[{ODD_DIGITS}〇○零]|十|民國")
+OTHER_DATE = re.compile(f"[{ODD_DIGITS}〇○零]|十|民國|1[34]\\d\\d|25\\d\\d|[\u05d0-\u05ea][\"״”'׳’]|[\u0e00-\u0e7f]")
+OTHER_CALENDARS = ("fa", "ps", "prs", "th")  # languages whose pages count the years in another way
 STATED_IN = ("datetime", "content", "data-time", "data-timestamp", "data-datetime", "data-date", "data-publish-time",
              "title")  # fmt: skip
+MONTHS = 12
+SLASHED = re.compile(r"(?<![\d/])([0-3]?\d)/([0-3]?\d)/(?:199\d|20\d\d)(?!\d)")
+LONGEST_SLASHED = 400  # characters of a line
+ISO_DAY = re.compile(r"\s*(?:199\d|20\d\d)-\d\d-\d\d")
 BRITISH = ("gb", "au", "nz", "ie", "in", "za", "hk", "sg", "my", "uk")
 
 
@@ -68,12 +76,36 @@ class Shown:
 
 
 def is_month_first(document: Document) -> bool:
-    """Whether 5/9/2016 is a day in May here: on American pages, and on Chinese ones, whose servers write it so."""
+    """Whether 5/9/2016 is a day in May here: as the page's other days say (25/9/2016 is none of any other month), else
+    on American pages, and on Chinese ones, whose servers write it so.
+    """
+    orders = {day_first for line in document.layout.lines if "/" in line.text for day_first in orders_in(line.text)}
+    if len(orders) == 1:
+        return not orders.pop()
     spans = document.layout.spans
     language, _, region = (spans[0].facts.attributes.get("lang", "") if spans else "").lower().partition("-")
     region = region or document.metas.get("og:locale", "").lower().replace("-", "_").partition("_")[2]
     host = document.url.partition("://")[2].partition("/")[0].partition(":")[0]
     return language in ("en", "zh", "") and region not in BRITISH and host.rpartition(".")[2] not in BRITISH
+
+
+def orders_in(text: str) -> Iterator[bool]:
+    """For each date of numbers that can be read in one way only: does the day stand before the month?"""
+    for first, second in SLASHED.findall(text[:LONGEST_SLASHED]):
+        if (int(first) > MONTHS) != (int(second) > MONTHS):
+            yield int(first) > MONTHS
+
+
+def machine_days(layout: Layout) -> frozenset[str]:
+    """The days that <time datetime="2016-05-09"> says: they settle what 5/9/2016 means in the text beside it."""
+    stamps = (stated_date(value) for value in machine_values(layout) if ISO_DAY.match(value))
+    return frozenset(stamp.day for stamp in stamps if stamp is not None)
+
+
+def machine_values(layout: Layout) -> Iterator[str]:
+    """What the time elements of a page say to machines."""
+    marked = (*(note.facts for note in layout.notes), *(span.facts for span in layout.spans if span.facts.marked))
+    return (facts.attributes.get("datetime", "") for facts in marked if facts.tag == "time")
 
 
 def shown_dates(document: Document, body: int, month_first: bool) -> list[Shown]:
@@ -90,13 +122,13 @@ def shown_dates(document: Document, body: int, month_first: bool) -> list[Shown]
 
 def dated_lines(layout: Layout, frame: BylineZone, month_first: bool) -> Iterator[tuple[int, Shown]]:
     """Lines around the article that hold a date, by their place."""
-    lines = layout.lines
+    lines, language = layout.lines, other_calendar(layout)
     start = max(0, min(frame.first, frame.title if frame.title >= 0 else frame.first) - ABOVE)
     middle, end = max(frame.first + INSIDE, start), min(len(lines), frame.end + BELOW)
     places = (*range(start, min(middle, end)), *range(max(middle, frame.end - BELOW), end))
     for place in (*places, *range(max(end, len(lines) - FOOTER), len(lines))):
         line = lines[place]
-        text = readable(line) if frame.is_code or not is_in_code(layout, place) else ""
+        text = readable(line, language) if frame.is_code or not is_in_code(layout, place) else ""
         stamp = first_stamp(text, month_first, short=line.size < SHORT_LINE) if text else None
         if stamp is not None:
             cost = place_cost(place, frame) + line_cost(line, text, stamp) + region_cost(layout, line.span, frame)
@@ -120,9 +152,17 @@ def says_published(shown: Shown) -> bool:
     return PUBLISHED.search(shown.text, 0, shown.stamp.start) is not None
 
 
-def readable(line: Line) -> str:
+def other_calendar(layout: Layout) -> str:
+    """The language of a page, if it is one whose years are not the Western ones; else ""."""
+    language = layout.spans[0].facts.attributes.get("lang", "").lower()[:3].strip("-_") if layout.spans else ""
+    return language if language in OTHER_CALENDARS else ""
+
+
+def readable(line: Line, language: str = "") -> str:
     """A line with plain digits, "" where it can hold no date; of a long line only the beginning, where dates stand."""
     text = line.text
+    if language:
+        return western_digits(text[:BEGINNING] if line.size > LONG else text, language)
     if text.isascii() and "20" not in text and "199" not in text and "." not in text:
         return ""  # most lines
     if line.size > LONG:
@@ -257,7 +297,7 @@ def dated_element(
     cost = place_cost(element.line, frame) - (PUBDATE if own else NAMED)
     if cost >= FAR - NAMED:
         return
-    text = plain_digits(element.text)
+    text = plain_digits(element.text, other_calendar(layout))
     stamp = first_stamp(text, month_first, short=len(text) < SHORT)
     if stamp is None:
         attributes = facts.attributes

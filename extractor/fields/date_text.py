@@ -4,6 +4,7 @@
     发布时间：2016年5月9日 10:30                                  2016-05-09, at 2016-05-09T10:30
     9 мая 2016 г.   9 de mayo de 2016   May 9th, 2016            2016-05-09
     民國105年5月9日   二〇一六年五月九日   ２０１６．５．９        2016-05-09
+    ۱۲ مرداد ۱۴۰۲   12 ม.ค. 2567                                 calendars.py
 
 All patterns are linear and all input is capped, so no text makes this slow.
 """
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from extractor.fields.calendars import western_calendar
 from extractor.fields.month_names import AFTER_A_POINT, MONTH_NAMES
 
 LONGEST_URL = 2_000
@@ -43,11 +45,14 @@ URL_DAYS = alone(
     rf"{DAY2}-{MONTH2}-{YEAR}",
 )
 URL_NAMED_DAY = re.compile(rf"/{YEAR}/(?P<n>[a-z]{{3,9}})/(?P<d>3[01]|[12]\d|0?[1-9])(?=/)")  # /2016/may/09/
+SLUG_WORD = re.compile(r"[^\W\d_]{2,}")
+MIN_SLUG_WORDS = 3  # with the ending of a file's name
 URL_MONTHS = alone(rf"{YEAR}/{MONTH}(?=/|$)", rf"{YEAR}[_-]{MONTH2}(?=/|$)", rf"(?<=/){YEAR}{MONTH2}(?=/)")
 
 SPACE = r"[\s\xa0]{0,3}"
 # With the signs that stand for vowels, which are no letters for Python; May is short in India.
-LETTERS = r"(?:[a-z\u00c0-\u1fff]{3,12}|[\u0900-\u0dff]{2})"
+LETTERS = r"(?:[a-z\u00c0-\u1fff]{3,16}|[\u0900-\u0dff]{2})"
+MONTH_WORD = re.compile(LETTERS)
 WORD = rf"(?P<n>{LETTERS})(?:/{LETTERS})?"  # looked up in MONTH_NAMES; Bosnians write juni/lipanj
 ORDINAL = r"(?:st|nd|rd|th|er|[.º°ª]|-?го|\. ?d\.)?"
 OF = r"(?:(?:de|of|del|den|di)\s|d['’])?"
@@ -55,19 +60,20 @@ GAP = r"[\s\xa0.,/-]{1,3}"
 # The year may be 2016 or, in the last, 16; `k` are the two halves of a day and a month in either order.
 TEXT_DAYS = (
     *alone(
-        rf"{YEAR}{SPACE}[-/.年년]{SPACE}{MONTH}{SPACE}[-/.月월]{SPACE}{DAY}",
+        rf"{YEAR}{SPACE}(?:[-/.年년]|оны){SPACE}{MONTH}{SPACE}(?:[-/.月월]|(?:дугаар|дүгээр|-р)?\s?сарын){SPACE}{DAY}",
         rf"{DAY}{ORDINAL}{GAP}{OF}{WORD}{GAP}{OF}(?:,\s)?{YEAR}",
         rf"(?P<p>1[0-2]|0?[1-9]|[12]\d|3[01]){SPACE}(?P<s>[-/.]|tháng|thg){SPACE}"
         rf"(?P<q>1[0-2]|0?[1-9]|[12]\d|3[01]){SPACE}(?:[-/.]|năm|,){SPACE}{YEAR}",
         rf"{YEAR}{MONTH2}{DAY2}",
-        rf"{YEAR}{GAP}(?:m\.\s|gada\s)?(?:{WORD}{GAP}{DAY}|(?P<d2>3[01]|[12]\d|0?[1-9])\.\s(?P<n2>{LETTERS}))",
+        rf"{YEAR}(?:\(?e?\)?ko)?{GAP}(?:m\.\s|թ\.\s|gada\s)?(?:{WORD}{GAP}{DAY}|(?P<d2>3[01]|[12]\d|0?[1-9])\.\s(?P<n2>{LETTERS}))",
     ),
     re.compile(
         rf"(?<![a-z\u00c0-\u1fff]){WORD}[.,]?[\s\xa0]{{1,2}}{DAY}(?:st|nd|rd|th)?[.,]?{SPACE}"
         rf"(?:\d?\d:\d\d(?::\d\d)?,?\s)?(?:[a-z]{{3,4}}\s)?{YEAR}(?![\d:])"
     ),
+    re.compile(rf"(?<!\d){YEAR}[\s-]?ж(?:\.|ыл[а-яғ]{{1,3}}),?\s{DAY}[\s-]{WORD}"),  # Kazakh and Kyrgyz
 )
-DAY_BEHIND = (TEXT_DAYS[0], TEXT_DAYS[3], TEXT_DAYS[4])  # the year
+DAY_BEHIND = (TEXT_DAYS[0], TEXT_DAYS[3], TEXT_DAYS[4], TEXT_DAYS[6])  # the year
 DAY_BEFORE = (TEXT_DAYS[1], TEXT_DAYS[2], TEXT_DAYS[5])
 SHORT_YEAR = re.compile(r"(?<![\d.])(?P<d>3[01]|[12]\d|0?[1-9])\.(?P<m>1[0-2]|0?[1-9])\.(?P<y>[0-4]\d)(?![\d.])")
 # A name before 9.5.16 makes it a version, but for the words that lead to a day: "am 9.5.16", "Stand 9.5.16".
@@ -85,8 +91,10 @@ ROC_OR_ERA = re.compile(r"(民[國国]|令和|平成)\s?(\d{1,3}|元)\s?(?=年)"
 YEARS_BEFORE = {"民國": 1911, "民国": 1911, "令和": 2018, "平成": 1988}
 HAN_NUMBER = re.compile(r"[〇○零一二三四五六七八九十廿卅]{1,4}(?=[年月日])")
 HAN_VALUES = str.maketrans("〇○零一二三四五六七八九", "000123456789")
-ZEROS = "０٠۰०০੦૦೦౦"  # of the scripts whose digits stand in dates
+ZEROS = "０٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"  # of the scripts whose digits stand in dates
 ODD_DIGITS = "".join(chr(ord(zero) + number) for zero in ZEROS for number in range(10))
+OTHER_CALENDAR = re.compile("[\u05d0-\u05ea\u0600-\u06ff\u0e00-\u0e7f]")  # Hebrew, Arabic and Thai letters
+PERSIAN_DIGIT = re.compile("[۰-۹]")
 ODD_DIGIT = re.compile(f"[{ODD_DIGITS}\u060c\u200e\u200f]|[‐‑–](?=\\d)")
 DIGITS = str.maketrans(
     ODD_DIGITS + "．／－：‐‑–\u060c\u200e\u200f",
@@ -135,28 +143,37 @@ def date_in_url(url: str) -> str:
     return next((f"{match['y']}-{int(match['m']):02d}" for match in months if match), "")
 
 
+def is_in_slug(url: str) -> bool:
+    """The day in a URL stands among words, as in the title of a page about that day: /t/no-train-on-2016-05-09."""
+    for step in url[:LONGEST_URL].split("//", 1)[-1].split("/")[1:]:
+        if date_in_url(f"/{step}") and len(SLUG_WORD.findall(step)) >= MIN_SLUG_WORDS:
+            return True
+    return False
+
+
 def date_in_text(text: str) -> str:
     """The first day in the first LONGEST_TEXT characters of a text, `YYYY-MM-DD`, or ""."""
     found = first_stamp(plain_digits(text))
     return found.day if found else ""
 
 
-def plain_digits(text: str) -> str:
+def plain_digits(text: str, language: str = "") -> str:
     """The beginning of a text in lower case on one line, with Western digits and years."""
-    return western_digits(" ".join(text[:LONGEST_TEXT].split()))
+    return western_digits(" ".join(text[:LONGEST_TEXT].split()), language)
 
 
-def western_digits(line: str) -> str:
-    """A line in lower case, with Western digits and years."""
+def western_digits(line: str, language: str = "") -> str:
+    """A line in lower case, with Western digits and years; the `language` of its page tells whose its years are."""
     text = line.lower()
     if text.isascii():
-        return text
+        return western_calendar(text, language) if language else text
     if ODD_DIGIT.search(text):
+        language = language or ("fa" if PERSIAN_DIGIT.search(text) else "")
         text = text.translate(DIGITS)
     if "年" in text:
         text = HAN_NUMBER.sub(lambda match: han_number(match[0]), text)
         text = ROC_OR_ERA.sub(western_year, text)
-    return text
+    return western_calendar(text, language) if language or OTHER_CALENDAR.search(text) else text
 
 
 def han_number(text: str) -> str:

@@ -17,7 +17,13 @@ LONGEST_TAIL = 30.0  # of a tail that is a name, in Chinese characters
 SHORTEST = 4.0  # what is left of a title when the site name is cut, in Chinese characters
 SHORTEST_LABEL = 3  # letters of a part of a host that is a name
 # "-" needs space around it between Latin words: "co-op - The Guardian".
-SITE_JOINT = re.compile(r"\s*[_|｜—»]+\s*|\s+[-–·•:：*]+\s+|(?<=[^\x00-\x7f])-+\s*|\s*-+(?=[^\x00-\x7f])|--+")
+# "_" is a part of names within Latin words: "ngx_http_rewrite_module".
+# Two long dashes are none, but before a name that is known: 绿色发展——某地纪实 is one title.
+SITE_JOINT = re.compile(
+    r"\s*(?:[|｜»][_|｜»]*|(?<![a-zA-Z\d_])_[_|｜»]*|_+(?![a-zA-Z\d_])[|｜»]*)\s*|\s*(?<!—)—(?!—)\s*|\s+[-–·•:：*]+\s+|(?<=[^\x00-\x7f])-+\s*|\s*-+(?=[^\x00-\x7f])|--+"
+)
+DASHES = "——"
+SMALL_WORDS = frozenset(("a", "and", "at", "de", "des", "for", "für", "in", "of", "on", "the", "to", "und", "&", "-"))
 NAME_METAS = ("og:site_name", "application-name", "apple-mobile-web-app-title", "publisher", "dc.publisher")
 JSON_TEXT = r'\s*:\s*"((?:[^"\\]|\\.){1,500})"'
 PUBLISHER = re.compile(r'"publisher"\s*:\s*\{[^{}]{0,300}?"name"' + JSON_TEXT)
@@ -77,7 +83,7 @@ def cut_site_name(title: str, *names: str, suffixes: Sequence[str] = (), host: s
     name (one of `names`, one of the site's `suffixes`, or said by its `host`) may be longer.
     """
     known = {letters_of(name) for name in names}
-    title = cut_suffix(tidy(title), suffixes)
+    title = cut_dashes(cut_suffix(tidy(title), suffixes), known, host)
     joints = list(SITE_JOINT.finditer(title))
     for joint in reversed(joints):
         rest, tail = title[: joint.start()], title[joint.end() :]
@@ -91,12 +97,23 @@ def cut_site_name(title: str, *names: str, suffixes: Sequence[str] = (), host: s
 
 def cut_known(title: str, names: Iterable[str], suffixes: Sequence[str] = (), host: str = "") -> str:
     """A title, tidied, without a site name that is known or spelt by the host; other parts behind joints stay."""
-    title = cut_suffix(title, suffixes)
     known = {letters_of(name) for name in names}
+    title = cut_dashes(cut_suffix(title, suffixes), known, host)
     for joint in SITE_JOINT.finditer(title):
         if is_name(title[joint.end() :], known, host) and size_of(title[: joint.start()]) >= SHORTEST:
             return title[: joint.start()].strip()
     return title
+
+
+def cut_dashes(title: str, known: set[str], host: str) -> str:
+    """A title without the known name that stands behind two long dashes."""
+    rest, _, tail = title.rpartition(DASHES)
+    return rest.rstrip() if size_of(rest) >= SHORTEST and is_name(tail, known, host) else title
+
+
+def is_joint(text: str, place: int) -> bool:
+    """A joint stands at this place, be it one that titles hold themselves."""
+    return SITE_JOINT.match(text, place) is not None or text.startswith(DASHES, place)
 
 
 def cut_suffix(title: str, suffixes: Sequence[str]) -> str:
@@ -115,7 +132,7 @@ def is_spelled(text: str, letters: str, host: str) -> bool:
     """A part of the host is the name's beginning or its initials, or the host holds the whole name."""
     if not letters.isascii() or size_of(text) > LONGEST_TAIL:
         return False
-    initials = "".join(word[0] for word in text.lower().split())
+    initials = "".join(word[0] for word in text.lower().split() if word not in SMALL_WORDS)
     if len(letters) >= SHORTEST_LABEL and letters in letters_of(host):
         return True
     labels = [label for label in host.lower().split(".")[:-1] if len(label) >= SHORTEST_LABEL and label != "www"]
@@ -147,7 +164,7 @@ def title_tail(stated: str, title: str = "") -> str:
     there is no joint, or too much behind it for a name.
     """
     stated, title = tidy(stated), tidy(title)
-    if title and stated.startswith(title) and SITE_JOINT.match(stated, len(title)):
+    if title and stated.startswith(title) and is_joint(stated, len(title)):
         tail = stated[len(title) :]
     else:
         joints = list(SITE_JOINT.finditer(stated))

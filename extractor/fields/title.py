@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from extractor.fields.linked_data import linked_article
 from extractor.fields.site_name import (
@@ -22,13 +23,15 @@ from extractor.fields.site_name import (
     cut_site_name,
     host_of,
     is_first_part,
+    is_joint,
     letters_of,
     site_names,
     tidy,
     title_tail,
 )
-from extractor.fields.title_line import LINK, TITLE_SIZE, has_meta, line_above, lines_above
+from extractor.fields.title_line import LINK, TITLE_SIZE, has_meta, is_text, line_above, lines_above
 from extractor.fields.title_similarity import Original
+from extractor.methods.contract import Body
 from extractor.page.document import Document
 from extractor.page.dom import HEADINGS
 from extractor.page.layout import Layout, Line, size_of
@@ -69,15 +72,16 @@ class Stated:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading: its text, its lines, and how like <title> it must be."""
+    """A heading: its text, its lines, how like <title> it must be, and whether it stands above the body's text."""
 
     text: str
     lines: Sequence[Line]
     least: float
+    is_above: bool
 
 
-def find_title(document: Document, body: int, suffixes: Sequence[str] = ()) -> str:
-    """The title of a page, or "" where it has none. `body` is the index of the body's span.
+def find_title(document: Document, body: Body, suffixes: Sequence[str] = ()) -> str:
+    """The title of a page, or "" where it has none.
 
     `suffixes` are what follows titles on many pages of the site (SiteKnowledge.suffixes).
     """
@@ -85,9 +89,10 @@ def find_title(document: Document, body: int, suffixes: Sequence[str] = ()) -> s
     head = stated_titles(document, names, suffixes)
     stated = head.texts()
     tail = title_tail(document.title, stated[0]) if stated else ""
-    heading = find_heading(document, body, stated, {letters_of(name) for name in (*names, tail)})
+    site = {letters_of(name) for name in (*names, tail, SITE_JOINT.split(tail)[-1])}
+    heading = find_heading(document, body, stated, site)
     if not heading:
-        return narrow(find_line(document.layout, body, head)[:LONGEST])
+        return narrow(find_line(document, body.span, head)[:LONGEST])
     return narrow((edited(heading, head) or as_written(heading, tidy(document.title)))[:LONGEST])
 
 
@@ -150,7 +155,7 @@ def agreed(title: str, others: Iterable[str]) -> str:
     """The one of the others that is <title> without what stands behind a joint, or before one; "" for none."""
     for other in others:
         if size_of(other) >= SHORTEST and len(other) < len(title):
-            if title.startswith(other) and SITE_JOINT.match(title, len(other)):
+            if title.startswith(other) and is_joint(title, len(other)):
                 return other
             rest = title.removesuffix(other).rstrip()
             if len(rest) < HALF * len(title) and not rest[-1:].isalnum():
@@ -158,21 +163,33 @@ def agreed(title: str, others: Iterable[str]) -> str:
     return ""
 
 
-def find_heading(document: Document, body: int, stated: Sequence[str], site: Collection[str]) -> str:
+def find_heading(document: Document, body: Body, stated: Sequence[str], site: Collection[str]) -> str:
     """The heading that is the title, or "": step 2 of this module. `site` are the letters of the site's names."""
     layout = document.layout
-    first = [one for one in headings_before(layout, body, ("h1",)) if letters_of(one.text) not in site]
-    row = layout.spans[body].row
-    by_body = [heading for heading in first if row - heading.lines[0].row <= NEAR_TITLE]
+    largest = list(headings_before(layout, body, ("h1",)))
+    first = [one for one in largest if letters_of(one.text) not in site]
+    row = layout.spans[body.span].row
+    by_body = [heading for heading in first if heading.is_above and row - heading.lines[0].row <= NEAR_TITLE]
     path = document.url.rpartition("//")[2].partition("/")[2]
     others = list(headings_before(layout, body, HEADINGS[1:]))
     return (
-        most_similar(first, stated)
-        or named_first(by_body, others, document.title)
+        named_before_site(largest, others, document.title)
+        or most_similar(first, stated)
+        or named_first([one for one in first if one.is_above], others, document.title)
         or most_kin(by_body, [*stated, path])
         or most_similar(others, stated)
         or ("" if first else named_first(others, (), document.title))
     )
+
+
+def named_before_site(first: Sequence[Heading], others: Sequence[Heading], title: str) -> str:
+    """The heading above the text that <title> begins with, where the h1 above it is what <title> ends with: the name
+    that the site gives itself on every page. "" for another page.
+    """
+    parts = [letters_of(part) for part in SITE_JOINT.split(tidy(title))]
+    if len(parts) < 2 or not parts[0] or not any(letters_of(one.text) == parts[-1] for one in first):
+        return ""
+    return next((one.text for one in others if one.is_above and letters_of(one.text) == parts[0]), "")
 
 
 def named_first(headings: Sequence[Heading], others: Sequence[Heading], title: str) -> str:
@@ -182,22 +199,27 @@ def named_first(headings: Sequence[Heading], others: Sequence[Heading], title: s
     """
     title = tidy(title)
     for heading in headings:
-        if is_first_part(heading.text, title) and all(line.link_share <= LINK_LINE for line in heading.lines):
-            behind = letters_of(title[len(heading.text) :])
-            return "" if any(letters_of(other.text) == behind for other in others) else heading.text
+        text = next((text for text in texts_of(heading) if is_first_part(text, title)), "")
+        if text and all(line.link_share <= LINK_LINE for line in heading.lines):
+            behind = letters_of(title[len(text) :])
+            return "" if any(letters_of(other.text) == behind for other in others) else text
     return ""
 
 
-def headings_before(layout: Layout, body: int, tags: Collection[str]) -> Iterator[Heading]:
-    """The headings of some kinds in document order up to the end of the body."""
-    whole, spans = layout.spans[body], layout.spans
+def headings_before(layout: Layout, body: Body, tags: Collection[str]) -> Iterator[Heading]:
+    """The headings of some kinds in document order up to the end of the body. Those below its first sentence head
+    its sections: they are its title only where they say the same.
+    """
+    whole, spans = layout.spans[body.span], layout.spans
     behind = bisect_left(spans, whole.end, key=lambda span: span.start)
+    text = (place for place in body.lines if layout.lines[place].tag not in HEADINGS and is_text(layout.lines[place]))
+    begin = next(text, whole.end)
     found = [span for span in spans[:behind] if span.facts.tag in tags and span.end > span.start]
     for span in found[:MAX_HEADINGS]:
         lines = layout.lines[span.start : span.end]
-        is_first = span.facts.tag == "h1"
-        least = SIMILAR if is_first or span.start < whole.start else SAME
-        yield Heading(tidy(" ".join(line.text for line in lines)), lines, least)
+        is_above = span.start < begin
+        least = SIMILAR if span.start < (begin if span.facts.tag == "h1" else whole.start) else SAME
+        yield Heading(tidy(" ".join(line.text for line in lines)), lines, least, is_above)
 
 
 def most_similar(headings: Sequence[Heading], stated: Sequence[str]) -> str:
@@ -260,20 +282,32 @@ def most_kin(headings: Sequence[Heading], stated: Sequence[str]) -> str:
     return chosen
 
 
-def find_line(layout: Layout, body: int, head: Stated) -> str:
+def find_line(document: Document, body: int, head: Stated) -> str:
     """The title of a page that shows it in no heading: step 3 of this module."""
-    stated = head.texts()
+    layout, stated = document.layout, head.texts()
     title = stated[0] if stated else ""
     shown = next((line for line in lines_above(layout, body) if is_most_of(line, title)), None)
     if shown is not None:
         return tidy(shown.text)
-    if size_of(title) >= CHANNEL:
+    if is_in_path(title, document.url):
+        return title
+    if size_of(title) >= CHANNEL or (title and title == head.headline):
         is_alone = len(stated) == 1
         if is_shown(title, layout.lines, SIMILAR if is_alone else SAME):
             return title
         if not is_alone:
             return head.shared or title  # rather what people share than what search engines are told
     return line_above(layout, body) or title or line_above(layout, body, LINK - 1)  # rather a link than none
+
+
+def is_in_path(title: str, url: str) -> bool:
+    """The last step of the page's URL holds half the words of its <title>, or the URL most of them and several: it is
+    this page's title, no channel's or site's.
+    """
+    words, path = frozenset(SPELT.findall(title.lower())), unquote(url).lower().partition("//")[2].partition("/")[2]
+    in_path = words.intersection(SPELT.findall(path))
+    in_last = words.intersection(SPELT.findall(path.partition("?")[0].rstrip("/").rpartition("/")[2]))
+    return len(in_last) >= HALF * len(words) > 0 or (len(in_path) > 1 and len(in_path) > HALF * len(words))
 
 
 def is_most_of(line: Line, title: str) -> bool:

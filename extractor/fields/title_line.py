@@ -61,7 +61,9 @@ def line_above(layout: Layout, body: int, least: float = LINK) -> str:
 
 def may_be_title(line: Line) -> bool:
     """Of a title's size, and neither a label, a path of channels, nor a line with date and author."""
-    if not TITLE_SIZE[0] <= line.size <= TITLE_SIZE[1] or line.text.endswith(("。", "，", ",", "；", ";", "：", ":")):
+    if not TITLE_SIZE[0] <= line.size <= TITLE_SIZE[1] or line.text.endswith(
+        ("。", "，", ".", ",", "；", ";", "：", ":")
+    ):
         return False
     return not (has_meta(line) or is_template(line.text) or PATH.search(line.text.lower()))
 

@@ -9,7 +9,7 @@ Every step is a pure function of the page's lines (extractor/page/lines.py).
 """
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice
@@ -19,6 +19,7 @@ from docstore.model import line_hash
 from extractor.fields.date import Published, find_date
 from extractor.fields.title import find_title
 from extractor.methods.anchor import is_near, last_row_near, title_place
+from extractor.methods.asides import aside_lines, lists_pages, settled_hints
 from extractor.methods.contract import Body, Explanation
 from extractor.methods.explanation import explain_lines
 from extractor.page.document import Document
@@ -48,7 +49,6 @@ LINK_LINE = 0.5  # lines with more link text than this are links
 # By Hint: body, article, none, aside, hidden, after.
 HINT_GAIN = (1.6, 1.15, 1.0, 0.6, 0.6, 0.3)
 HINT_BONUS = (60.0, 3.0, 0.0, 0.0, 0.0, 0.0)
-HIDDEN_SHARE = 0.6  # an element with more of it than this is hidden only until the page has started its scripts
 ASIDE_SHARE = 0.5  # an element with more of the page's gain than this is no aside, whatever its name
 LONGEST_TAIL = 30  # lines without punctuation that may be cut behind the last sentence
 CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
@@ -62,7 +62,6 @@ MAX_ABOVE_TITLE = 0.3  # of an article's gain that may stand above its title
 NEAR_BONUS = 80.0  # what it is worth to start shortly below the title, in Chinese characters
 ENOUGH_BEFORE_END = 0.5  # of an article's gain that stands before the heading of what follows it
 LONG_AFTER = 60.0  # behind the editor's name, a line this long says that the article goes on
-MIN_ARTICLE = 80.0  # gain of an <article> beside which others are other articles
 MIN_BELOW_TITLE = 0.3  # of the page's gain that stands below a title
 BEFORE_TITLE = 0.3  # what lines above the title are worth
 
@@ -100,34 +99,11 @@ class LineScoring:
 
     def title(self, document: Document, body: Body) -> str:
         """See extractor/fields/title.py."""
-        return find_title(document, body.span, document.site.suffixes)
+        return find_title(document, body, document.site.suffixes)
 
     def published(self, document: Document, body: Body, latest: str) -> Published:
         """See extractor/fields/date.py."""
         return find_date(document, body.span, latest)
-
-
-def settled_hints(spans: Sequence[Span]) -> list[Hint]:
-    """The hints of all spans, with those that their surroundings contradict taken back.
-
-    What is called a body among comments is a comment; a name of several neighbours names paragraphs, and the body is
-    the element around them.
-    """
-    hints: list[Hint] = []
-    for span in spans:
-        hint = span.facts.hint
-        below = span.parent >= 0 and hints[span.parent] is Hint.AFTER
-        hints.append(Hint.AFTER if below and hint in (Hint.BODY, Hint.NONE) else hint)
-    bodies: dict[int, list[int]] = {}
-    for place, hint in enumerate(hints):
-        if hint is Hint.BODY and spans[place].parent >= 0:
-            bodies.setdefault(spans[place].parent, []).append(place)
-    for parent, places in bodies.items():
-        if len({spans[place].facts.name for place in places}) < len(places):
-            hints[parent] = Hint.BODY
-            for place in places:
-                hints[place] = Hint.ARTICLE
-    return hints
 
 
 @dataclass(frozen=True)
@@ -144,8 +120,9 @@ class Choice:
 def choose_element(layout: Layout, hints: Sequence[Hint], weights: Sequence[float], title: int) -> Choice | None:
     """The best element. Names of asides are believed less and less until a good one is left.
 
-    Believed in full, they must leave an element that is named as the body and near the title; believed where they hold
-    no more than ASIDE_SHARE, one near the title, or one that holds enough. Last, no name is believed.
+    Believed in full, they must leave an element that is named as the body and near the title, or a caption below the
+    title where all else is a list of other pages; believed where they hold no more than ASIDE_SHARE, one near the
+    title, or one that holds enough. Last, no name is believed.
     """
     spans = layout.spans
     enough = MIN_SHARE * sum(max(0.0, weight) for weight in weights)
@@ -155,15 +132,40 @@ def choose_element(layout: Layout, hints: Sequence[Hint], weights: Sequence[floa
         place = best_span(layout, hints, settled, title)
         if place < 0:
             continue
-        near = is_near(spans[place], title, layout.lines)
-        sure = near and hints[place] is Hint.BODY
-        if (
-            sure
-            or share == 0.0
-            or (share < 1.0 and (near or gain_of(settled[spans[place].start : spans[place].end]) > enough))
-        ):
-            return Choice(spans[place], place, settled, asides, share > 0.0)
+        span, near = spans[place], is_near(spans[place], title, layout.lines)
+        if share == 1.0:
+            is_good = near and (
+                hints[place] is Hint.BODY or is_caption_above_lists(layout, hints, weights, span, title)
+            )
+        else:
+            is_good = share == 0.0 or near or gain_of(settled[span.start : span.end]) > enough
+        if is_good:
+            return Choice(span, place, settled, asides, share > 0.0)
     return None
+
+
+def is_caption_above_lists(
+    layout: Layout, hints: Sequence[Hint], weights: Sequence[float], span: Span, title: int
+) -> bool:
+    """Below the title stands a sentence, and all that is called an aside and has more text lists other pages: however
+    much text such a list holds, it is no part of an article that is a picture and its caption.
+    """
+    lines = layout.lines
+    caption = next((at for at in range(max(span.start, title + 1), span.end) if is_own(lines[at])), -1)
+    if title < 0 or caption < 0:
+        return False
+    gains = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
+    large = [
+        one
+        for one, hint in zip(layout.spans, hints, strict=True)
+        if hint is Hint.ASIDE and gains[one.end] - gains[one.start] > ASIDE_SHARE * gains[-1]
+    ]
+    return bool(large) and all(one.start > caption and lists_pages(lines[one.start : one.end]) for one in large)
+
+
+def is_own(line: Line) -> bool:
+    """A sentence that is no link and no line of date and author."""
+    return is_sentence(line) and line.link_share <= LINK_LINE and not is_meta_line(line.text)
 
 
 def weigh_all(lines: Sequence[Line], repeated: Set[int] = frozenset()) -> list[float]:
@@ -207,58 +209,6 @@ def weigh(line: Line) -> float:
     if line.size >= LONG_LINE:
         return own * 0.5
     return own * 0.1
-
-
-def aside_lines(
-    spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title: int, share: float
-) -> list[bool]:
-    """Which lines stand in an element that is named as no part of the article.
-
-    A name is not believed where the element holds the title or (comments and footers apart) an element named as the
-    body or more than `share` of the page's gain.
-    """
-    gains = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
-    most = {
-        Hint.ASIDE: share * gains[-1],
-        Hint.HIDDEN: min(share, HIDDEN_SHARE) * gains[-1],
-        Hint.AFTER: gains[-1] if share else 0.0,
-    }
-    around_bodies = around(spans, [place for place, hint in enumerate(hints) if hint is Hint.BODY])
-    asides = other_articles(spans, gains, title) if share else [False] * len(weights)
-    covered = 0  # lines before this one are settled: spans come outermost first
-    for place, (span, hint) in enumerate(zip(spans, hints, strict=True)):
-        if hint < Hint.ASIDE or span.end <= covered or span.start <= title < span.end:
-            continue
-        if hint is Hint.ASIDE and place in around_bodies:
-            continue
-        if gains[span.end] - gains[span.start] <= most[hint]:
-            asides[span.start : span.end] = [True] * (span.end - span.start)
-            covered = span.end
-    return asides
-
-
-def other_articles(spans: Sequence[Span], gains: Sequence[float], title: int) -> list[bool]:
-    """Which lines stand in an <article> below the one that holds the title, which must hold some text itself."""
-    others = [False] * (len(gains) - 1)
-    articles = [span for span in spans if span.facts.tag == "article"]
-    main = next((span for span in articles if span.start <= title < span.end), None)
-    if main is None or gains[main.end] - gains[main.start] < MIN_ARTICLE:
-        return others
-    for span in articles:
-        if span.start >= main.end:
-            others[span.start : span.end] = [True] * (span.end - span.start)
-    return others
-
-
-def around(spans: Sequence[Span], places: Iterable[int]) -> set[int]:
-    """Indices of all spans around any of these."""
-    found: set[int] = set()
-    for place in places:
-        parent = spans[place].parent
-        while parent >= 0 and parent not in found:
-            found.add(parent)
-            parent = spans[parent].parent
-    return found
 
 
 def settle(weights: Sequence[float], asides: Sequence[bool], title: int) -> list[float]:

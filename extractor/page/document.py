@@ -8,8 +8,10 @@ from lxml.etree import _Element as Element
 
 from docstore.model import SiteKnowledge
 from extractor.page import dom
+from extractor.page.double_encoding import undone
 from extractor.page.layout import Layout, size_of
 from extractor.page.lines import read_lines
+from extractor.page.streamed import Move, put_in_place
 from text.decoding.encoding import decode, is_ascii_based
 
 TAG = re.compile("<[^<>]{0,2000}>")
@@ -23,7 +25,7 @@ class Document:
     `links` the rel of a link element to its href, the first of a name winning; `json_ld` are the page's JSON-LD
     scripts as text; `root` is the cleaned tree (dom.clean) and `layout` its lines; `site` is what is known of its site.
     `whole`: nothing was left out of the layout. `made_by` is what the page says of the tools that made it, in its meta
-    "generator" or in comments, in lower case. `scripts` is how many scripts it had, and `asks_for_scripts`: it speaks
+    "generator" or in comments, in lower case. `raw` are the page's bytes, scripts and all. `scripts` is how many scripts it had, and `asks_for_scripts`: it speaks
     of JavaScript to browsers without.
     """
 
@@ -39,17 +41,19 @@ class Document:
     made_by: str = ""
     scripts: int = 0
     asks_for_scripts: bool = False
+    raw: bytes = b""
 
     def __getstate__(self) -> dict[str, object]:
-        """All but the tree, which cannot be pickled: a document from another process has none."""
-        return {**self.__dict__, "root": None}
+        """All but the tree, which cannot be pickled, and the bytes: a document from another process has none."""
+        return {**self.__dict__, "root": None, "raw": b""}
 
 
 @dataclass(frozen=True)
 class Source:
     """A page's text without scripts and the like (dom.cut_scripts); `json_ld` are its JSON-LD scripts, `makers` the
     comments in which tools name themselves, and `unscripted` the markup that it has for browsers without scripts.
-    `scripts` is how many scripts it had; `asks_for_scripts`: it speaks of JavaScript to browsers without.
+    `scripts` is how many scripts it had; `asks_for_scripts`: it speaks of JavaScript to browsers without. `raw` is the
+    whole page in its encoding, `moves` what its scripts put where.
     """
 
     text: str
@@ -58,28 +62,33 @@ class Source:
     unscripted: str = ""
     scripts: int = 0
     asks_for_scripts: bool = False
+    raw: bytes = b""
+    moves: tuple[Move, ...] = ()
 
 
 def source_of(html: bytes | str, content_type: str = "") -> Source | None:
     """The text of a page, or None where the bytes are no text. `content_type` is the HTTP header as sent."""
     if isinstance(html, str):
-        cut = dom.cut_scripts(html.encode("utf-8", "surrogatepass"))
-        return read_source(cut, cut.data.decode("utf-8", "surrogatepass"), "utf-8")
+        raw = html.encode("utf-8", "surrogatepass")
+        cut = dom.cut_scripts(raw)
+        return read_source(raw, cut, cut.data.decode("utf-8", "surrogatepass"), "utf-8")
     if not is_ascii_based(html):  # nothing can be cut before it is decoded
         decoded = decode(html, content_type)
         return source_of(decoded.text) if decoded is not None else None
     cut = dom.cut_scripts(html)
     decoded = decode(cut.data, content_type)
-    return read_source(cut, decoded.text, decoded.encoding) if decoded is not None else None
+    return read_source(html, cut, decoded.text, decoded.encoding) if decoded is not None else None
 
 
-def read_source(cut: dom.Cut, text: str, encoding: str) -> Source:
-    """What was cut, as text."""
+def read_source(raw: bytes, cut: dom.Cut, text: str, encoding: str) -> Source:
+    """The page as text, with what was cut; what was encoded twice is undone."""
     scripts, makers, unscripted = (
         tuple(piece.decode(encoding, "replace") for piece in pieces)
         for pieces in (cut.json_ld, cut.makers, cut.unscripted)
     )
-    return Source(text, scripts, makers, "".join(unscripted), cut.scripts, cut.asks)
+    if encoding == "utf-8":
+        text, scripts = undone(text, scripts, cut.data)
+    return Source(text, scripts, makers, "".join(unscripted), cut.scripts, cut.asks, raw, cut.moves)
 
 
 def read_document(text: str, url: str, site: SiteKnowledge | None = None, whole: bool = True) -> Document | None:
@@ -93,6 +102,7 @@ def lay_out(source: Source, url: str, site: SiteKnowledge | None = None, whole: 
     root = dom.parse(source.text)
     if root is None:
         return None
+    put_in_place(root, source.moves)
     dom.clean(root)
     layout, head = read_lines(dom.markup_of(root), whole)
     if source.unscripted and shown_size(layout) < size_of(TAG.sub("", source.unscripted)):
@@ -101,8 +111,9 @@ def lay_out(source: Source, url: str, site: SiteKnowledge | None = None, whole: 
         site or SiteKnowledge(),
         " ".join((head.metas.get("generator", ""), *source.makers)).strip().lower(),
     )
-    shown = (source.json_ld, root, layout, known, whole, made_by, source.scripts, source.asks_for_scripts)
-    return Document(url, head.title, head.metas, head.links, *shown)
+    shown = (source.json_ld, root, layout, known, whole, made_by)
+    of_scripts = (source.scripts, source.asks_for_scripts)
+    return Document(url, head.title, head.metas, head.links, *shown, *of_scripts, source.raw)
 
 
 def without_scripts(source: Source) -> Source:

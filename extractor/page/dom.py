@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from extractor.page.streamed import Move, moves_in, with_boundaries
 from text.decoding.parser_limits import without_excess_attributes, without_excess_depth
 
 # Cut from the bytes before they are decoded and parsed: half of a page is script today, and slow to parse.
@@ -44,7 +45,8 @@ PROLOGUE = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
 class Cut:
     """A page without what is never read (CUT_START); `json_ld` are its JSON-LD scripts, `makers` the comments in which
     tools name themselves, and `unscripted` what long texts it has for browsers without scripts. All in the page's
-    encoding. `scripts` is how many scripts there are, and `asks`: a short <noscript> speaks of JavaScript.
+    encoding. `scripts` is how many scripts there are, and `asks`: a short <noscript> speaks of JavaScript. `moves`
+    are what scripts put where (streamed.py).
     """
 
     data: bytes
@@ -53,6 +55,7 @@ class Cut:
     unscripted: tuple[bytes, ...] = ()
     scripts: int = 0
     asks: bool = False
+    moves: tuple[Move, ...] = ()
 
 
 def cut_scripts(raw: bytes) -> Cut:
@@ -61,6 +64,8 @@ def cut_scripts(raw: bytes) -> Cut:
     `raw` is in an encoding in which `<` is always `<`. What has no end is left; behind a comment or script without
     one, nothing more is cut.
     """
+    moves = moves_in(raw)
+    raw = with_boundaries(raw) if moves else raw
     low = raw.lower()
     kept: list[bytes] = []
     json_ld: list[bytes] = []
@@ -80,7 +85,7 @@ def cut_scripts(raw: bytes) -> Cut:
         kept.append(raw[at:start])
         at = behind
     kept.append(raw[at:])
-    return Cut(b"".join(kept), tuple(json_ld), tuple(makers), bounded(unscripted), scripts, asks)
+    return Cut(b"".join(kept), tuple(json_ld), tuple(makers), bounded(unscripted), scripts, asks, moves)
 
 
 def bounded(pieces: list[bytes]) -> tuple[bytes, ...]:

@@ -53,7 +53,8 @@ class Explained:
         kept = sum(verdict.kept for verdict in self.explanation.verdicts)
         told = f"{kept} of {len(self.explanation.verdicts)} lines kept by {self.method}, {self.encoding}"
         if isinstance(self.result, Outcome):
-            return f"no article: {self.result.reason}: {self.result.detail} ({told})"
+            day = f", of {self.result.published}" if self.result.published else ""
+            return f"no article{day}: {self.result.reason}: {self.result.detail} ({told})"
         doubt = f"; {self.warning.reason}: {self.warning.detail}" if self.warning else ""
         return f"an article of {len(self.result.body)} characters ({told}); {self.kind}{doubt}"
 

@@ -9,6 +9,8 @@ from extractor.page.document import read_document
 SENTENCE = "这是一段正文，足够长的正文，里面有标点，也有不少字，应当被认为是文章的内容，不会太短，四十个字总是有的。"
 BODY = f"<div id='body'><p>{SENTENCE}2001年1月1日的事。</p><p>{SENTENCE}</p></div>"
 
+UNDATED = f"<div id='body'><p>{SENTENCE}</p><p>{SENTENCE}</p></div>"
+
 
 def published(html: str, url: str = "http://news.test/1.html", latest: str = "2099-12-31") -> Published:
     document = read_document(html, url)
@@ -169,6 +171,37 @@ def test_the_url_goes_before_the_page() -> None:
     assert published(html, "http://a.test/2016/05/09/1.html") == Published("2016-05-09", "url")
 
 
+@pytest.mark.parametrize(
+    ("page", "day"),
+    [
+        ("<meta name='pubdate' content='2016-05-11'><h1>Version 2016-05-09</h1><p>May 11, 2016</p>", "2016-05-11"),
+        (
+            "<meta name='pubdate' content='2016-05-11'><h1>2016-05-09 的活动</h1><p>2016年5月11日 10:20</p>",
+            "2016-05-11",
+        ),
+        ("<meta name='pubdate' content='2016-05-11'><h1>Title</h1><p>May 12, 2016</p>", "2016-05-09"),
+        ("<h1>Title</h1><p>May 11, 2016</p>", "2016-05-09"),
+    ],
+    ids=["agreed", "agreed in Chinese", "at odds", "shown alone"],
+)
+def test_what_the_page_shows_and_states_alike_goes_before_the_url(page: str, day: str) -> None:
+    assert published(page + BODY, "http://a.test/2016/05/09/event.html").day == day
+
+
+@pytest.mark.parametrize(
+    ("url", "day"),
+    [
+        ("http://a.test/t/no-train-on-2016-05-09-again", "2016-05-11"),
+        ("http://a.test/t/2016-5-9-2016-6-0-does-not-start/12", "2016-05-11"),
+        ("http://a.test/news/t20160509_123.html", "2016-05-09"),
+        ("http://a.test/2016-05-09/no-train-on-the-line-again", "2016-05-09"),
+    ],
+)
+def test_a_day_among_the_words_of_a_url_is_what_the_page_is_about(url: str, day: str) -> None:
+    assert published(f"<meta name='pubdate' content='2016-05-11'>{UNDATED}", url).day == day
+    assert published(UNDATED, url).day == "2016-05-09"
+
+
 def test_the_page_gives_the_time_of_the_day_in_the_url() -> None:
     html = f"<meta name='pubdate' content='2016-05-09T10:20:00+08:00'>{BODY}"
     found = published(html, "http://a.test/2016/05/09/1.html")
@@ -214,6 +247,78 @@ def test_where_reader_and_machine_are_told_different_days(stated: str, shown: st
 )
 def test_the_page_tells_days_from_months(attributes: str, url: str, day: str) -> None:
     assert published(f"<html {attributes}><h1>标题</h1><p>5/9/2016</p>{BODY}", url).day == day
+
+
+@pytest.mark.parametrize("shown", ["5/9/2016", "05/09/2016 10:20"])
+def test_a_time_element_tells_days_from_months(shown: str) -> None:
+    page = f"<html lang='en-US'><h1>Title</h1><time datetime='2016-09-05T10:20'>{shown}</time>{BODY}"
+    assert published(page).day == "2016-09-05"
+    apart = f"<html lang='en-US'><h1>Title</h1><p>By me on {shown}</p><time datetime='2016-09-05'></time>{BODY}"
+    assert published(apart).day == "2016-09-05"
+
+
+@pytest.mark.parametrize(
+    ("other", "day"),
+    [("25/12/2015", "2016-09-05"), ("12/25/2015", "2016-05-09"), ("25/12/2015 12/25/2015", "2016-05-09")],
+)
+def test_the_other_days_of_a_page_tell_days_from_months(other: str, day: str) -> None:
+    assert published(f"<html lang='en-US'><h1>标题</h1><p>5/9/2016</p>{BODY}<p>{other}</p>").day == day
+
+
+@pytest.mark.parametrize("language", ["fa", "fa-IR"])
+def test_a_page_in_persian_counts_its_own_years(language: str) -> None:
+    assert published(f"<html lang='{language}'><h1>عنوان</h1><p>1402/05/12 10:30</p>{BODY}").day == "2023-08-03"
+    assert published(f"<html lang='en'><h1>Title</h1><p>1402/05/12 10:30</p>{UNDATED}").day == ""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<h1>Title</h1><p>someone, registered: 2012-07-02</p><p>2016-05-09 10:20</p>",
+        "<h1>标题</h1><p>注册时间：2012-07-02</p><p>2016-05-09 10:20</p>",
+    ],
+)
+def test_the_day_on_which_a_member_joined_is_not_that_of_the_post(page: str) -> None:
+    assert published(page + BODY).day == "2016-05-09"
+
+
+STATE = '<script id="__NEXT_DATA__" type="application/json">{}</script>'
+ONE = '{"props": {"article": {"title": "A title", "publishedAt": "2016-05-09T08:00:00Z", "id": 1562200000}}}'
+TWO = '{"all": [{"slug": "/a-long-title", "publishedAt": "2016-05-09"}, {"slug": "/b", "publishedAt": "2020-01-01"}]}'
+
+
+@pytest.mark.parametrize(
+    ("script", "day"),
+    [
+        (STATE.format(ONE), "2016-05-09"),
+        ("<script>dataLayer.push({'publish_date': '2016-05-09', 'page': 'article'})</script>", "2016-05-09"),
+        ('<script>self.__next_f.push([1,"{\\"datePublished\\":\\"2016-05-09\\"}"])</script>', "2016-05-09"),
+        ("<script>window.state = {published_at: 1462780800000}</script>", "2016-05-09"),
+        (STATE.format(TWO), ""),
+        (STATE.format('{"publishedAt": "2099-01-01"}'), ""),
+        (STATE.format('{"updatedAt": "2016-05-09", "date": "2016-05-09", "expires": 1462780800}'), ""),
+        ('<script type="application/ld+json">{"@type": "Thing", "mentions": {"pubDate": "2016-05-09"}}</script>', ""),
+        ("<!-- datePublished: '2016-05-09' -->", ""),
+        ("<p>publishedAt: '1462780800'</p>", ""),
+    ],
+    ids=["state", "data layer", "escaped", "seconds", "two articles", "to come", "other names", "JSON-LD", "comment",
+         "text"],
+)  # fmt: skip
+def test_days_that_stand_in_scripts_alone(script: str, day: str) -> None:
+    found = published(f"<h1>Title</h1>{UNDATED}{script}", latest="2024-01-01")
+    assert (found.day, found.source) == (day, "script" if day else "")
+
+
+def test_of_several_articles_in_a_script_the_url_names_one() -> None:
+    far = TWO.replace('{"slug": "/b"', f'{{"text": "{"x" * 4_000}", "slug": "/b"')
+    assert published(f"<h1>T</h1>{UNDATED}{STATE.format(far)}", "http://a.test/en/a-long-title").day == "2016-05-09"
+    assert published(f"<h1>T</h1>{UNDATED}{STATE.format(far)}", "http://a.test/en/b").day == ""
+
+
+def test_scripts_stand_behind_what_the_page_says_and_before_guesses() -> None:
+    assert published(f"<h1>Title</h1><p>2016-05-01</p>{BODY}{STATE.format(ONE)}").day == "2016-05-01"
+    assert published(f"<meta name='date' content='2016-05-01'>{BODY}{STATE.format(ONE)}").day == "2016-05-01"
+    assert published(f"<h1>Title</h1>{BODY}{STATE.format(ONE)}").day == "2016-05-09"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from extractor.fields.site_name import cut_known, cut_site_name, tidy, title_tail
 from extractor.fields.title import find_title, narrow
 from extractor.fields.title_similarity import LONGEST, Original, lcs, similarity
+from extractor.methods.contract import Body
 from extractor.page.document import Document, read_document
 
 SITE = "Electrical Safety Foundation International"
@@ -22,10 +23,13 @@ def document_of(html: str, url: str = "http://news.test/") -> Document:
     return document
 
 
-def body_of(document: Document) -> int:
-    """Index of the span that is the body, or of the outermost one."""
+def body_of(document: Document) -> Body:
+    """The element that is called body with all of its lines, or the outermost one without any."""
     ids = [span.facts.attributes.get("id") for span in document.layout.spans]
-    return ids.index("body") if "body" in ids else 0
+    if "body" not in ids:
+        return Body(0, (), "")
+    span = document.layout.spans[ids.index("body")]
+    return Body(ids.index("body"), tuple(range(span.start, span.end)), "")
 
 
 def title_of(html: str, url: str = "http://news.test/", suffixes: tuple[str, ...] = ()) -> str:
@@ -94,7 +98,11 @@ def test_a_title_is_tidied_but_not_changed(text: str, tidied: str) -> None:
     [
         ("大庆油田产量创新高_国内新闻_某某网", "", "大庆油田产量创新高"),
         ("大庆油田产量创新高-某某网", "", "大庆油田产量创新高"),
-        ("大庆油田产量创新高——某某网", "", "大庆油田产量创新高"),
+        ("大庆油田产量创新高——某某网", "某某网", "大庆油田产量创新高"),
+        ("大庆油田产量创新高——某某网", "", "大庆油田产量创新高——某某网"),
+        ("绿色发展、安居乐业——某地乡村纪实_某某网", "", "绿色发展、安居乐业——某地乡村纪实"),
+        ("绿色发展——某地纪实——某某网", "某某网", "绿色发展——某地纪实"),
+        ("Oil prices fall again — The Guardian", "", "Oil prices fall again"),
         ("Oil prices fall again as co-op closes - The Guardian", "", "Oil prices fall again as co-op closes"),
         ("Oil prices fall again | Business | Reuters", "", "Oil prices fall again"),
         ("棱镜|数据业大整顿：爬虫与现金贷共生共荣", "", "棱镜|数据业大整顿：爬虫与现金贷共生共荣"),
@@ -104,7 +112,8 @@ def test_a_title_is_tidied_but_not_changed(text: str, tidied: str) -> None:
         ("某某网 - 大庆油田产量创新高", "某某网", "大庆油田产量创新高"),
         ("", "", ""),
     ],
-    ids=["_", "-", "dash", "Latin hyphen", "|", "short head stays", "years",
+    ids=["_", "-", "dashes before the site", "dashes before what is no name", "dashes in a title", "both", "one dash",
+         "Latin hyphen", "|", "short head stays", "years",
          "too short a rest", "site", "before", "empty"],
 )  # fmt: skip
 def test_site_names_are_cut_from_the_title(title: str, site: str, left: str) -> None:

@@ -1,0 +1,81 @@
+"""Make `extractor/fields/cldr_months.py`: names of the months from the Unicode CLDR, as Babel brings it.
+
+    python -m benchmarks.training.month_names
+
+Of every language that is an official one somewhere: the names as they stand in a date and alone. Short ones only in
+other scripts than the Latin one: there they are words of other languages as well ("van", "jen"). The extractor itself
+then needs neither Babel nor the time that reading its data takes.
+"""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from babel import Locale, UnknownLocaleError
+from babel.core import get_global
+
+from extractor.fields.date_text import MONTH_WORD
+
+OUT = Path("extractor") / "fields" / "cldr_months.py"
+HEAD = '''"""Names of the months in the official languages of the world, in lower case: January first.
+
+Made by `python -m benchmarks.training.month_names` from the Unicode CLDR (Unicode License v3). Of a name that means
+several months the language with more countries has it.
+"""
+
+CLDR_ROWS = (
+'''
+LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+WIDTH = 108  # columns of a row of names
+
+
+def official_languages() -> list[str]:
+    """Languages that are an official one somewhere, those of most territories first."""
+    count: Counter[str] = Counter()
+    for languages in get_global("territory_languages").values():
+        count.update({name.partition("_")[0] for name, about in languages.items() if about["official_status"]})
+    return sorted(count, key=lambda name: (-count[name], name))
+
+
+def names_of(language: str) -> list[tuple[str, int]]:
+    """The names of the months in a language that are one word, with the number of the month."""
+    try:
+        months = Locale.parse(language).months
+    except (UnknownLocaleError, ValueError):
+        return []
+    found = dict.fromkeys(
+        (months[context][width][number].lower().strip(" .׳"), number)
+        for width in ("wide", "abbreviated")
+        for context in ("format", "stand-alone")
+        for number in months[context][width]
+        if width == "wide" or not LATIN.match(months[context][width][number])
+    )
+    return [(name, number) for name, number in found if MONTH_WORD.fullmatch(name)]
+
+
+def rows() -> list[list[str]]:
+    """For each month its names, those of the languages of most territories first."""
+    known: dict[str, int] = {}
+    for language in official_languages():
+        for name, number in names_of(language):
+            known.setdefault(name, number)
+    return [[name for name, number in known.items() if number == month] for month in range(1, 13)]
+
+
+def source() -> str:
+    """The module."""
+    text = [HEAD]
+    for row in rows():
+        lines: list[str] = [""]
+        for name in row:
+            if len(lines[-1]) + len(name) + 1 > WIDTH:
+                lines.append("")
+            lines[-1] += f"{name} "
+        lines[-1] = lines[-1].rstrip()
+        body = "\n".join(f'    "{line}"' for line in lines)
+        text.append(f"{body},\n")
+    return "".join([*text, ")\n"])
+
+
+if __name__ == "__main__":
+    OUT.write_text(source(), encoding="utf-8")

@@ -1,0 +1,65 @@
+"""UTF-8 that was read as another encoding and written again: undone where it certainly is that."""
+
+import pytest
+
+from docstore.model import Article
+from extractor import extract
+from extractor.page.document import source_of
+
+EN = (
+    "The harbour wasn’t opened on Monday — “too early”, the port authority said, and the café by the quay stayed shut. "
+)
+ZH = "大庆油田今天宣布，今年前三个季度的原油产量超过去年同期，创下五年来的新高，负责人表示将继续努力。"
+
+
+def misread(text: str, name: str) -> str:
+    """A text as a program writes it that took its UTF-8 for something else."""
+    return "".join(
+        char.encode("utf-8").decode(name, "replace") if name == "latin-1" else by_windows(char) for char in text
+    )
+
+
+def by_windows(char: str) -> str:
+    return "".join(bytes([one]).decode("windows-1252", "ignore") or chr(one) for one in char.encode("utf-8"))
+
+
+def page(title: str, text: str) -> bytes:
+    return f"<html><head><title>{title}</title></head><body><h1>{title}</h1><p>{text}</p></body></html>".encode()
+
+
+@pytest.mark.parametrize("name", ["windows-1252", "latin-1"])
+@pytest.mark.parametrize(("title", "text"), [("The café’s harbour is closed", EN * 3), ("大庆油田产量创新高", ZH * 3)])
+def test_a_page_encoded_twice_reads_as_it_was_meant(name: str, title: str, text: str) -> None:
+    found = extract(page(misread(title, name), misread(text, name)), "http://news.test/a/harbour-is-closed")
+    assert isinstance(found, Article)
+    assert (found.title, found.body) == (title, text.strip())
+
+
+def test_runs_that_were_encoded_once_stay_as_they_are() -> None:
+    html = f"<p>{misread(EN, 'windows-1252')}</p><p>© 2024 Ÿâ, l’été à Zürich: „ja“</p><p>{ZH}</p>"
+    source = source_of(html.encode())
+    assert source is not None
+    assert source.text == f"<p>{EN}</p><p>© 2024 Ÿâ, l’été à Zürich: „ja“</p><p>{ZH}</p>"
+
+
+def test_json_ld_of_such_a_page_is_undone_too() -> None:
+    script = f'{{"headline": "{misread("The café’s harbour", "latin-1")}", "name": "Zürich"}}'
+    source = source_of(f'<script type="application/ld+json">{script}</script><p>{misread(EN, "latin-1")}</p>'.encode())
+    assert source is not None
+    assert source.json_ld == ('{"headline": "The café’s harbour", "name": "Zürich"}',)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Why does my page show â€™ where an apostrophe should be? That is mojibake, and Ã© is the same.",
+        "网页上出现 ä¸­æ–‡ 这样的乱码，是因为编码不对。",
+        "If you see Ã©, your UTF-8 was read as Latin-1.",
+        "Ein Ä°, ein Ñ“ und CAFÉ® stehen hier, Über Â.",
+        "Õ½Õ¡ is Armenian only by chance; SÃO PAULO is not.",
+    ],
+)
+def test_what_is_shown_on_purpose_or_by_chance_is_left_alone(text: str) -> None:
+    source = source_of(f"<p>{text}</p>".encode())
+    assert source is not None
+    assert source.text == f"<p>{text}</p>"
