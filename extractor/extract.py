@@ -7,6 +7,7 @@ from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Readi
 from extractor.fields.language import language_of
 from extractor.fields.metadata import find_metadata
 from extractor.fields.site_name import title_tail
+from extractor.garbage import no_cycle_search
 from extractor.list_page import is_vouched
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
@@ -31,6 +32,7 @@ class ArticleExtractor:
         self.settings = settings or ExtractSettings()
         self.method = METHODS[self.settings.method](self.settings)
 
+    @no_cycle_search()
     def extract(
         self, html: bytes | str, url: str, content_type: str = "", fetched_at: float = 0.0
     ) -> Article | Outcome:
@@ -42,6 +44,7 @@ class ArticleExtractor:
         document = self.document(html, url, content_type, None, self.method.reads_whole)
         return document if isinstance(document, Outcome) else self.result(document, fetched_at)
 
+    @no_cycle_search()
     def read(
         self,
         html: bytes | str,
