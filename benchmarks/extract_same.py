@@ -1,4 +1,5 @@
-"""Does a change of the extractor change an article? `make bench-extract_same ARGS='--out FILE'` before it, `--against FILE` after.
+"""Does a change of the extractor change an article? `make bench-extract_same ARGS='--out FILE'` before it, and
+`ARGS='--against FILE'` after it.
 
 Every page of the gold sets, of the hostile rows and of folders of saved sites is read by every method; a line for each
 holds a digest of all that came out: the article with its blocks, or the outcome, and what the site learned. `--against`
