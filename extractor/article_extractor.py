@@ -8,6 +8,7 @@ from extractor.fields.date import find_date
 from extractor.fields.language import language_of
 from extractor.fields.metadata import find_metadata
 from extractor.fields.site_name import title_tail
+from extractor.garbage import no_cycle_search
 from extractor.list_page import is_vouched
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
@@ -36,6 +37,7 @@ class ArticleExtractor:
         self.settings = settings or ExtractSettings()
         self.method = METHODS[self.settings.method](self.settings)
 
+    @no_cycle_search()
     def extract(
         self, html: bytes | str, url: str, content_type: str = "", fetched_at: float = 0.0
     ) -> Article | Outcome:
@@ -47,6 +49,7 @@ class ArticleExtractor:
         document = self.document(html, url, content_type, None, self.method.reads_whole)
         return document if isinstance(document, Outcome) else self.result(document, fetched_at)
 
+    @no_cycle_search()
     def read(
         self,
         html: bytes | str,

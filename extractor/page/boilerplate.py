@@ -1,14 +1,11 @@
-"""What is left out of a page's layout: menus, footers and lists of links, looked through once and counted.
-
-A token of markup is a tag, its attributes, and the text behind it: `("a", 'href="/"', "首页")`, `("/a", "", "")`.
-"""
+"""What is left out of a page's layout: menus, footers and lists of links, looked through once and counted."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from extractor.page.layout import BoilerplateSkip, size_of
 from extractor.page.markup_hints import Hint, TagInfo
+from extractor.page.tokens import odd_start
 
 # It holds no text outside links that is longer than a label, in Chinese characters, nor a year ...
 LONGEST_LABEL = 12.0
@@ -16,7 +13,6 @@ YEAR = re.compile(r"(?:19|20)\d\d")
 # ... and none of these elements.
 TELLING = frozenset(("h1", "main", "article", "time"))
 LISTS = ("ul", "ol")
-Token = tuple[str, str, str]
 SHORTEST_LIST = 3  # links that make a list of links
 LONGEST_LOSS = 20.0  # of one link's text
 HEADLINE = 6.0  # shortest link that may be a headline
@@ -43,34 +39,38 @@ def is_left_out(facts: TagInfo, found: Scan) -> bool:
     return found.end > 0 and (facts.apart or found.links >= max(SHORTEST_LIST, found.rows))
 
 
-def scan(tokens: Sequence[Token], at: int, facts: TagInfo, most: int) -> Scan:
+def scan(tokens: list[str], at: int, facts: TagInfo, most: int) -> Scan:
     """Look through the element whose first token is `at`, at most `most` tokens far.
 
     Years are let pass in what is called comments or footer.
     """
     tag, close, dated = facts.tag, "/" + facts.tag, facts.hint is not Hint.AFTER
-    found, depth, in_link, place = Scan(), 1, False, at - 1
+    found, depth, elements, in_link, place = Scan(), 1, 0, False, at - 1
     for place in range(at, min(len(tokens), at + most)):
-        name, attributes, text = tokens[place]
-        if name == close:
+        head, _, text = tokens[place].partition(">")
+        if head == close:
             depth -= 1
             if depth == 0:
                 found.end = place
                 break
-        elif name == "/a":
+        elif head == "/a":
             in_link = False
-        elif name[0] != "/":
-            found.elements += 1
+        elif head[:1] != "/":
+            elements += 1
+            name = head.partition(" ")[0]
+            if not name.isalnum():
+                name = odd_start(head)[0]
             if name == tag:
-                depth += attributes[-1:] != "/"
+                depth += head[-1:] != "/"
             elif name == "a":
-                in_link = attributes != ""
+                in_link = head not in ("a", "a ")
             elif name in TELLING:
                 break
         if text and not text.isspace():
             size = count(found, text, in_link)
             if not in_link and (size >= LONGEST_LABEL or (dated and YEAR.search(text))):
                 break
+    found.elements = elements
     found.tokens = place - at + 1
     return found
 

@@ -37,6 +37,7 @@ PAGE_TAGS = ("p", "h1", "table", "article")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 SURROGATE = re.compile("[\ud800-\udfff]")
 NO_CHARACTERS = ("\ufffe".encode(), "\uffff".encode())
+NO_CHARACTER_LEAD = b"\xef\xbf"
 CONTROL = bytes((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20)))
 PROLOGUE = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
 
@@ -173,8 +174,9 @@ def encode(text: str) -> bytes:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
         data = SURROGATE.sub("", text).encode("utf-8")
-    for char in NO_CHARACTERS:
-        data = data.replace(char, b"") if char in data else data
+    if NO_CHARACTER_LEAD in data:  # rare: one look instead of two
+        for char in NO_CHARACTERS:
+            data = data.replace(char, b"")
     return data
 
 

@@ -13,22 +13,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from extractor.page.boilerplate import Token, is_left_out, may_be_left_out, scan
-from extractor.page.dom import HEADINGS
+from extractor.page.boilerplate import is_left_out, may_be_left_out, scan
 from extractor.page.layout import CODE_TAG, Layout, Line, Note, Picture, Span, size_of
 from extractor.page.markup_hints import TagInfo, facts_of, plain, value_of
 from extractor.page.permalinks import is_permalink
+from extractor.page.tokens import BLOCK_ENDS, BLOCK_TAGS, odd_start, tokens_of
 from text.scripts import HAN
 
-BLOCK_TAGS = frozenset(
-    (
-        "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir",
-        "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "legend",
-        "li", "main", "menu", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th",
-        "thead", "tr", "ul", "caption", *HEADINGS,
-    )
-)  # fmt: skip
-BLOCK_ENDS = frozenset("/" + tag for tag in BLOCK_TAGS)
 STRONG_TAGS = frozenset(("b", "strong"))
 HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
 PASSED_OVER = HEAD_TAGS | {"br", "img"}
@@ -40,8 +31,6 @@ LONGEST_META = 2_000
 # Of a note, which is the text of a small element: unclosed ones hold the page, each of them.
 LONGEST_NOTE = 2_000
 MAX_NOTED = 200  # lines
-# A tag's name, its attributes (and "/", where it is empty), and the text behind it.
-TOKEN = re.compile(r"<(/?[^\s>/]++) ?+([^>]*+)>([^<]*+)")
 # A line break inside Chinese text is layout, not a space between words.
 WIDE = f"\u3001-\u9fff{HAN}\uff00-\uffef"
 HAN_BREAK = re.compile(rf"(?<=[{WIDE}])[ \t]*[\r\n]\s*(?=[{WIDE}])")
@@ -96,33 +85,38 @@ class _Reader:
 
     def read(self, markup: str, whole: bool) -> None:
         """The pass."""
-        parts, tokens = self.parts, TOKEN.findall(markup)
+        parts, tokens = self.parts, tokens_of(markup)
         self.may_scan = 0 if whole else MAX_SCANS * len(tokens)
         at, end = 0, len(tokens)
         while at < end:
-            name, attributes, text = tokens[at]
+            head, _, text = tokens[at].partition(">")
             at += 1
-            if name in BLOCK_TAGS:
-                if parts:
-                    self.flush()
-                if behind := self.enter_block(name, attributes, tokens, at):
-                    at = behind
-                    continue
-            elif name in BLOCK_ENDS:
-                if parts:
-                    self.flush()
-                self.close_span(name[1:])
-            elif name[0] == "/":
-                self.leave(name[1:])
-            elif name == "title":
-                self.elements += 1
-                self.read_title(text)
-                continue
+            if head[:1] == "/":
+                if head in BLOCK_ENDS:
+                    if parts:
+                        self.flush()
+                    self.close_span(head[1:])
+                else:
+                    self.leave(head[1:])
             else:
-                self.enter(name, attributes)
+                name, _, attributes = head.partition(" ")
+                if not name.isalnum():
+                    name, attributes = odd_start(head)
+                if name in BLOCK_TAGS:
+                    if parts:
+                        self.flush()
+                    if behind := self.enter_block(name, attributes, tokens, at):
+                        at = behind
+                        continue
+                elif name == "title":
+                    self.elements += 1
+                    self.read_title(text)
+                    continue
+                else:
+                    self.enter(name, attributes)
             if text and (parts or not text.isspace()):
                 parts.append(plain(text) if "&" in text else text)
-                if "\n" in text and self.is_code():
+                if self.code >= 0 and "\n" in text:
                     self.flush_code()
         self.finish()
 
@@ -133,7 +127,7 @@ class _Reader:
         while self.open:
             self.layout.spans[self.open.pop()].end = len(self.layout.lines)
 
-    def enter_block(self, tag: str, attributes: str, tokens: Sequence[Token], at: int) -> int:
+    def enter_block(self, tag: str, attributes: str, tokens: list[str], at: int) -> int:
         """A block. Where it ends, if it is left out unread; else 0. Its first token is `at`."""
         self.elements += 1
         if attributes[-1:] == "/":
@@ -143,7 +137,7 @@ class _Reader:
         facts = self.open_span(tag, attributes)
         return self.collapse(tokens, at, facts) if self.may_scan > 0 and may_be_left_out(facts) else 0
 
-    def collapse(self, tokens: Sequence[Token], at: int, facts: TagInfo) -> int:
+    def collapse(self, tokens: list[str], at: int, facts: TagInfo) -> int:
         """Where the element opened just before token `at` ends, if it may be left out unread; else 0."""
         found = scan(tokens, at, facts, self.may_scan)
         self.may_scan -= found.tokens
@@ -199,14 +193,13 @@ class _Reader:
             self.leave_inline()
 
     def open_span(self, tag: str, attributes: str) -> TagInfo:
-        spans = self.layout.spans
-        parent = self.open[-1] if self.open else -1
-        self.open.append(len(spans))
-        facts = facts_of(tag, attributes)
-        row = len(self.layout.lines) + self.layout.left_out.rows
-        if tag == "pre" and self.code < 0:
+        layout, opened = self.layout, self.open
+        spans, start, facts = layout.spans, len(layout.lines), facts_of(tag, attributes)
+        if self.code < 0 and tag == "pre":
             self.code = len(spans)
-        spans.append(Span(facts, len(self.layout.lines), parent, self.elements, row))
+        parent = opened[-1] if opened else -1
+        opened.append(len(spans))
+        spans.append(Span(facts, start, parent, self.elements, start + layout.left_out.rows))
         return facts
 
     def close_span(self, tag: str) -> None:
@@ -281,10 +274,6 @@ class _Reader:
         for span in spans[place + 1 :]:
             span.start, span.end = row.start, row.start + 1
 
-    def is_code(self) -> bool:
-        """The text is preformatted, in whatever blocks inside it: its line breaks are lines."""
-        return self.code >= 0
-
     def flush_code(self) -> None:
         """End a line at each line break; empty ones stay with the line behind them."""
         *whole, rest = self.parts.pop().split("\n")
@@ -327,14 +316,18 @@ class _Reader:
         self.blank = 0
 
     def add_line(self, text: str) -> None:
+        layout, parts, anchors = self.layout, self.parts, self.anchors
         place = self.open[-1] if self.open else -1
-        tag = self.layout.spans[place].facts.tag if place >= 0 else ""
-        parts, anchors, link, strong = self.parts, self.anchors, 0.0, 0.0
-        if anchors:
-            link = sum(size_of("".join(parts[start:end])) for start, end, _ in anchors)
-        if self.strong:
-            strong = sum(size_of("".join(parts[start:end])) for start, end in self.strong)
+        tag = layout.spans[place].facts.tag if place >= 0 else ""
         size = (len(text if text.isascii() else text.encode("utf-8", "replace")) - text.count(" ")) / 3
-        row = len(self.layout.lines) + self.layout.left_out.rows
-        line = Line(text, size, link, strong, place, tag, tuple(parts), anchors or NO_ANCHORS, row)
-        self.layout.lines.append(line)
+        link = self.size_within([(start, end) for start, end, _ in anchors], size) if anchors else 0.0
+        strong = self.size_within(self.strong, size) if self.strong else 0.0
+        row = len(layout.lines) + layout.left_out.rows
+        layout.lines.append(Line(text, size, link, strong, place, tag, tuple(parts), anchors or NO_ANCHORS, row))
+
+    def size_within(self, ranges: Sequence[tuple[int, int]], whole: float) -> float:
+        """The size of some ranges of parts of the line, whose own is `whole`."""
+        parts = self.parts
+        if len(ranges) == 1 and ranges[0] == (0, len(parts)):
+            return whole
+        return sum(size_of("".join(parts[start:end])) for start, end in ranges)

@@ -27,7 +27,7 @@ HIDING = frozenset(("hidden", "hide", "d-none", "visually-hidden", "sr-only", "s
 SHOWING = re.compile(r"(?:sm|md|lg|xl|2xl|d-sm|d-md|d-lg|d-xl|show|print)\W|d-(?:sm|md|lg|xl)")
 ASIDE_ROLES = frozenset(("navigation", "complementary", "banner", "search", "dialog", "menu", "alertdialog"))
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-BETWEEN_WORDS = {code: " " for code in range(0x80) if not chr(code).islower()}
+LETTERS = re.compile("[^\x00-`{-\x7f]+")  # small ones, and all beyond ASCII
 # Believed wherever they occur in a name: "site-footer", "relatedNews".
 ASIDE_WORDS = frozenset(
     (
@@ -117,7 +117,7 @@ def facts_of(tag: str, markup: str) -> TagInfo:
         hint, marked = hint_of(tag, 0, "", False), tag == "time"
         return TagInfo(tag, markup, hint, "", tag in CAPTION_TAGS, marked, hint >= Hint.ASIDE and not marked)
     classes, identity = value_of("class", markup), value_of("id", markup)
-    kinds = kinds_of(classes) | kinds_of(identity)
+    kinds = (kinds_of(classes) if classes else 0) | (kinds_of(identity) if identity else 0)
     name = f"{identity} {classes}".lower()
     if "itemprop" in markup or "rel=" in markup or "property=" in markup:
         itemprop = value_of("itemprop", markup).lower()
@@ -229,7 +229,7 @@ def kind_of(name: str) -> int:
 
 def hinting_kind_of(name: str, low: str) -> int:
     """The kind in a class or id from which hints are made; `low` is it in lower case."""
-    words = low.translate(BETWEEN_WORDS).split()
+    words = LETTERS.findall(low)
     if "".join(words) in BODY_WORDS:
         return BODY  # some spelling of "article body": article-content, artibody, post_text ...
     if name in POST_NAMES:

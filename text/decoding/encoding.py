@@ -6,7 +6,6 @@ proof; between the legacy encodings the text itself decides, by the share of ver
 
 import re
 from dataclasses import dataclass
-from itertools import islice
 
 import charset_normalizer
 
@@ -53,6 +52,8 @@ CONTROL = bytes((*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
 # U+E000 to U+F8FF in UTF-8: what begins so, or goes on so
 PRIVATE_LEAD, PRIVATE = b"\xee", re.compile(rb"\xef[\x80-\xa3]")
 NON_ASCII = re.compile("[^\x00-\x7f\xa0]")
+NON_ASCII_RUN = re.compile("[^\x00-\x7f\xa0]+")
+BAD = re.compile("[\ufffd\ue000-\uf8ff]")
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def by_utf8(raw: bytes) -> Decoded | None:
     found = strict(raw, "utf-8")
     if found is None:
         found = lenient(raw, "utf-8")
-        broken, read = found.text.count("\ufffd"), len(NON_ASCII.findall(found.text))
+        broken, read = found.text.count("\ufffd"), sum(map(len, NON_ASCII_RUN.findall(found.text)))
         if broken * 10 > read:
             return None
     return found
@@ -156,12 +157,11 @@ def by_detection(raw: bytes) -> Decoded | None:
 
 def reading(found: Decoded) -> float:
     """Share of very common characters among the non-ASCII ones, 0 to 1; broken and private ones count against."""
-    strange = [match[0] for match in islice(NON_ASCII.finditer(found.text), READ)]
+    strange = "".join(NON_ASCII_RUN.findall(found.text))[:READ]
     if not strange:
         return 0.0
-    common = COMMON[found.encoding]
-    good = sum(char in common for char in strange)
-    bad = sum(char == "\ufffd" or "\ue000" <= char <= "\uf8ff" for char in strange)
+    good = sum(map(COMMON[found.encoding].__contains__, strange))
+    bad = len(BAD.findall(strange))
     return max(0.0, good - 5 * bad) / len(strange)
 
 

@@ -21,8 +21,11 @@ FEW = rb"(?:%b){0,%d}+" % (ATTRIBUTE, MAX_ATTRIBUTES)
 RAW = (b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes")
 RAW_ELEMENT = rb"<(?i:%b)(?=[\s/>])" + FEW + rb"[\s/]*+>[^<]*+(?:<(?!/(?i:%b)[\s/>])[^<]*+)*+"
 COMMENT = rb"<!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+)"
-# A tag in which more attributes have no room: to see that is half as much work as to count them.
-SMALL_TAG = rb"<(?!(?i:%b)[\s/>])[a-zA-Z][^>=]{0,%d}+(?:=\s*+%b[^>=]{0,%d}+){0,%d}+>[^<]*+" % (
+# A tag in which more attributes have no room: to see that is half as much work as to count them. First letters, and
+# values in closed quotes, are asked for before all others: most tags need no more.
+SMALL_TAG = (
+    rb"<(?!(?=[stxinSTXIN])(?i:%b)[\s/>])[a-zA-Z][^>=]{0,%d}+(?:=(?:\"[^\"]*+\"|\s*+%b)[^>=]{0,%d}+){0,%d}+>[^<]*+"
+) % (
     b"|".join(RAW), MAX_ATTRIBUTES, VALUE, MAX_ATTRIBUTES // 2, MAX_ATTRIBUTES // 2
 )  # fmt: skip
 NO_TAG = rb"[^<]++|<(?!!--|[a-zA-Z])[^<]*+"

@@ -1,0 +1,125 @@
+"""Does a change of the extractor change an article? `make bench-extract_same ARGS='--out FILE'` before it, and
+`ARGS='--against FILE'` after it.
+
+Every page of the gold sets, of the hostile rows and of folders of saved sites is read by every method; a line for each
+holds a digest of all that came out: the article with its blocks, or the outcome, and what the site learned. `--against`
+names the pages that are not the same, and ends with an error if there are any.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from benchmarks.extract_pages import load_scorer, load_sets
+from benchmarks.results import SHARED
+from docstore.model import PageTraits, Reading, SiteKnowledge
+from extractor import ArticleExtractor, ExtractSettings
+from extractor.methods import METHODS
+
+FOLDERS = ("extraction", "page_types")  # of gold sets
+HOSTILE_URL = "http://a.test/1.html"
+FETCHED_AT = 1_790_000_000.0  # 2026-09: a bound for dates, the same in every run
+MIN_REPEATED = 3  # pages of a site that must show a line, for it to count as known of the site
+MAX_SHOWN = 20
+
+
+class Sample(NamedTuple):
+    """One page: the set it is of, its name in that, its URL, and its bytes or text."""
+
+    set: str
+    name: str
+    url: str
+    html: bytes | str
+
+
+@click.command()
+@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@click.option("--sites", type=click.Path(path_type=Path), help="A folder of saved sites, a folder a host.")
+@click.option("--every", default=20, type=click.IntRange(1), help="Of the saved sites every n-th page.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where the digests go.")
+@click.option("--against", type=click.Path(path_type=Path, exists=True), help="Digests that these must equal.")
+def main(data: Path, sites: Path | None, every: int, out: Path | None, against: Path | None) -> None:
+    """Digests of what every page becomes."""
+    lines = [*digests(gold_pages(data)), *digests(hostile_pages(data)), *(site_digests(sites, every) if sites else ())]
+    if out is not None:
+        out.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    click.echo(f"{len(lines):,} results")
+    if against is not None and (differing := differences(against.read_text(encoding="utf-8").splitlines(), lines)):
+        raise SystemExit("\n".join([f"{len(differing):,} are not the same:", *differing[:MAX_SHOWN]]))
+
+
+def differences(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """The pages whose digest is another, or that are in one of both only."""
+    first, second = (dict(line.rsplit("\t", 1) for line in lines) for lines in (before, after))
+    return [page for page in {**first, **second} if first.get(page) != second.get(page)]
+
+
+def digests(pages: Iterator[Sample]) -> Iterator[str]:
+    """A line for each page and method: set, name, method, digest."""
+    readers = {name: ArticleExtractor(replace(ExtractSettings(), method=name)) for name in METHODS}
+    for page in pages:
+        for name, reader in readers.items():
+            found = reader.read(page.html, page.url, fetched_at=FETCHED_AT)
+            yield "\t".join((page.set, page.name, name, digest_of(found)))
+
+
+def digest_of(reading: Reading) -> str:
+    """The digest of all that came out; sets are put in order first."""
+    learned = (sorted(reading.learned.lines), reading.learned.title_tail)
+    text = repr((replace(reading, learned=PageTraits()), learned))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def gold_pages(data: Path) -> Iterator[Sample]:
+    """The pages of all gold sets."""
+    scorer = load_scorer(data)
+    for folder in FOLDERS:
+        for gold in load_sets(data / folder, scorer):
+            for page in gold.pages:
+                yield Sample(gold.name, str(page["id"]), page.get("url") or "", gold.read(page))
+
+
+def hostile_pages(data: Path) -> Iterator[Sample]:
+    """All hostile rows that hold markup, text or bytes."""
+    for path in sorted((data / "hostile").glob("*.jsonl")):
+        with path.open(encoding="utf-8") as rows:
+            for number, row in enumerate(map(json.loads, rows)):
+                if payload := base64.b64decode(row["b64"]) if "b64" in row else row.get("text"):
+                    yield Sample(path.stem, str(number), HOSTILE_URL, payload)
+
+
+def site_digests(sites: Path, every: int) -> Iterator[str]:
+    """Pages of each saved site, read with what a first reading of them has taught."""
+    for site in sorted(path for path in sites.iterdir() if path.is_dir()):
+        pages = [
+            Sample(site.name, str(path.relative_to(site)), f"http://{site.name}/{path.relative_to(site)}", b"")
+            for path in sorted(site.rglob("*.html"))[::every]
+        ]
+        reader = ArticleExtractor()
+        first = (reader.read((site / page.name).read_bytes(), page.url) for page in pages)
+        known = knowledge_of([reading.learned for reading in first])
+        for page in pages:
+            found = reader.read((site / page.name).read_bytes(), page.url, "", FETCHED_AT, known)
+            yield "\t".join((*page[:2], "known", digest_of(found)))
+
+
+def knowledge_of(learned: Sequence[PageTraits]) -> SiteKnowledge:
+    """What is known of a site after these pages: an easy stand-in for the store's own count."""
+    counts: dict[int, int] = {}
+    for traits in learned:
+        for line in traits.lines:
+            counts[line] = counts.get(line, 0) + 1
+    repeated = frozenset(line for line, count in counts.items() if count >= max(MIN_REPEATED, len(learned) / 4))
+    tails = [traits.title_tail for traits in learned if traits.title_tail]
+    suffixes = sorted(set(tails), key=lambda tail: (-tails.count(tail), tail))[:3]
+    return SiteKnowledge(len(learned), repeated, tuple(suffixes))
+
+
+if __name__ == "__main__":
+    main()
