@@ -25,8 +25,8 @@ class Document:
     `links` the rel of a link element to its href, the first of a name winning; `json_ld` are the page's JSON-LD
     scripts as text; `root` is the cleaned tree (dom.clean) and `layout` its lines; `site` is what is known of its site.
     `whole`: nothing was left out of the layout. `made_by` is what the page says of the tools that made it, in its meta
-    "generator" or in comments, in lower case. `raw` are the page's bytes, scripts and all. `scripts` is how many scripts it had, and `asks_for_scripts`: it speaks
-    of JavaScript to browsers without.
+    "generator" or in comments, in lower case. `scripts` is how many scripts it had, and `asks_for_scripts`: it speaks
+    of JavaScript to browsers without. `raw` are the page's bytes, scripts and all.
     """
 
     url: str
