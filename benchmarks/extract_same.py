@@ -19,7 +19,8 @@ import click
 from benchmarks.extract_pages import load_scorer, load_sets
 from benchmarks.results import SHARED
 from docstore.model import PageTraits, Reading, SiteKnowledge
-from extractor import ArticleExtractor, ExtractSettings
+from extractor import ExtractSettings
+from extractor.article_extractor import ArticleExtractor
 from extractor.methods import METHODS
 
 FOLDERS = ("extraction", "page_types")  # of gold sets

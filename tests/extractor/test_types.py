@@ -4,7 +4,7 @@
 import pytest
 
 from docstore.model import Article, BlockKind, Outcome, PageType, Reading, Reason
-from extractor import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor
 
 READER = ArticleExtractor()
 FILLER = "The pump was taken apart on Monday, cleaned with warm water, and put together again by two of us. "
