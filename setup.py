@@ -17,7 +17,7 @@ ASKED = os.environ.get("PLUMBLINE_COMPILED") == "1"
 
 
 def extensions() -> list[Extension]:
-    """A C extension for each of these modules; none where pip is only asking what it needs to build (`setup_requires`)."""
+    """A C extension for each of these modules; none where pip only asks what to build with (`setup_requires`)."""
     try:
         from Cython.Build import cythonize
     except ImportError:

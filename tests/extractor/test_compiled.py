@@ -12,7 +12,7 @@ COMPILED = ROOT / ".compiled"
 # Read pages in an interpreter of its own, and say where the hot modules come from.
 READ = """
 import sys
-from extractor import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor
 from extractor.methods import METHODS
 from extractor.page import lines
 from extractor.settings import ExtractSettings

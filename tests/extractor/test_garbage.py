@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from docstore.model import Article
-from extractor import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor
 from extractor.garbage import no_cycle_search
 
 PAGE = (
