@@ -5,11 +5,12 @@ PEERS := .venv-peers
 TERM_PEERS := .venv-peers-terms
 CRAWL_PEERS := .venv-crawlers
 BIN := $(VENV)/bin
+COMPILED := .compiled
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change test lint format clean browser debian-python docs
+.PHONY: install demo demo-change test lint format clean browser debian-python compiler compiled docs
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -17,7 +18,7 @@ demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sit
 demo-change: $(STAMP)  ## change one demo page on disk and show when each stage was done with it
 	$(BIN)/plumb demo --change $(DEMO_FLAGS)
 
-test: $(TEST_STAMP) browser debian-python lint  ## everything that CI runs
+test: $(TEST_STAMP) browser debian-python compiled lint  ## everything that CI runs
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder  # conftest.py has put the long files first
 
 lint: $(TEST_STAMP)  ## style, types, and who may import whom
@@ -40,6 +41,8 @@ bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a t
 	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA)) $(ARGS)
 
 bench-extract bench-documents: $(PEERS)/.installed
+
+bench-extract: compiled
 
 $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(VENV)/bin/python  # the extractors and readers that ours is compared with
 	$(BIN)/python -m venv $(PEERS)
@@ -64,8 +67,20 @@ browser:  ## Debian's chromium for the browser tests
 debian-python:  ## Debian's own Python with its venv: a test installs with it, it is the oldest that is promised
 	@/usr/bin/python3 -c 'import ensurepip' 2>/dev/null || (apt-get update -qq && apt-get install -y -qq python3-venv >/dev/null)
 
+compiler:  ## a C compiler and Python's headers, for the compiled form of the extractor
+	@command -v cc >/dev/null || (apt-get update -qq && apt-get install -y -qq gcc libc6-dev >/dev/null)
+	@$(PYTHON) -c 'import sysconfig, os, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
+		|| (apt-get update -qq && apt-get install -y -qq python3-dev >/dev/null)
+
+compiled: $(COMPILED)/.installed  ## the program with the hot modules of the extractor in C, as a folder for PYTHONPATH
+
+$(COMPILED)/.installed: setup.py setup.cfg $(shell find docstore text extractor -name '*.py' -o -name '*.pxd') | $(TEST_STAMP) compiler
+	@rm -rf $(COMPILED) build
+	PLUMBLINE_COMPILED=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(COMPILED) .
+	@rm -rf build && touch $@
+
 clean:
-	rm -rf $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) build demo-data *.egg-info benchmarks/out
+	rm -rf $(COMPILED) $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) build demo-data *.egg-info benchmarks/out
 
 $(VENV)/bin/python:
 	@$(PYTHON) deploy/check_python.py

@@ -19,6 +19,7 @@ from text.decoding.encoding import decode
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
+COMPILED = ROOT / ".compiled"
 XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 SCORER = Path("tools") / "score_extraction.py"
 
@@ -104,10 +105,12 @@ def run_system(system: System, jobs: Path, step: Callable[[], object]) -> Run:
     python = Path(sys.executable) if system.is_ours else PEERS
     if not python.exists():
         raise PlumblineError(f"{system.name} is not installed: `make bench-extract` makes {PEERS.parents[1].name}")
+    if system.is_compiled and not (COMPILED / ".installed").exists():
+        raise PlumblineError(f"{system.name} is not there: `make compiled` makes {COMPILED.name}")
     answers, complaints = jobs.with_name("answers.json"), jobs.with_name("complaints.txt")
-    command = [str(python), "-m", "benchmarks.extract_worker", system.name, str(jobs), str(answers)]
+    command = [str(python), "-P", "-m", "benchmarks.extract_worker", system.name, str(jobs), str(answers)]
     with complaints.open("w") as said:
-        worker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=said, env=quiet())
+        worker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=said, env=environment(system))
         assert worker.stdout is not None
         for _ in worker.stdout:
             step()
@@ -116,9 +119,11 @@ def run_system(system: System, jobs: Path, step: Callable[[], object]) -> Run:
     return read_run(system, json.loads(answers.read_text(encoding="utf-8")))
 
 
-def quiet() -> dict[str, str]:
-    """The environment of a worker: the same hashes in every run, no warnings."""
-    return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}
+def environment(system: System) -> dict[str, str]:
+    """The environment of a worker: the same hashes in every run, no warnings, the compiled form before the sources."""
+    folders = (COMPILED, ROOT) if system.is_compiled else (ROOT,)
+    path = os.pathsep.join(map(str, folders))
+    return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore", "PYTHONPATH": path}
 
 
 def read_run(system: System, said: dict[str, Any]) -> Run:

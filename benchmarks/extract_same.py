@@ -19,9 +19,9 @@ import click
 from benchmarks.extract_pages import load_scorer, load_sets
 from benchmarks.results import SHARED
 from docstore.model import PageTraits, Reading, SiteKnowledge
-from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
 from extractor.methods import METHODS
+from extractor.settings import ExtractSettings
 
 FOLDERS = ("extraction", "page_types")  # of gold sets
 HOSTILE_URL = "http://a.test/1.html"

@@ -37,7 +37,8 @@ Extract = Callable[[Any, str, str], Answer]
 class System:
     """One contestant. `make` imports and sets up; `gives` names the fields of Answer that it ever fills.
 
-    `takes` is what its function wants: `bytes`, or `text`. `is_ours` says which environment it runs in.
+    `takes` is what its function wants: `bytes`, or `text`. `is_ours` says which environment it runs in, `is_compiled`
+    that it is our compiled form (`make compiled`).
     """
 
     name: str
@@ -45,6 +46,7 @@ class System:
     gives: tuple[str, ...] = ("body", "title", "date")
     takes: str = "text"
     is_ours: bool = False
+    is_compiled: bool = False
 
 
 def plumbline() -> Extract:
@@ -183,11 +185,13 @@ def htmldate() -> Extract:
 
 
 OURS = "plumbline"
+COMPILED = "plumbline-compiled"
 ABLATION = ("tag_path_ratio", "two_pass", "two_pass+tighten", OURS)
 SYSTEMS = {
     system.name: system
     for system in (
         System(OURS, plumbline, takes="bytes", is_ours=True),
+        System(COMPILED, plumbline, takes="bytes", is_ours=True, is_compiled=True),
         System("tag_path_ratio", ours(method="tag_path_ratio"), takes="bytes", is_ours=True),
         System("two_pass", ours(method="two_pass"), takes="bytes", is_ours=True),
         System("two_pass+tighten", ours(method="two_pass", tighten=True), takes="bytes", is_ours=True),

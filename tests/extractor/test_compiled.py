@@ -1,0 +1,62 @@
+"""The compiled form (`make compiled`) is the same program: the same articles, and the same tests hold."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPILED = ROOT / ".compiled"
+# Read pages in an interpreter of its own, and say where the hot modules come from.
+READ = """
+import sys
+from extractor.article_extractor import ArticleExtractor
+from extractor.methods import METHODS
+from extractor.page import lines
+from extractor.settings import ExtractSettings
+from tests.extractor.made_pages import made_pages
+
+print(lines.__file__)
+for method in METHODS:
+    reader = ArticleExtractor(ExtractSettings(method=method))
+    for page in made_pages():
+        found = reader.read(page, "http://news.test/2024/05/01/a.html")
+        print(ascii((found.result, found.teaser, found.vouched, sorted(found.learned.lines), found.learned.title_tail)))
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """The compiled form is there, and of these sources."""
+    for package in ("docstore", "text", "extractor"):
+        for path in (ROOT / package).rglob("*.py"):
+            copy = COMPILED / path.relative_to(ROOT)
+            assert copy.is_file(), "there is no compiled form of this program: run `make compiled`"
+            assert copy.read_bytes() == path.read_bytes(), f"{path.name} has changed: run `make compiled`"
+
+
+def run(*arguments: str, first: Path | None = None) -> str:
+    """What Python says, our modules found in `first`, else in the sources."""
+    path = os.pathsep.join(str(folder) for folder in (first, ROOT) if folder)
+    command = [sys.executable, "-P", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def test_made_pages_become_the_same_articles_letter_for_letter() -> None:
+    sources, *of_sources = run("-c", READ).splitlines()
+    binary, *of_binaries = run("-c", READ, first=COMPILED).splitlines()
+    assert sources.endswith(".py")
+    assert binary.startswith(str(COMPILED)) and not binary.endswith(".py")
+    assert sum("Article(" in line for line in of_sources) > 100
+    assert of_binaries == of_sources
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_extractor_hold_for_the_compiled_form() -> None:
+    tests = sorted(str(path) for path in Path(__file__).parent.glob("test_*.py") if path.name != Path(__file__).name)
+    said = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *tests, first=COMPILED)
+    assert " passed" in said

@@ -1,0 +1,32 @@
+"""Markup taken apart by split is what the pattern of a token finds in it."""
+
+import random
+
+import pytest
+
+from extractor.page.tokens import TOKEN, odd_start, tokens_of
+
+PIECES = (
+    "<div>", "<br/>", "</div>", '<li class="a b">', "text", " \n", "<x-note/>", "</x-note>", '<a href="/1">', "</a>",
+    '<img src="x"/>', "<o:p>", "<div\u3000x>", "</div\u3000x>", "<p\xa0/>", '<a b<c="1">', "<q<r>", "</q<r>", "中文",
+)  # fmt: skip
+
+
+def taken_apart(markup: str) -> list[tuple[str, str, str]]:
+    """Name, attributes and text of each token, as lines.py reads them; end tags have no attributes."""
+    found = []
+    for token in tokens_of(markup):
+        head, _, text = token.partition(">")
+        name, _, attributes = head.partition(" ")
+        if not name.isalnum() and name[0] != "/":
+            name, attributes = odd_start(head)
+        found.append((name, attributes, text))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_tokens_are_those_that_the_pattern_finds(seed: int) -> None:
+    chance = random.Random(seed)
+    markup = "<html>" + "".join(chance.choice(PIECES) for _ in range(chance.randrange(40))) + "</html>"
+    expected = [(name, "" if name[0] == "/" else attributes, text) for name, attributes, text in TOKEN.findall(markup)]
+    assert taken_apart(markup) == expected
