@@ -295,7 +295,7 @@ SECTIONS = (
 @pytest.mark.parametrize(
     ("title", "section", "text"),
     [("Oil wells", "2. Oil prices", "A text that is long enough to be read, with a mark at the end of it, for sure."),
-     ("石油", "二、石油价格", "这是一段正文，足够长的正文，里面有标点，也有不少字，应当被认为是文章的内容，不会有错。")],
+     ("石油", "二、石油价格", "这是一段正文，足够长的正文，里面有标点，也有不少字，应当被认为是文章的内容，不会错。")],
 )  # fmt: skip
 def test_a_heading_of_a_section_is_no_title(title: str, section: str, text: str) -> None:
     html = f"<title>{title}</title><div>{title}</div><div id='body'><p>{text}</p><h1>{section}</h1><p>{text}</p></div>"
