@@ -24,6 +24,7 @@ from extractor.fields.site_name import (
     host_of,
     is_first_part,
     is_joint,
+    is_name,
     letters_of,
     site_names,
     tidy,
@@ -285,19 +286,33 @@ def most_kin(headings: Sequence[Heading], stated: Sequence[str]) -> str:
 def find_line(document: Document, body: int, head: Stated) -> str:
     """The title of a page that shows it in no heading: step 3 of this module."""
     layout, stated = document.layout, head.texts()
-    title = stated[0] if stated else ""
+    title = named_by_url(stated[0], document) if stated else ""
     shown = next((line for line in lines_above(layout, body) if is_most_of(line, title)), None)
     if shown is not None:
         return tidy(shown.text)
-    if is_in_path(title, document.url):
-        return title
-    if size_of(title) >= CHANNEL or (title and title == head.headline):
+    is_named = is_in_path(title, document.url)
+    if size_of(title) >= CHANNEL or is_named or (title and title == head.headline):
         is_alone = len(stated) == 1
         if is_shown(title, layout.lines, SIMILAR if is_alone else SAME):
             return title
         if not is_alone:
             return head.shared or title  # rather what people share than what search engines are told
+        if is_named:
+            return title
     return line_above(layout, body) or title or line_above(layout, body, LINK - 1)  # rather a link than none
+
+
+def named_by_url(title: str, document: Document) -> str:
+    """The first part of a <title>, however short, that the last step of the URL spells, the site's name behind it; else
+    the whole <title>.
+    """
+    joint = SITE_JOINT.search(title)
+    path = unquote(document.url).partition("//")[2].partition("/")[2].partition("?")[0]
+    step = path.rstrip("/").rpartition("/")[2]
+    if joint is None or letters_of(title[: joint.start()]) not in (letters_of(step), letters_of(step.split(".")[0])):
+        return title
+    known = {letters_of(name) for name in site_names(document)}
+    return title[: joint.start()] if is_name(title[joint.end() :], known, host_of(document.url)) else title
 
 
 def is_in_path(title: str, url: str) -> bool:

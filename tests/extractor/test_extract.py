@@ -57,6 +57,24 @@ def test_an_english_article() -> None:
     assert found.body.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("html", "reason"),
+    [
+        (page("<h1>要闻</h1><p>2024-05-01 10:20</p><ul>" + HEADLINES + "</ul>"), Reason.LIST_PAGE),
+        (
+            "<meta name='pubdate' content='2024-05-01'>" + page("<p>版权所有 某某网 京ICP备12345号</p>"),
+            Reason.COPYRIGHT_ONLY,
+        ),
+        ("<meta name='pubdate' content='2024-05-01'><title>Title</title><h1>Title</h1>", Reason.NO_BODY),
+    ],
+    ids=["list", "copyright", "no body"],
+)
+def test_a_page_that_is_no_article_keeps_its_day(html: str, reason: Reason) -> None:
+    found = extract(html, "http://news.test/a/")
+    assert isinstance(found, Outcome)
+    assert (found.reason, found.published) == (reason, "2024-05-01")
+
+
 @pytest.mark.parametrize("method", ["blocks", "two_pass", "tag_path_ratio"])
 def test_the_article_names_its_method(method: str) -> None:
     found = ArticleExtractor(ExtractSettings(method=method)).extract(PAGE, URL)

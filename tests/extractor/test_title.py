@@ -285,3 +285,71 @@ def test_a_title_of_a_million_characters_is_cut() -> None:
 )
 def test_full_width_signs_stay_where_they_are_at_home(title: str, written: str) -> None:
     assert narrow(title) == written
+
+
+SECTIONS = (
+    "<h1>{0}</h1><p>" + "Long enough to be read, with a mark at its end, and with some more words in it. " * 2 + "</p>"
+)
+
+
+@pytest.mark.parametrize(
+    ("title", "section", "text"),
+    [("Oil wells", "2. Oil prices", "A text that is long enough to be read, with a mark at the end of it, for sure."),
+     ("石油", "二、石油价格", "这是一段正文，足够长的正文，里面有标点，也有不少字，应当被认为是文章的内容，不会错。")],
+)  # fmt: skip
+def test_a_heading_of_a_section_is_no_title(title: str, section: str, text: str) -> None:
+    html = f"<title>{title}</title><div>{title}</div><div id='body'><p>{text}</p><h1>{section}</h1><p>{text}</p></div>"
+    assert title_of(html, "http://news.test/oil-prices") != section
+
+
+def test_a_heading_above_the_text_is_the_title_though_a_section_is_more_alike() -> None:
+    body = "<h1>Oil and gas wells of Texas</h1>" + SECTIONS.format("Oil wells, Texas").replace("h1", "h2")
+    assert title_of(f"<title>Wells - Site</title><div id='body'>{body}</div>", "http://a.test/oil-wells") == (
+        "Oil and gas wells of Texas"
+    )
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<title>What Are Wells? - The Oil Book</title>",
+        "<title>What are wells? - Oil - The Oil Book</title><meta property='og:title' content='What are wells?'>",
+    ],
+)
+def test_the_name_that_a_site_gives_itself_in_an_h1_is_no_title(head: str) -> None:
+    found = title_of(f"{head}<h1>The Oil Book</h1><div id='body'><h2>What Are Wells?</h2>{TEXT}</div>")
+    assert found.lower() == "what are wells?"
+
+
+def test_of_a_heading_the_part_that_title_begins_with_is_the_title() -> None:
+    badge = "<div>Stay organized: sort what you like in lists of your own</div>"
+    html = f"<title>IAM overview | Identity and access | Cloud docs</title><h1>IAM overview{badge}</h1>"
+    assert title_of(html + TEXT) == "IAM overview"
+
+
+def test_a_heading_far_above_the_text_is_the_title_where_title_begins_with_it() -> None:
+    contents = "".join(f"<p>{number} Contents</p>" for number in range(30))
+    assert title_of(f"<title>pacman - Wiki</title><h1>pacman</h1>{contents}{TEXT}") == "pacman"
+
+
+@pytest.mark.parametrize(
+    ("stated", "url", "title"),
+    [
+        ("Skincare Sets", "http://shop.test/collections/skincare-sets?x=1", "Skincare Sets"),
+        ("Buy MacBook", "http://shop.test/buy/macbook", "Buy MacBook"),
+        ("Auth | Some Docs", "http://some.test/docs/auth.html", "Auth"),
+        ("News", "http://some.test/news/1234.html", "Limited edition now"),
+    ],
+)
+def test_a_short_title_that_the_url_says_too_is_the_pages_own(stated: str, url: str, title: str) -> None:
+    assert title_of(f"<title>{stated}</title><p>Limited edition now</p>{TEXT}", url) == title
+
+
+def test_an_underscore_within_words_is_no_joint() -> None:
+    assert cut_site_name("Module ngx_http_rewrite_module") == "Module ngx_http_rewrite_module"
+    assert cut_site_name("Oil prices fall again _ Site") == "Oil prices fall again"
+
+
+def test_a_name_of_initials_leaves_its_small_words_out() -> None:
+    name = "Occupational Safety and Health Administration"
+    assert cut_site_name(f"Electrical work | {name}", host="osha.gov") == "Electrical work"
