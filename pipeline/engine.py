@@ -3,7 +3,9 @@
 What not every command needs is loaded where it is first used: `plumb status` asks the store alone.
 """
 
+import os
 import socket
+import stat
 import threading
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
@@ -189,10 +191,26 @@ def open_store(settings: Settings) -> Store:
     """The vertical's store, made if it does not exist."""
     folder = settings.data_dir
     make_folder(folder)
+    if not settings.store.url:
+        keep_private(folder / "store.db")
     url = settings.store.url or f"sqlite:///{folder / 'store.db'}"
     megabytes, crawl = settings.store.warc_megabytes, settings.crawl
     largest = max(crawl.max_bytes, document_rules(crawl).max_bytes)
     return Store(url, folder / "warc", megabytes * MEGABYTE, max_body=largest)
+
+
+def keep_private(file: Path) -> None:
+    """Make `file` if there is none, for its owner alone; take one that is there from those who are not of its group.
+
+    It holds the hashes of passwords and what was searched for; SQLite gives its other files the same mode.
+    """
+    try:
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        mode = file.stat().st_mode
+        if mode & stat.S_IRWXO:
+            file.chmod(stat.S_IMODE(mode) & ~stat.S_IRWXO)
+    except OSError as error:
+        raise StoreError(f"cannot open {file}: {error.strerror}; choose another vertical.data_dir") from error
 
 
 def make_folder(folder: Path) -> None:

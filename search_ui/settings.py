@@ -18,6 +18,13 @@ class SearchSettings:
 
     host: str = field(default="127.0.0.1", metadata={"help": "address to listen on"})
     port: int = field(default=8080, metadata={"help": "TCP port to listen on"})
+    base_url: str = field(
+        default="",
+        metadata={
+            "help": "where readers find the site, as https://search.example.org/: what feeds and opensearch.xml name; "
+            "empty: as each request says in its Host header"
+        },
+    )
     title: str = field(default="Plumbline", metadata={"help": "name of the vertical, shown on every page"})
     profile: str = field(
         default="plumbline", metadata={"help": "ranking: plumbline, bigram, domain or base", "names": PROFILE_NAMES}
