@@ -7,6 +7,7 @@ stands out, there is no title: none misleads nobody.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -139,7 +140,7 @@ def largest_title(groups: Sequence[Sequence[OpeningLine]], content: Content) -> 
     """The paragraph with the largest letters, where these are larger than those of the text."""
     sized = [group for group in groups if group[0].size and is_long_enough(text_of(group)) and len(group) <= MAX_LINES]
     largest = max((group[0].size for group in sized), default=0.0)
-    if not largest or largest < MIN_LARGER * (content.body_size or smallest(content.opening)):
+    if not largest or largest < MIN_LARGER * text_size(content):
         return ""
     first = next(at for at, group in enumerate(sized) if is_size(group, largest))
     if is_single_word(text_of(sized[first])):
@@ -176,9 +177,12 @@ def first_title(groups: Sequence[Sequence[OpeningLine]], content: Content) -> st
     return text if stands_out and is_first and fits else ""
 
 
-def smallest(opening: Sequence[OpeningLine]) -> float:
-    """The smallest size of letters in the beginning."""
-    return min((line.size for line in opening if line.size), default=0.0)
+def text_size(content: Content) -> float:
+    """The size of letters that most of the text has; of formats that tell it of the beginning alone, most of that."""
+    sizes = Counter[float]()
+    for line in content.opening:
+        sizes[line.size] += len(line.text) if line.size else 0
+    return content.body_size or (sizes.most_common(1)[0][0] if sizes else 0.0)
 
 
 def is_size(group: Sequence[OpeningLine], size: float) -> bool:

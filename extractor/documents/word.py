@@ -140,8 +140,7 @@ def read(data: bytes) -> Content:
         if notes is not None:
             reader.page = 0
             reader.walk(notes)
-    sizes = styles.get(default, Style()).size
-    return Content(tuple(reader.found.blocks), tuple(reader.opening), read_properties(package), sizes, reader.found.cut)
+    return Content(tuple(reader.found.blocks), tuple(reader.opening), read_properties(package), cut=reader.found.cut)
 
 
 def block_of(text: str, style: Style, depth: int, page: int) -> Block:

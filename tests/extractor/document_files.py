@@ -361,8 +361,11 @@ def compound(streams: Mapping[str, bytes]) -> bytes:
     return head + struct.pack("<109I", *places) + bytes(sectors) + struct.pack(f"<{len(table)}I", *table)
 
 
-def doc(text: str, flags: int = 0) -> bytes:
-    """A Word 97 file with this text, its paragraphs ended by CR, in two pieces: one of bytes, one of UTF-16."""
+def doc(text: str, flags: int = 0, styles: Sequence[int] = ()) -> bytes:
+    """A Word 97 file with this text, its paragraphs ended by CR, in two pieces: one of bytes, one of UTF-16.
+
+    `styles` are Word's own numbers (62: title, 1: heading 1) of the styles of the first paragraphs, of bytes.
+    """
     cut = next((at for at, char in enumerate(text) if ord(char) > 126), len(text))
     head = bytearray(1024)
     struct.pack_into("<HH", head, 0, 0xA5EC, 0x00C1)
@@ -373,7 +376,32 @@ def doc(text: str, flags: int = 0) -> bytes:
     pieces = struct.pack("<HIH", 0, (1024 * 2) | 0x40000000, 0) + struct.pack("<HIH", 0, 1024 + len(narrow), 0)
     table = b"\x02" + struct.pack("<I", len(places + pieces)) + places + pieces
     struct.pack_into("<II", head, 0x01A2, 0, len(table))
-    return compound({"WordDocument": bytes(head) + narrow + wide, "1Table": table})
+    main = bytes(head) + narrow + wide
+    main += bytes(-len(main) % 512)
+    if styles:
+        sheet = struct.pack("<HHH", 4, len(styles), 2) + b"".join(struct.pack("<HH", 2, style) for style in styles)
+        struct.pack_into("<II", head, 0xA2, len(table), len(sheet))
+        table += sheet
+        struct.pack_into("<II", head, 0x0102, len(table), 12)
+        table += struct.pack("<III", 1024, 1024 + len(narrow), len(main) // 512)
+        main = bytes(head) + main[1024:] + paragraph_formats(text, len(styles))
+    return compound({"WordDocument": main, "1Table": table})
+
+
+def paragraph_formats(text: str, count: int) -> bytes:
+    """A page of formats: the first paragraphs have the styles 0, 1 ..., the rest has none."""
+    starts = [0]
+    for line in text.split("\r")[:count]:
+        starts.append(starts[-1] + len(line) + 1)
+    starts.append(len(text))
+    page = bytearray(512)
+    struct.pack_into(f"<{count + 2}I", page, 0, *(1024 + start for start in starts))
+    for number in range(count):
+        at = 400 + 4 * number
+        page[4 * (count + 2) + 13 * number] = at // 2
+        struct.pack_into("<BH", page, at, 2, number)
+    page[511] = count + 1
+    return bytes(page)
 
 
 def ppt(slides: Sequence[tuple[str, str]], token: int = 0xE391C05F) -> bytes:

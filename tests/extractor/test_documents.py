@@ -196,6 +196,11 @@ def test_old_word_and_powerpoint_files() -> None:
     field = "see \x13 HYPERLINK x \x14the page\x15 below"
     found = article(files.doc(f"Report\r{field}\r{CHINESE}\rA\x07B\x07\x07"), "doc")
     assert found.body.split("\n") == ["Report", "see the page below", CHINESE, "A B"]
+    found = article(files.doc(f"DRAFT, May 2004\rStorms\rIn spring\r{ENGLISH}\r", styles=(0, 62, 1)), "doc")
+    assert (found.title, found.published) == ("Storms", "2004-05")
+    assert [block.kind for block in found.blocks] == [
+        BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.HEADING, BlockKind.PARAGRAPH,
+    ]  # fmt: skip
     found = article(files.ppt([("港口概况", CHINESE), ("Outlook", ENGLISH)]), "ppt")
     assert found.title == "港口概况"
     assert [(block.text, block.page) for block in found.blocks] == [
