@@ -14,7 +14,6 @@ from docstore.model import Reason
 from extractor.documents.content import Content, Properties, UnreadableError, one_line
 
 MAX_STREAM = 100_000_000
-FILEPASS = 0x2F  # the record of a workbook that is locked
 NOT_OURS = struct.error, IndexError, ValueError, KeyError
 
 
@@ -47,20 +46,12 @@ def stream(container: olefile.OleFileIO, name: str) -> bytes:
     return found
 
 
-def refuse_locked(data: bytes) -> None:
-    """Raise where a compound file is an encrypted container of new Office, or a locked workbook."""
+def workbook_of(data: bytes) -> bytes:
+    """The stream of an old workbook. Raises UnreadableError for an encrypted container of new Office."""
     if "EncryptedPackage".encode("utf-16-le") in data:
         raise UnreadableError(Reason.ENCRYPTED, "it opens with a password only")
     with opened(data) as container:
-        book = stream(container, "Workbook") or stream(container, "Book")
-    at = 0
-    for _ in range(20):
-        if at + 4 > len(book):
-            return
-        kind, size = struct.unpack_from("<HH", book, at)
-        if kind == FILEPASS:
-            raise UnreadableError(Reason.ENCRYPTED, "it opens with a password only")
-        at += 4 + size
+        return stream(container, "Workbook") or stream(container, "Book")
 
 
 def properties_of(container: olefile.OleFileIO) -> Properties:

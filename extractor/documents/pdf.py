@@ -26,6 +26,7 @@ MAX_LINES = 5_000  # of one page
 MAX_PAGE = 200_000  # characters of one page
 MAX_SECONDS = 30.0  # of CPU: after these no further page is begun
 MAX_UNPACKED = 64 * 1024 * 1024  # bytes of a stream with filters over filters
+PIECE = 256  # bytes that are unpacked at a time: what stands before a fault is read
 PASSWORD, SECURITY = 4, 5  # FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY
 CHAINED = re.compile(rb"/(?:Filter|F)\s{0,9}\[([^\]]{0,400})\]")
 FLATE = re.compile(rb"/(?:FlateDecode|Fl)(?![A-Za-z])")
@@ -81,14 +82,24 @@ def unpacked_size(data: bytes, start: int, times: int) -> int:
     """How many bytes come out, up to somewhat more than MAX_UNPACKED."""
     piece = data[start:]
     for _ in range(times):
-        unpacker = zlib.decompressobj()
-        try:
-            piece = unpacker.decompress(piece, MAX_UNPACKED + 1)
-        except zlib.error:
-            return 0
+        piece = unpacked(piece)
         if len(piece) > MAX_UNPACKED:
             break
     return len(piece)
+
+
+def unpacked(data: bytes) -> bytes:
+    """What a packed stream holds, as far as it is whole, as PDFium reads it; not much more than MAX_UNPACKED."""
+    unpacker, pieces, size = zlib.decompressobj(), list[bytes](), 0
+    for at in range(0, len(data), PIECE):
+        try:
+            pieces.append(unpacker.decompress(data[at : at + PIECE], MAX_UNPACKED + 1))
+        except zlib.error:
+            break
+        size += len(pieces[-1])
+        if size > MAX_UNPACKED or unpacker.eof:
+            break
+    return b"".join(pieces)
 
 
 def read_pages(document: pypdfium2.PdfDocument, count: int) -> tuple[list[PrintedPage], str]:

@@ -54,10 +54,11 @@ def read_document(
         return Outcome(Reason.UNPARSABLE if data.strip() else Reason.EMPTY, "no document of a format that is read")
     if len(data) > MAX_BYTES:
         return Outcome(Reason.TOO_LARGE, f"more than {MAX_BYTES >> 20} MB")
+    read = reader_of(name)
     try:
         if name in OFFICE and data.startswith(OLE):
             raise locked()
-        content = reader_of(name)(data)
+        content = read(data)
     except UnreadableError as error:
         return Outcome(error.reason, error.detail)
     except RecursionError:

@@ -7,13 +7,14 @@ looked at first.
 import datetime
 import io
 import re
+import struct
 from collections.abc import Iterable
 
 import python_calamine
 from python_calamine import CalamineWorkbook, SheetTypeEnum
 
 from docstore.model import Block, BlockKind, Reason
-from extractor.documents.compound_file import refuse_locked
+from extractor.documents.compound_file import workbook_of
 from extractor.documents.content import (
     MAX_OPENING,
     BlockList,
@@ -30,7 +31,8 @@ MAX_CELLS = 10_000_000  # of the rectangle around a sheet's cells: 32 bytes each
 MAX_SHEETS = 500
 MAX_CELL = 32_767  # characters, as Excel has it
 CELL = re.compile(rb'<(?:\w+:)?c\s[^>]{0,60}?r="([A-Z]{1,3})(\d{1,7})"')
-SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+FILEPASS, BEGINNINGS = 0x2F, (0x0809, 0x0409, 0x0209)
+CELLS = frozenset((0x06, 0x27E, 0x203, 0x204, 0xD6, 0xFD, 0xBD, 0x205, 0x02, 0x03, 0x04, 0x05, 0x7E))  # with a value
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 
@@ -38,7 +40,7 @@ def read(data: bytes) -> Content:
     """The text of a spreadsheet. Raises UnreadableError."""
     properties = Properties()
     if data.startswith(OLE):
-        refuse_locked(data)
+        refuse_records(workbook_of(data))
     if data.startswith(ZIP):
         package = Package(data)
         refuse_large(package)
@@ -60,8 +62,8 @@ def read(data: bytes) -> Content:
 def refuse_large(package: Package) -> None:
     """Raise where a sheet's cells lie too far apart, or where a part unpacks to too much."""
     for name in package.names:
-        part = package.read(name) if name.startswith("xl/") and name.endswith((".xml", ".bin")) else b""
-        if not SHEET.fullmatch(name):
+        part = package.read(name) if name.endswith((".xml", ".bin")) else b""
+        if b"sheetData" not in part:
             continue
         columns, row = set[bytes](), 0
         for match in CELL.finditer(part):
@@ -69,6 +71,23 @@ def refuse_large(package: Package) -> None:
             row = max(row, int(match[2]))
         if row * max(map(column_number, columns), default=0) > MAX_CELLS:
             raise UnreadableError(Reason.TOO_LARGE, f"{name} has cells {row:,} rows below the first")
+
+
+def refuse_records(book: bytes) -> None:
+    """Raise where an old workbook is locked, or its cells lie too far apart [MS-XLS 2.1.4]."""
+    at = row = column = 0
+    while at + 8 <= len(book):
+        kind, size = struct.unpack_from("<HH", book, at)
+        if kind == FILEPASS:
+            raise UnreadableError(Reason.ENCRYPTED, "it opens with a password only")
+        if kind in BEGINNINGS:
+            row = column = 0
+        elif kind in CELLS:
+            place = struct.unpack_from("<HH", book, at + 4)
+            row, column = max(row, place[0] + 1), max(column, place[1] + 1)
+        if row * column > MAX_CELLS:
+            raise UnreadableError(Reason.TOO_LARGE, f"a sheet has cells {row:,} rows below the first")
+        at += 4 + size
 
 
 def column_number(letters: bytes) -> int:

@@ -1,6 +1,7 @@
 """Document files: every format, what they are told by, titles and days, every outcome, and what is made to harm."""
 
 import json
+import struct
 import zlib
 from pathlib import Path
 
@@ -405,11 +406,14 @@ def test_macros_are_left_alone() -> None:
 
 def test_filters_over_filters_and_one_cell_in_the_last_corner() -> None:
     bomb = zlib.compress(zlib.compress(bytes(300_000_000), 9), 9)
-    data = files.pdf_of([bomb], filters="[/FlateDecode/FlateDecode]")
-    assert len(data) < 5_000
-    assert outcome(data, "pdf").reason is Reason.TOO_LARGE
+    for packed in (bomb, bomb[:-40]):  # whole, and with a fault behind its charge
+        data = files.pdf_of([packed], filters="[/FlateDecode/FlateDecode]")
+        assert len(data) < 5_000
+        assert outcome(data, "pdf").reason is Reason.TOO_LARGE
     far = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
     assert outcome(files.xlsx({"a": far}), "xlsx").reason is Reason.TOO_LARGE
+    old = struct.pack("<HH16x", 0x0809, 16) + struct.pack("<HHHHHd", 0x203, 14, 65_535, 255, 0, 1.0)
+    assert outcome(files.compound({"Workbook": old}), "xls").reason is Reason.TOO_LARGE
 
 
 def test_rtf_without_bottom() -> None:
