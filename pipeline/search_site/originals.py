@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 LIMITS = Limits(seconds=15.0, megabytes=512)
 PATIENCE = 5.0  # seconds until a reader is told to come again
-MAX_KEPT = 8  # pages that are remembered: the frame is asked for right after what stands around it
+MAX_KEPT = 4  # pages that are remembered: the frame is asked for right after what stands around it
 
 
 class Originals:

@@ -18,7 +18,7 @@ from crawler.robots.directives import header_directives, meta_directives
 from extractor.page.dom import PAGE_TAGS, parse
 from text.decoding.encoding import decode
 
-MAX_HTML = 5_000_000  # characters that are shown
+MAX_HTML = 3_000_000  # characters that are shown
 MAX_PICTURE = 300_000  # characters of a picture that stands in the page itself
 MAX_TITLE = 500  # characters of what a link is said to lead to
 # Gone with what stands in them, which is no text of the page.

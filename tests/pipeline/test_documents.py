@@ -257,6 +257,18 @@ def test_extract_prints_a_document_of_the_disk_and_of_the_web(tmp_path: Path, fo
     assert ('"page": 3' in said.output) == (form == "json")
 
 
+def test_extract_fetches_a_document_as_the_crawl_would() -> None:
+    """By a URL that says nothing of its format, over the caps of documents."""
+    with Site({"/get?id=7": Answer(200, pdf(REPORT), PDF_TYPE)}) as site:
+        inside = ["-s", f"crawl.inside_hosts={site.host}", "-s", "crawl.delay=0"]
+        said = CliRunner().invoke(cli, [*inside, "extract", "--url", site.url("/get?id=7"), "--format", "json"])
+        assert said.exit_code == 0 and '"format": "pdf"' in said.output and "Herring was scarce" in said.output
+        small = CliRunner().invoke(
+            cli, [*inside, "-s", "crawl.max_document_mb=0.0005", "extract", "--url", site.url("/get?id=7")]
+        )
+        assert small.exit_code != 0 and "too_large" in f"{small.output} {small.exception}"
+
+
 def test_extract_says_why_a_document_has_no_text(tmp_path: Path) -> None:
     file = tmp_path / "broken.docx"
     file.write_bytes(b"PK\x03\x04 nothing")
