@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, func, select, update
+from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
 
 from docstore.articles.records import storable
 from docstore.database import Database
 from docstore.errors import AccountError
-from docstore.tables import accounts
+from docstore.tables import accounts, ended_sessions
 
 _NAME = re.compile(r"[\w.@-]{1,64}")
 
@@ -99,6 +99,18 @@ class AccountTable:
     def disable(self, name: str) -> None:
         """Let nobody use the account any more; its sessions end. AccountError if there is no such account."""
         self._change(name, disabled_at=self._clock())
+
+    def end_session(self, session: str, until: float) -> None:
+        """Let a session (32 hex digits) count no more; at `until` (epoch seconds) it would have ended by itself."""
+        with self._database.write() as connection:
+            connection.execute(delete(ended_sessions).where(ended_sessions.c.until < self._clock()))
+            self._database.upsert(connection, ended_sessions, [{"session": session[:32], "until": until}])
+
+    def is_ended(self, session: str) -> bool:
+        """Was this session ended?"""
+        with self._database.read() as connection:
+            found = select(func.count()).where(ended_sessions.c.session == session[:32])
+            return bool(connection.scalar(found))
 
     def _change(self, name: str, *conditions: ColumnElement[bool], **values: Any) -> None:
         mine = and_(accounts.c.name == folded_name(name)[:64], *conditions)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event, func, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
@@ -63,8 +63,7 @@ class Database:
         """
         if not rows:
             return 0
-        dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-        statement = dialect.insert(table)
+        statement = insert_into(connection, table)
         if update:
             keys = list(table.primary_key.columns)
             new = {name: statement.excluded[name] for name in update}
@@ -77,6 +76,15 @@ class Database:
     def close(self) -> None:
         """Give all connections back."""
         self._engine.dispose()
+
+
+def insert_into(connection: Connection, table: Table) -> Any:
+    """An INSERT that can be told what to do where the key exists; each database has its own."""
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql  # loading it takes .1 s
+
+        return postgresql.insert(table)
+    return sqlite.insert(table)
 
 
 def open_engine(url: str) -> Engine:

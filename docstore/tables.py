@@ -369,6 +369,13 @@ accounts = Table(
     Column("disabled_at", Float),
 )
 
+ended_sessions = Table(
+    "ended_sessions",
+    metadata,
+    Column("session", String(32), primary_key=True),  # hex digits
+    Column("until", Float, nullable=False),  # it would have ended then by itself
+)
+
 searches = Table(
     "searches",
     metadata,

@@ -2,7 +2,7 @@
 
 In: bytes (or text) of a page and its URL.   Out: docstore.model.Article or Outcome.
 
-Open extract.py first; it is the flow:
+Open article_extractor.py first; it is the flow:
 
     page/      the page as the decisions see it: bytes to text (charset.py), text to a clean tree (dom.py), the tree as
                lines of text (lines.py); and the body as paragraphs, lists, tables and pictures (structure.py)
@@ -12,7 +12,14 @@ Open extract.py first; it is the flow:
     signature.py   by what near-duplicates are found
 """
 
-from extractor.extract import ArticleExtractor, extract
+from docstore.model import Article, Outcome
 from extractor.settings import ExtractSettings
 
-__all__ = ["ArticleExtractor", "ExtractSettings", "extract"]
+__all__ = ["ExtractSettings", "extract"]
+
+
+def extract(html: bytes | str, url: str, content_type: str = "") -> Article | Outcome:
+    """The article of a page by the default method and settings, or the reason why it has none."""
+    from extractor.article_extractor import ArticleExtractor  # here: whoever wants the settings alone loads no parser
+
+    return ArticleExtractor().extract(html, url, content_type)

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 EXTRACTOR_VERSION = 5
 """Raise it when the extractor makes something else of a page: every kept page is then extracted once more."""
 
+METHOD_NAMES = ("blocks", "two_pass", "tag_path_ratio")
+"""The names of `extractor.methods.METHODS`, without all that it loads."""
+
 
 @dataclass(frozen=True)
 class ExtractSettings:
@@ -12,7 +15,10 @@ class ExtractSettings:
 
     method: str = field(
         default="blocks",
-        metadata={"help": "body method: blocks (ours), two_pass (WD-A2) or tag_path_ratio (its baseline)"},
+        metadata={
+            "help": "body method: blocks (ours), two_pass (WD-A2) or tag_path_ratio (its baseline)",
+            "names": METHOD_NAMES,
+        },
     )
     alpha: int = field(default=2, metadata={"help": "two_pass: a body has more than this many punctuation marks"})
     beta: int = field(default=10, metadata={"help": "two_pass: a body has fewer link characters than this"})

@@ -26,7 +26,7 @@ from lexicon.counting.remembered import Remembered
 from lexicon.model.feature_report import parts_of
 from lexicon.model.learned import Floats, Selection, model_digest, ranked, shipped_models, spelt, tags_of
 from lexicon.offers import NOTHING_REVIEWED, Offers, Reviewed
-from lexicon.settings import LexiconSettings
+from lexicon.settings import LEARNED, SCORER_NAMES, LexiconSettings
 from text.folding import word_key
 from text.segment import Segmenter, base_segmenter
 
@@ -36,9 +36,6 @@ Scored = list[tuple[TermCandidate, float]]
 Sentences = dict[tuple[str, int], str]
 """Sentences by the `word_key` of the term they show and the number of their document."""
 
-LEARNED = "learned"
-SCORERS = (LEARNED, "c_value")
-"""Names that `LexiconSettings.scorer` may have."""
 BATCH = 100  # documents counted at a time by the paper's rules: all their spans are held at once
 
 
@@ -59,8 +56,8 @@ def mine_terms(
     that the domain is known to have: they guide the learned scorer to others (lexicon/seeds.py).
     Raises SettingsError for an unknown name in the settings, LexiconError for a faulty rule file.
     """
-    if settings.scorer not in SCORERS:
-        raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORERS)}")
+    if settings.scorer not in SCORER_NAMES:
+        raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORER_NAMES)}")
     if settings.scorer == LEARNED:
         return learned_terms(corpus, settings, task, counts, seeds, reviewed)
     offers = Offers(reviewed, settings.depth)

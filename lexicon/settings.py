@@ -2,14 +2,20 @@
 
 from dataclasses import dataclass, field
 
+LEARNED = "learned"
+SCORER_NAMES = (LEARNED, "c_value")
+
 
 @dataclass(frozen=True)
 class LexiconSettings:
     """How terms are mined. Those of `c_value` default to the paper's where it gives one (Wang Du 2019, METHODS 1.7)."""
 
     scorer: str = field(
-        default="learned",
-        metadata={"help": "how candidates are found and scored: learned (our models), c_value (the paper's rules)"},
+        default=LEARNED,
+        metadata={
+            "help": "how candidates are found and scored: learned (our models), c_value (the paper's rules)",
+            "names": SCORER_NAMES,
+        },
     )
     probability: float = field(
         default=0.4, metadata={"help": "learned: a term must be one with more than this probability, 0 to 1"}

@@ -1,10 +1,16 @@
-"""What the stages need, opened once and closed together: store, locks, Solr, the segmenters of a lexicon version."""
+"""What the stages need, opened once and closed together: store, locks, Solr, the segmenters of a lexicon version.
 
+What not every command needs is loaded where it is first used: `plumb status` asks the store alone.
+"""
+
+import os
 import socket
+import stat
 import threading
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawler.http.ip_policy import IpPolicy, PublicAddresses
@@ -12,15 +18,16 @@ from docstore.errors import BusyError, PlumblineError, SolrUnavailableError, Sto
 from docstore.locks import stage_lock
 from docstore.model import Lexicon
 from docstore.store import Store
-from indexer.mapping import Analysis
-from indexer.solr import SolrIndex
-from indexer.solr_node import open_solr
 from pipeline.opening import Opening
 from pipeline.progress import Progress
-from pipeline.search_site.pictures import Pictures
-from pipeline.search_site.segmenter_versions import SegmenterVersions
 from pipeline.settings import Settings
-from text.segment import RjiebaSegmenter, Segmenter, base_segmenter
+
+if TYPE_CHECKING:
+    from indexer.mapping import Analysis
+    from indexer.solr import SolrIndex
+    from pipeline.search_site.pictures import Pictures
+    from pipeline.search_site.segmenter_versions import SegmenterVersions
+    from text.segment import Segmenter
 
 MEGABYTE = 1024 * 1024
 
@@ -42,11 +49,11 @@ class Engine:
         self._base: Segmenter | None = None
         self._analysis: Analysis | None = None
         self._pictures: Pictures | None = None
+        self._cuts: SegmenterVersions | None = None
         self.store = self._stack.enter_context(open_store(settings))
-        self._cuts = SegmenterVersions(self.store.lexicon, domain_segmenter)
 
     @property
-    def index(self) -> SolrIndex:
+    def index(self) -> "SolrIndex":
         """The index in a Solr that answers."""
         with self._index_guard:
             opening, self._opening = self._opening, None  # one that failed is forgotten: the next call tries again
@@ -71,13 +78,16 @@ class Engine:
                 self._opening = Opening(self._open_whole_index)
             return self._opening
 
-    def _open_whole_index(self) -> SolrIndex:
+    def _open_whole_index(self) -> "SolrIndex":
         opened = self._index or self._open_index()
         with suppress(BusyError), self.lock("index"):  # who is in there has a collection, or makes it
             opened.ensure()
         return opened
 
-    def _open_index(self) -> SolrIndex:
+    def _open_index(self) -> "SolrIndex":
+        from indexer.solr import SolrIndex
+        from indexer.solr_node import open_solr
+
         settings, home = self.settings.index, self.settings.data_dir / "solr"
         self.progress.note("asking Solr ..." if settings.solr_url else "starting Solr ...")
         opened = ExitStack()
@@ -99,8 +109,11 @@ class Engine:
         if self._index is not None and not self.settings.index.solr_url and refuses(self._index.base_url):
             self._index = self._open_index()
 
-    def analysis(self) -> Analysis:
+    def analysis(self) -> "Analysis":
         """How documents and queries are cut now: by the lexicon version that was last applied to the index."""
+        from indexer.mapping import Analysis
+        from text.segment import base_segmenter
+
         with self._guard:
             version = self.store.lexicon.applied_version()
             if self._analysis is None or self._analysis.lexicon.version != version:
@@ -109,14 +122,19 @@ class Engine:
                 self._analysis = Analysis(lexicon, domain_segmenter(lexicon), self._base)
             return self._analysis
 
-    def segmenters(self) -> tuple[Segmenter, ...]:
+    def segmenters(self) -> "tuple[Segmenter, ...]":
         """Cuts for queries: by `analysis`, and by the older lexicon versions that documents in the index have yet."""
+        from pipeline.search_site.segmenter_versions import SegmenterVersions
+
         with self._guard:
+            self._cuts = self._cuts or SegmenterVersions(self.store.lexicon, domain_segmenter)
             return self._cuts.segmenters(self.analysis())
 
     @property
-    def pictures(self) -> Pictures:
+    def pictures(self) -> "Pictures":
         """Small pictures of articles, fetched as the crawl would."""
+        from pipeline.search_site.pictures import Pictures
+
         with self._guard:
             if self._pictures is None:
                 folder, crawl = self.settings.data_dir / "pictures", self.settings.crawl
@@ -159,9 +177,25 @@ def open_store(settings: Settings) -> Store:
     """The vertical's store, made if it does not exist."""
     folder = settings.data_dir
     make_folder(folder)
+    if not settings.store.url:
+        keep_private(folder / "store.db")
     url = settings.store.url or f"sqlite:///{folder / 'store.db'}"
     megabytes, largest = settings.store.warc_megabytes, settings.crawl.max_bytes
     return Store(url, folder / "warc", megabytes * MEGABYTE, max_body=largest)
+
+
+def keep_private(file: Path) -> None:
+    """Make `file` if there is none, for its owner alone; take one that is there from those who are not of its group.
+
+    It holds the hashes of passwords and what was searched for; SQLite gives its other files the same mode.
+    """
+    try:
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        mode = file.stat().st_mode
+        if mode & stat.S_IRWXO:
+            file.chmod(stat.S_IMODE(mode) & ~stat.S_IRWXO)
+    except OSError as error:
+        raise StoreError(f"cannot open {file}: {error.strerror}; choose another vertical.data_dir") from error
 
 
 def make_folder(folder: Path) -> None:
@@ -172,6 +206,8 @@ def make_folder(folder: Path) -> None:
         raise StoreError(f"cannot make {folder}: {error.strerror}; choose another vertical.data_dir") from error
 
 
-def domain_segmenter(lexicon: Lexicon) -> Segmenter:
+def domain_segmenter(lexicon: Lexicon) -> "Segmenter":
     """A segmenter of its own for one version of the lexicon."""
+    from text.segment import RjiebaSegmenter
+
     return RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in lexicon.entries)

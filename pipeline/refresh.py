@@ -14,6 +14,7 @@ from docstore.frontier.table import FrontierTable, NewUrl, StoredRobots, Visit
 from docstore.model import FrontierEntry, Kind, Origin, Reason, StageReport, document_id
 from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.explain.url_explanation import local_time
 
 SEARCHABLE_SECONDS = 30.0
 
@@ -143,3 +144,12 @@ def wait_until_searchable(engine: Engine, url: str) -> None:
         if time.monotonic() > deadline:
             raise PlumblineError(f"Solr acknowledged {url} but does not find it: look at solr/logs in the data folder")
         time.sleep(0.05)
+
+
+def trace_lines(trace: Trace) -> Iterator[str]:
+    """When each stage was done with a page."""
+    yield trace.url
+    start = trace.times[0][1]
+    for name, moment in trace.times:
+        yield f"  {name:<11} {local_time(moment)}  +{moment - start:6.3f} s"
+    yield f"  outcomes: {', '.join(trace.outcomes)}"

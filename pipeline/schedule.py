@@ -52,12 +52,12 @@ def run_on_timetable(settings: Settings, opened: OpenEngine, note: Note) -> None
     table = timetable(settings.schedule)
     with stage_lock(settings.data_dir, SCHEDULE):
         with opened() as engine:
-            why = why_now(engine, table, datetime.now())
+            why, before = why_now(engine, table, datetime.now()), last_start(engine.store)
         if why:
             note(f"{why}: running now")
             run_and_say(run_once, note)
         note(f"next run daily at {settings.schedule.at}; Ctrl-C stops")
-        run_when_due(table, run_once, note)
+        run_when_due(table, run_once, note, datetime.now() if why else before)
 
 
 def why_now(engine: Engine, table: Timetable, now: datetime) -> str:
@@ -67,8 +67,11 @@ def why_now(engine: Engine, table: Timetable, now: datetime) -> str:
     return "the last scheduled run did not take place" if table.is_missed(last_start(engine.store), now) else ""
 
 
-def run_when_due(table: Timetable, run_once: RunOnce, note: Note) -> None:
-    """For ever: a run at each scheduled time. What fell due during a run is one run after it, if that is in time."""
+def run_when_due(table: Timetable, run_once: RunOnce, note: Note, begun: datetime | None = None) -> None:
+    """For ever: a run at each scheduled time. What fell due during a run is one run after it, if that is in time.
+
+    `begun` is when the newest run did, in local time: an hour that comes twice in autumn has one run.
+    """
     due: queue.SimpleQueue[float] = queue.SimpleQueue()
     scheduler = BackgroundScheduler()
     grace = max(1.0, table.grace.total_seconds())
@@ -84,7 +87,9 @@ def run_when_due(table: Timetable, run_once: RunOnce, note: Note) -> None:
             since = due.get()
             while not due.empty():
                 since = due.get()
-            if time.time() - since <= grace:
+            moment = datetime.fromtimestamp(since)
+            if time.time() - since <= grace and not table.is_same_time(begun, moment):
+                begun = moment
                 run_and_say(run_once, note)
     finally:
         scheduler.shutdown(wait=False)

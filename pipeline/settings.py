@@ -18,12 +18,9 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from crawler.settings import CrawlSettings, broken_bound
 from docstore.errors import SettingsError
-from extractor.methods import METHODS
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
-from lexicon.mine import SCORERS
 from lexicon.settings import LexiconSettings
-from search_ui.query.ranking import PROFILES
 from search_ui.settings import SearchSettings
 
 ENVIRONMENT = "PLUMB_"
@@ -93,10 +90,10 @@ SECTIONS: dict[str, type[Any]] = {
 }
 # Settings whose value is a name in a table: full path -> the names there are.
 NAMES: dict[str, Collection[str]] = {
-    **{f"crawl.{one.name}": one.metadata["names"] for one in fields(CrawlSettings) if one.metadata["names"]},
-    "extract.method": METHODS,
-    "lexicon.scorer": SCORERS,
-    "search.profile": PROFILES,
+    f"{section}.{one.name}": names
+    for section, settings in SECTIONS.items()
+    for one in fields(settings)
+    if (names := one.metadata.get("names"))
 }
 HIGHEST_PORT = 65535
 # Settings of the other stages that may be 0; every other number has to be positive.

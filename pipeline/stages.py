@@ -1,7 +1,7 @@
 """The engine on one page.
 
     seeds | crawl   -> Page     pages worth keeping, in order of promise       crawler/crawl.py
-          | extract -> Article  title, date, body; or a reason why not         extractor/extract.py
+          | extract -> Article  title, date, body; or a reason why not         extractor/article_extractor.py
           | mine    -> Term     candidate words of the domain, by C-value      lexicon/mine.py
           | publish -> Lexicon  the administrator's choice, versioned          lexicon/review.py
           | index   -> Solr     whatever changed since the last run            indexer/sync.py

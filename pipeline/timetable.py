@@ -23,6 +23,12 @@ class Timetable:
         """The first scheduled time after `now`."""
         return self.last_before(now) + timedelta(days=1)
 
+    def is_same_time(self, begun: datetime | None, now: datetime) -> bool:
+        """Did a run that began at `begun` do so at the scheduled time of `now`? Both are what the clock on the wall
+        shows, which goes back an hour in autumn: 02:30 comes twice then, and the second is the first.
+        """
+        return begun is not None and self.last_before(begun) == self.last_before(now) and begun >= self.last_before(now)
+
     def is_missed(self, last_start: datetime | None, now: datetime) -> bool:
         """Should a run start now because the last scheduled one did not?"""
         scheduled = self.last_before(now)

@@ -12,8 +12,3 @@ Goes out: pages in Chinese and English, the same results as JSON, decisions on t
 Open `pages/searcher.py` first, then `query/solr_params.py`; `query/ranking.py` says how documents are ranked and why no
 reader can reach Solr's syntax.
 """
-
-from search_ui.app import create_app
-from search_ui.settings import SearchSettings
-
-__all__ = ["SearchSettings", "create_app"]

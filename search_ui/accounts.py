@@ -8,6 +8,8 @@ sign in, and can be sent from the page that follows.
 import hashlib
 import hmac
 import json
+import logging
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -29,7 +31,10 @@ from search_ui.security import (
     TOKEN,
     brake_on_guessing,
     is_refused,
+    known_device,
+    remember_device,
     seconds_to_wait,
+    sender,
 )
 from search_ui.site import account, current_site, error_answer, page, wants_json
 
@@ -37,6 +42,8 @@ pages = Blueprint("accounts", __name__, url_prefix="/admin")
 
 SIGNED_IN_SECONDS = 8 * 3600
 RESENT = frozenset({"review", "admin"})  # blueprints whose forms are held while somebody signs in
+
+log = logging.getLogger(__name__)
 
 _Args = ParamSpec("_Args")
 _View = Callable[_Args, BaseResponse]
@@ -76,6 +83,8 @@ def _load(user_id: str) -> SignedIn | None:
     since = session.get("since")
     if not isinstance(since, int | float) or current_site().clock() - since >= SIGNED_IN_SECONDS:
         return None
+    if current_site().accounts.is_ended(str(session.get("id", ""))):
+        return None
     found = current_site().accounts.find(name)
     if found is None or found.disabled_at is not None or not hmac.compare_digest(mark, _fingerprint(found)):
         return None
@@ -92,13 +101,17 @@ def _begin_session(one: Account) -> None:
     session.clear()
     session.permanent = True
     session["since"] = current_site().clock()
+    session["id"] = secrets.token_hex(16)
     login_user(SignedIn(one))
 
 
 def _guessed_account() -> str:
-    """Whose password is being guessed."""
+    """Whose password is being guessed, and whether on a device on which that account has signed in before: who guesses
+    from elsewhere, from however many addresses, shall not keep its owner out.
+    """
     one = account()
-    return one.name if one else folded_name(request.form.get("name", ""))[:64]
+    name = one.name if one else folded_name(request.form.get("name", ""))[:64]
+    return f"{name}\n{known_device(name)}"
 
 
 # -- who may
@@ -207,6 +220,7 @@ def _login_page(status: int = 200, **values: object) -> Response:
 
 def _too_often(limit: RequestLimit) -> Response:
     wait = seconds_to_wait(limit)
+    log.warning("too many wrong passwords for %r from %s", request.form.get("name", "")[:64], sender())
     problem = say("login.wait", n=wait)
     response = _account_page(429, problem) if account() else _login_page(429, problem=problem, held=HeldForm.of_login())
     response.headers["Retry-After"] = str(wait)
@@ -223,8 +237,13 @@ def sign_in_form() -> BaseResponse:
         return _login_page(403, problem=say("login.wrong"), held=held)
     _begin_session(usable)
     if held:
-        return page("admin_again.html", held=held, account=usable, language_page=url_for("admin.overview"))
-    return redirect(_way_on(request.form.get("next", "")), 303)
+        answer: BaseResponse = page(
+            "admin_again.html", held=held, account=usable, language_page=url_for("admin.overview")
+        )
+    else:
+        answer = redirect(_way_on(request.form.get("next", "")), 303)
+    remember_device(answer, usable.name)
+    return answer
 
 
 def _way_on(wanted: str) -> str:
@@ -237,7 +256,9 @@ def _way_on(wanted: str) -> str:
 @pages.post("/logout")
 @requires()
 def logout() -> BaseResponse:
-    """End the session."""
+    """End the session, for whoever has kept its cookie as well."""
+    if own := session.get("id"):
+        current_site().accounts.end_session(own, session["since"] + SIGNED_IN_SECONDS)
     session.clear()
     return redirect(url_for("public.home"), 303)
 

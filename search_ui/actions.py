@@ -143,5 +143,11 @@ class Accounts(Protocol):
     def is_empty(self) -> bool:
         """Can nobody sign in?"""
 
+    def end_session(self, session: str, until: float) -> None:
+        """Let a session count no more; `until` (epoch seconds) is when it would have ended by itself."""
+
+    def is_ended(self, session: str) -> bool:
+        """Was this session ended?"""
+
     def set_password(self, name: str, password_hash: str) -> None:
         """Change a password. `AccountError` if there is no such account in use."""

@@ -1,15 +1,18 @@
 """What protects the site and those who run it: headers, sessions, form tokens, a brake on guessing passwords."""
 
 import ipaddress
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from flask import Flask, Response, request
+from flask import Flask, Response, current_app, request
 from flask.sessions import SecureCookieSessionInterface
 from flask_limiter import Limiter, RequestLimit
 from flask_wtf.csrf import CSRFProtect
+from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.wrappers import Response as BaseResponse
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
@@ -29,7 +32,9 @@ TAKES_LIST = "review.pages.bring_in"  # the view that takes one
 TOKEN = "token"  # name of the form field
 TOKEN_HEADER = "X-Form-Token"
 GUESSES_OF_ADDRESS = "5 per 5 minutes"
-GUESSES_OF_ACCOUNT = "20 per 15 minutes"
+GUESSES_OF_ACCOUNT = "20 per 15 minutes"  # on one device that it knows, or on all others together
+DEVICE_COOKIE = "plumbline_device"
+DEVICE_DAYS = 365
 
 
 class _Sessions(SecureCookieSessionInterface):
@@ -96,6 +101,32 @@ def sender() -> str:
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
         return str(ipaddress.ip_network((address, 64), strict=False))
     return text
+
+
+def remember_device(response: BaseResponse, name: str) -> None:
+    """Let this browser be known as one on which the account `name` has signed in (OWASP: device cookies)."""
+    response.set_cookie(
+        DEVICE_COOKIE,
+        str(_devices().dumps([name, known_device(name) or secrets.token_hex(8)])),
+        max_age=DEVICE_DAYS * 86_400,
+        path="/admin",
+        secure=request.is_secure,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def known_device(name: str) -> str:
+    """The device that a request comes from, if the account `name` has signed in on it before; else ""."""
+    try:
+        owner, device = _devices().loads(request.cookies.get(DEVICE_COOKIE, ""), max_age=DEVICE_DAYS * 86_400)
+    except (BadData, ValueError, TypeError):
+        return ""
+    return str(device) if owner == name else ""
+
+
+def _devices() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(current_app.secret_key or b"", salt="device")
 
 
 def is_refused(response: Response) -> bool:

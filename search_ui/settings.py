@@ -8,6 +8,9 @@ from docstore.errors import SettingsError
 # Solr allows 1,024 clauses. In the worst case a character makes six: a bigram, itself and a word, in title and body.
 LONGEST_QUERY = 160  # a Latin word counts as one
 
+PROFILE_NAMES = ("plumbline", "bigram", "domain", "base")
+"""The names of `search_ui.query.ranking.PROFILES`, without all that it loads."""
+
 
 @dataclass(frozen=True)
 class SearchSettings:
@@ -15,8 +18,17 @@ class SearchSettings:
 
     host: str = field(default="127.0.0.1", metadata={"help": "address to listen on"})
     port: int = field(default=8080, metadata={"help": "TCP port to listen on"})
+    base_url: str = field(
+        default="",
+        metadata={
+            "help": "where readers find the site, as https://search.example.org/: what feeds and opensearch.xml name; "
+            "empty: as each request says in its Host header"
+        },
+    )
     title: str = field(default="Plumbline", metadata={"help": "name of the vertical, shown on every page"})
-    profile: str = field(default="plumbline", metadata={"help": "ranking: plumbline, bigram, domain or base"})
+    profile: str = field(
+        default="plumbline", metadata={"help": "ranking: plumbline, bigram, domain or base", "names": PROFILE_NAMES}
+    )
     page_size: int = field(default=10, metadata={"help": "results on a page"})
     deepest_result: int = field(default=1000, metadata={"help": "rank of the last result that can be paged to"})
     longest_query: int = field(

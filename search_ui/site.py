@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request
+from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request, url_for
 from flask_login import current_user
 
 from docstore.accounts import Account, Role
@@ -56,6 +56,12 @@ def account() -> Account | None:
 def has_tools() -> bool:
     """May this reader compare lexicons and choose a ranking?"""
     return current_site().settings.developer_tools or account() is not None
+
+
+def external_url(endpoint: str, **values: Any) -> str:
+    """The address of a view as the world knows it: below `search.base_url`, or as this request's Host header has it."""
+    base = current_site().settings.base_url
+    return f"{base.rstrip('/')}{url_for(endpoint, **values)}" if base else url_for(endpoint, **values, _external=True)
 
 
 def wants_json() -> bool:

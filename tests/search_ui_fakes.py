@@ -301,12 +301,19 @@ class FakeAccounts:
 
     def __init__(self, **roles: Role) -> None:
         self.known = {name: Account(name, PASSWORD_HASH, frozenset({role})) for name, role in roles.items()}
+        self.ended: set[str] = set()
 
     def find(self, name: str) -> Account | None:
         return self.known.get(folded_name(name))
 
     def is_empty(self) -> bool:
         return all(one.disabled_at is not None for one in self.known.values())
+
+    def end_session(self, session: str, until: float) -> None:
+        self.ended.add(session)
+
+    def is_ended(self, session: str) -> bool:
+        return session in self.ended
 
     def set_password(self, name: str, password_hash: str) -> None:
         self.change(name, password_hash=password_hash)

@@ -12,12 +12,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import accumulate
-from typing import Protocol, TypeVar
-
-import rjieba
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from text.folding import fold_width, word_key
 from text.mixed_terms import MixedTerms
+
+if TYPE_CHECKING:
+    import rjieba
 
 MAX_WORD_CHARS = 64
 MAX_FREQUENCY = 1_000_000  # jieba's most frequent word has 883,634; its dictionary sums up to 60 million
@@ -57,7 +58,7 @@ class RjiebaSegmenter:
         self._words = tuple(words)
         for word in self._words:
             _check(word)
-        self._jieba = rjieba.Jieba()
+        self._jieba = _new_jieba()
         self._han_tags = {fold_width(text): tag for text, _, tag in self._words if _HAN_WORD.fullmatch(text)}
         others = [(text, tag) for text, _, tag in self._words if not _HAN_WORD.fullmatch(text)]
         self._mixed_tags = {word_key(text): tag for text, tag in others}
@@ -146,6 +147,12 @@ def cut_finely(text: str) -> list[str]:
 
 @cache
 def _plain_jieba() -> "rjieba.Jieba":
+    return _new_jieba()
+
+
+def _new_jieba() -> "rjieba.Jieba":
+    import rjieba  # loading it makes its dictionary, .2 s: not for those who cut nothing
+
     return rjieba.Jieba()
 
 

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, Table, delete, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
+from docstore.database import insert_into
 from docstore.model import PageTraits, SiteKnowledge
 from docstore.tables import site_lines, site_pages, site_tails, sites
 
@@ -67,8 +67,7 @@ def learn_host(connection: Connection, host: str, traits: Sequence[PageTraits]) 
 
 def add(connection: Connection, table: Table, rows: Sequence[dict[str, object]]) -> None:
     """Add the `pages` of `rows` to those counted before."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(table)
+    statement = insert_into(connection, table)
     total = table.c.pages + statement.excluded.pages
     keys = list(table.primary_key.columns)
     if rows:

@@ -1,1 +1,1 @@
-"""The command line: one file a group of commands, `main.py` puts them together, `report.py` shows answers."""
+"""The command line: one file a group of commands, `main.py` lists them, `console.py` says answers."""

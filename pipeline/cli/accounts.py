@@ -5,14 +5,18 @@ every program on the machine could read it.
 """
 
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import click
+from rich.table import Table
 
-from docstore.accounts import Role, checked_name, folded_name
+from docstore.accounts import Account, Role, checked_name, folded_name
 from docstore.errors import AccountError
-from pipeline.cli import report
+from pipeline.cli.console import json_option, out, say_table
 from pipeline.cli.grammar import Verbs
-from pipeline.cli.shared import json_option, opened, out, say_table, settings_of
+from pipeline.cli.shared import opened, settings_of, time_or_none
+from pipeline.explain.url_explanation import local_time
 from search_ui.passwords import LEAST, hash_password
 
 ROLES = click.option(
@@ -84,7 +88,7 @@ def list_command(context: click.Context, as_json: bool) -> None:
     """Show every account with what it is for."""
     with opened(settings_of(context)) as engine:
         accounts = engine.store.accounts.all()
-        say_table(report.account_rows(accounts), lambda: report.account_table(accounts), as_json)
+        say_table(account_rows(accounts), lambda: account_table(accounts), as_json)
 
 
 def asked_password() -> str:
@@ -100,3 +104,25 @@ def asked_password() -> str:
 def say(text: str) -> None:
     """One line, with nothing in it read as markup."""
     out.print(text, markup=False, highlight=False)
+
+
+def account_rows(accounts: Sequence[Account]) -> list[dict[str, Any]]:
+    """Accounts as JSON can hold them."""
+    return [
+        {
+            "name": one.name,
+            "roles": [role.value for role in Role if role in one.roles],
+            "created": local_time(one.created_at),
+            "disabled": time_or_none(one.disabled_at),
+        }
+        for one in accounts
+    ]
+
+
+def account_table(accounts: Sequence[Account]) -> Table:
+    """Accounts, by name."""
+    table = Table("account", "roles", "made", "")
+    for one in accounts:
+        roles = ", ".join(role for role in Role if role in one.roles)
+        table.add_row(one.name, roles, local_time(one.created_at), "disabled" if one.disabled_at else "")
+    return table

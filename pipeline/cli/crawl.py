@@ -27,8 +27,9 @@ from docstore.frontier.service import FrontierRow, SiteHealth
 from docstore.frontier.table import NewUrl
 from docstore.model import FrontierEntry, Kind, Reason
 from pipeline import stages
+from pipeline.cli.console import err, json_option, say, say_or_json, say_table
 from pipeline.cli.grammar import Verb, Verbs
-from pipeline.cli.shared import err, json_option, opened, say, say_or_json, say_reports, say_table, settings_of
+from pipeline.cli.shared import opened, say_reports, settings_of
 from pipeline.crawl_progress import how_far, in_lines
 from pipeline.engine import Engine, make_folder
 from pipeline.progress import Terminal

@@ -1,12 +1,14 @@
 """The `plumb lexicon` commands: mine, bring, publish the domain's words. Their review is in lexicon_review.py."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.table import Table
 
 from docstore.errors import DictionaryError, LexiconError
-from docstore.model import LexiconEntry, TermStatus
+from docstore.model import LexiconEntry, Term, TermStatus
 from docstore.terms.history import ActKind, TermEdit
 from docstore.terms.review_queue import Order, TermQuery
 from lexicon.c_value.derive import derive_rules, format_rules
@@ -14,20 +16,10 @@ from lexicon.dictionary import NAMED, decode_dictionary
 from lexicon.interchange import READERS, WRITERS, fit_lines, form_of, parse_list
 from lexicon.review import NothingToPublishError
 from pipeline import stages
-from pipeline.cli import report
+from pipeline.cli.console import err, json_option, out, say_table
 from pipeline.cli.grammar import Verbs
 from pipeline.cli.lexicon_review import REVIEW_COMMANDS
-from pipeline.cli.shared import (
-    err,
-    json_option,
-    opened,
-    out,
-    read_bytes,
-    say_reports,
-    say_table,
-    settings_of,
-    terminal_name,
-)
+from pipeline.cli.shared import opened, read_bytes, say_reports, settings_of, terminal_name
 from pipeline.engine import Engine
 from pipeline.search_site.review_service import StoreReview, edit_of, learn_order
 from pipeline.search_site.serve import is_behind
@@ -81,7 +73,7 @@ def show(
     )
     with opened(settings_of(context)) as engine:
         total, terms = engine.store.queue.page(wanted)
-        say_table(terms, lambda: report.term_table(terms, total), as_json)
+        say_table(terms, lambda: term_table(terms, total), as_json)
 
 
 @lexicon.command()
@@ -209,3 +201,25 @@ def need(chosen: list[str], otherwise: str) -> None:
 
 for command in REVIEW_COMMANDS:
     lexicon.add_command(command)
+
+
+def term_table(terms: Sequence[Term], total: int) -> Table:
+    """Terms by score."""
+    table = Table(title=f"{len(terms)} of {total} terms", title_justify="left")
+    for name, justify in (("term", "left"), ("score", "right"), ("freq", "right"), ("docs", "right")):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    for name in ("tags", "status", "context"):
+        table.add_column(name)
+    for term in terms:
+        context = term.contexts[0][:40] if term.contexts else ""
+        cells = (
+            term.text,
+            f"{term.score:.1f}",
+            str(term.frequency),
+            str(term.documents),
+            term.tags,
+            term.status,
+            context,
+        )
+        table.add_row(*(cell.replace("[", "\\[") for cell in cells))
+    return table

@@ -2,25 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import click
+from rich.table import Table
 
 from docstore.errors import LexiconError
-from docstore.model import Term, TermClass, TermStatus
+from docstore.model import Lexicon, Term, TermClass, TermStatus
 from docstore.terms.history import Act, ActKind, TermEdit
 from docstore.terms.review_queue import TermFigures
-from pipeline.cli import report
+from pipeline.cli.console import json_option, out, say, say_or_json, say_table
 from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import (
-    json_option,
-    opened,
-    out,
-    say,
-    say_or_json,
-    say_table,
-    settings_of,
-    terminal_name,
-)
+from pipeline.cli.shared import opened, settings_of, terminal_name, time_or_none
 from pipeline.engine import Engine
 from pipeline.explain.url_explanation import local_time
 from pipeline.search_site.review_service import StoreReview
@@ -136,7 +129,7 @@ def versions(context: click.Context, as_json: bool) -> None:
     """List the published versions."""
     with opened(settings_of(context)) as engine:
         found = engine.store.lexicon.versions()
-        say_table(report.version_rows(found), lambda: report.version_table(found), as_json)
+        say_table(version_rows(found), lambda: version_table(found), as_json)
 
 
 @click.command(cls=Verb)
@@ -276,3 +269,28 @@ REVIEW_COMMANDS = (
     *(term, later, merge, edit, classify, relate, synonyms, undo, history),
     *(versions, diff, revert, preview, report_command),
 )
+
+
+def version_rows(versions: Sequence[tuple[Lexicon, int]]) -> list[dict[str, Any]]:
+    """Published versions as JSON can hold them, newest first."""
+    return [
+        {
+            "version": lexicon.version,
+            "terms": size,
+            "published": local_time(lexicon.published_at),
+            "in_index_since": time_or_none(lexicon.applied_at),
+            "by": lexicon.by,
+            "note": lexicon.note,
+        }
+        for lexicon, size in versions
+    ]
+
+
+def version_table(versions: Sequence[tuple[Lexicon, int]]) -> Table:
+    """Published versions, newest first."""
+    table = Table("version", "terms", "published", "in the index since", "by", "note")
+    for lexicon, size in versions:
+        applied = local_time(lexicon.applied_at) if lexicon.applied_at else "not yet"
+        said = (lexicon.by, lexicon.note)
+        table.add_row(str(lexicon.version), str(size), local_time(lexicon.published_at)[:19], applied[:19], *said)
+    return table

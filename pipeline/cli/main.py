@@ -3,44 +3,87 @@
 Exit status: 0 done, 1 failed (one line on standard error says what to do), 2 misuse.
 """
 
-import json
 import logging
 import signal
 import sys
-from functools import partial
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import click
 
 from docstore.errors import PlumblineError
-from pipeline import stages
-from pipeline.cli import report
-from pipeline.cli.accounts import account
-from pipeline.cli.crawl import crawl, fetch, frontier, sites, warc
-from pipeline.cli.grammar import CONFIG, Verb, Verbs, usage_line
-from pipeline.cli.lexicon import lexicon
-from pipeline.cli.page import explain, extract
-from pipeline.cli.shared import err, opened, out, say, say_or_json, say_reports, settings_of
-from pipeline.cli.topic import topic
-from pipeline.demo.run import DemoOptions, run_demo
-from pipeline.import_warc import import_warc
-from pipeline.logs import log_to
-from pipeline.progress import Terminal
-from pipeline.refresh import refresh
-from pipeline.schedule import run_on_timetable
-from pipeline.search_site.compare import compare_term
-from pipeline.search_site.serve import SearchSite
-from pipeline.template import sample_toml
+from pipeline.cli.console import err
+from pipeline.cli.grammar import CONFIG, usage_line
 
-PORT = click.IntRange(1, 65535)
+VERBS: Mapping[str, tuple[str, str]] = {
+    "account": ("pipeline.cli.accounts:account", "Who may sign in to the search site."),
+    "compare": (
+        "pipeline.cli.compare:compare",
+        "Search TERM with the base and with the domain lexicon, side by side (Wang Du 2019).",
+    ),
+    "crawl": ("pipeline.cli.crawl:crawl", "Fetch what is due: new URLs, and known ones by the revisit rule."),
+    "demo": (
+        "pipeline.cli.run:demo",
+        "Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites.",
+    ),
+    "explain": (
+        "pipeline.cli.page:explain",
+        "One document's path in sentences: how it was found, fetched, extracted and indexed, when, and why.",
+    ),
+    "extract": (
+        "pipeline.cli.page:extract",
+        "Make articles of the pages that were fetched; with --file or --url, print the article of one page.",
+    ),
+    "fetch": ("pipeline.cli.crawl:fetch", "Fetch one page as the crawl would, and print every decision on the way."),
+    "frontier": ("pipeline.cli.crawl:frontier", "Look at the URLs that are known, and change when they are asked."),
+    "import": ("pipeline.cli.run:import_command", "Take in pages that someone else crawled, from WARC files."),
+    "index": ("pipeline.cli.run:index_command", "Bring Solr in step with the store."),
+    "init": (
+        "pipeline.cli.init:init",
+        "Write a sample TOML file with every setting, its default and what it means, to PATH [vertical.toml].",
+    ),
+    "lexicon": ("pipeline.cli.lexicon:lexicon", "The domain's words: mine, review, publish."),
+    "refresh": (
+        "pipeline.cli.run:refresh_command",
+        "Fetch one page now, take it through all stages, and print when each was done.",
+    ),
+    "run": ("pipeline.cli.run:run", "Run the stages once, in order: crawl, extract, mine the lexicon, index."),
+    "schedule": ("pipeline.cli.run:schedule", "Keep running the stages on the timetable until Ctrl-C."),
+    "serve": ("pipeline.cli.run:serve", "Serve the search and review pages until Ctrl-C."),
+    "sites": (
+        "pipeline.cli.crawl:sites",
+        "Health of each site: what is known, due, kept, and how many of the last visits ended badly.",
+    ),
+    "status": (
+        "pipeline.cli.status:status_command",
+        "Counts per stage, outcome and reason; lag of the index; the last runs.",
+    ),
+    "topic": ("pipeline.cli.topic:topic", "What a crawl looks for: a name, terms, example pages, seeds."),
+    "warc": ("pipeline.cli.crawl:warc", "Take pages out of the store."),
+}
+"""Where each verb is, and its line in the help: only the verb that is called is loaded, with the stages it needs."""
 
 
 class Plumb(click.Group):
-    """The verbs."""
+    """The verbs, each loaded when it is called."""
 
-    command_class = Verb
-    group_class = Verbs
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all verbs."""
+        return sorted(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb of this name, if there is one."""
+        if cmd_name not in VERBS:
+            return None
+        module, _, name = VERBS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The lines of VERBS; click would load every verb for them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, VERBS[name][1]) for name in self.list_commands(ctx)])
 
 
 @click.group(cls=Plumb, context_settings={"help_option_names": ["-h", "--help"]})
@@ -60,128 +103,6 @@ def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...
             raise click.UsageError(f"--set {assignment}: expected SECTION.KEY=VALUE, as crawl.threads=8")
         flags[name.strip()] = value.strip()
     context.obj = {"config": config, "flags": flags}
-
-
-@cli.command(cls=click.Command)
-@click.argument("path", required=False, type=click.Path(path_type=Path))
-@click.pass_context
-def init(context: click.Context, path: Path | None) -> None:
-    """Write a sample TOML file with every setting, its default and what it means, to PATH [vertical.toml]."""
-    path = path or context.obj["config"] or Path(CONFIG)
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(sample_toml())
-    except FileExistsError:
-        raise PlumblineError(f"{path} exists already: it was left as it is") from None
-    except OSError as error:
-        raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
-    out.print(f"wrote {path}: name your seeds in it, then `plumb run {path}`", markup=False, highlight=False)
-
-
-@cli.command()
-@click.pass_context
-@click.option("--until", type=click.Choice(list(stages.FLOW)), default="index", help="Stop after this stage.")
-def run(context: click.Context, until: str) -> None:
-    """Run the stages once, in order: crawl, extract, mine the lexicon, index."""
-    with opened(settings_of(context)) as engine:
-        say_reports(stages.run(engine, until))
-
-
-@cli.command("index")
-@click.pass_context
-@click.option("--full", is_flag=True, help="Write every article again.")
-@click.option("--adopt", is_flag=True, help="Take over an index that another store filled; what this store lacks goes.")
-def index_command(context: click.Context, full: bool, adopt: bool) -> None:
-    """Bring Solr in step with the store.
-
-    Refuses an index that was filled from another store than this one, or that an empty store would empty.
-    """
-    with opened(settings_of(context)) as engine:
-        opening = stages.open_solr(engine)
-        if full:
-            engine.store.changes.enqueue_all()
-        say_reports([opening, stages.index(engine, adopt=adopt)])
-
-
-@cli.command()
-@click.pass_context
-@click.option("--host", "search__host", help="Address to listen on.")
-@click.option("--port", "search__port", type=int, help="Port to listen on.")
-def serve(context: click.Context, /, **flags: Any) -> None:
-    """Serve the search and review pages until Ctrl-C."""
-    with opened(settings_of(context, **flags)) as engine, SearchSite(engine) as site:
-        out.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
-        if engine.store.accounts.is_empty():
-            out.print("nobody can sign in yet: plumb account add NAME --role operator", highlight=False)
-        site.wait()
-
-
-@cli.command()
-@click.pass_context
-def schedule(context: click.Context) -> None:
-    """Keep running the stages on the timetable until Ctrl-C."""
-    settings = settings_of(context)
-    run_on_timetable(settings, partial(opened, settings), Terminal(err).note)
-
-
-@cli.command()
-@click.pass_context
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def status(context: click.Context, as_json: bool) -> None:
-    """Counts per stage, outcome and reason; lag of the index; the last runs."""
-    with opened(settings_of(context)) as engine:
-        answer = report.status(engine)
-        say_or_json(answer, report.status_lines, as_json)
-
-
-@cli.command("refresh")
-@click.argument("url")
-@click.pass_context
-def refresh_command(context: click.Context, url: str) -> None:
-    """Fetch one page now, take it through all stages, and print when each was done."""
-    with opened(settings_of(context)) as engine:
-        say(report.trace_lines(refresh(engine, url)))
-
-
-@cli.command("import")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.pass_context
-def import_command(context: click.Context, files: tuple[Path, ...]) -> None:
-    """Take in pages that someone else crawled, from WARC files."""
-    with opened(settings_of(context)) as engine:
-        for file in files:
-            say_reports([import_warc(engine, file)])
-
-
-@cli.command()
-@click.argument("term")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.pass_context
-def compare(context: click.Context, term: str, as_json: bool) -> None:
-    """Search TERM with the base and with the domain lexicon, side by side (Wang Du 2019, figs. 6-7)."""
-    with opened(settings_of(context)) as engine:
-        sides = compare_term(engine, term)
-        if as_json:
-            click.echo(json.dumps(report.comparison(sides), ensure_ascii=False, indent=1))
-        else:
-            out.print(report.comparison_table(sides, term))
-
-
-@cli.command(cls=click.Command)
-@click.option(
-    "--folder", default="demo-data", show_default=True, type=click.Path(path_type=Path), help="Where it lives."
-)
-@click.option("--port", default=8080, type=PORT, show_default=True, help="Port of the search page.")
-@click.option("--site-port", default=8765, type=PORT, show_default=True, help="Port of the three demo sites.")
-@click.option("--check", is_flag=True, help="Do not wait for a person: ask the page, check the counts, stop.")
-@click.option("--change", is_flag=True, help="Change one page on disk and show how fast it can be found.")
-def demo(folder: Path, port: int, site_port: int, check: bool, change: bool) -> None:
-    """Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites."""
-    run_demo(DemoOptions(folder, port, site_port, check, change), Terminal(err), out, log_to)
-
-
-for command in (account, crawl, explain, extract, fetch, frontier, lexicon, sites, topic, warc):
-    cli.add_command(command)
 
 
 def main() -> None:

@@ -13,26 +13,22 @@ from typing import Any
 
 import click
 
+from crawler.urls.canonical import canonical
 from docstore.errors import PlumblineError
-from docstore.model import Article, Block, BlockKind
-from extractor import ArticleExtractor
+from docstore.model import Article, Block, BlockKind, Reason
+from extractor.article_extractor import ArticleExtractor
 from extractor.page.rendering import to_html, to_json, to_markdown
 from extractor.settings import ExtractSettings
 from pipeline import stages
-from pipeline.cli import report
+from pipeline.cli.console import out, say, say_json
 from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import (
-    opened,
-    out,
-    say,
-    say_json,
-    say_reports,
-    settings_of,
-    settings_or_defaults,
-)
+from pipeline.cli.shared import opened, say_reports, settings_of, settings_or_defaults
+from pipeline.engine import Engine
+from pipeline.explain.copy_verdicts import copy_verdicts
 from pipeline.explain.extraction import Explained, as_json, candidate_table, explain_page, line_table
 from pipeline.explain.page import draw
 from pipeline.explain.sentences import sentences
+from pipeline.explain.url_explanation import TopicRows, UrlExplanation
 from pipeline.page_source import SourcePage, address_of, apart, fetch_page, no_page, page_in_file, page_in_store
 
 FILE = click.Path(path_type=Path, allow_dash=True)
@@ -168,7 +164,7 @@ def explain(
         raise click.UsageError("name a URL, or give --file")
     if file is None and not (blocks or drawing or open_it):
         with opened(settings_of(context)) as engine:
-            told = report.explain(engine, url or "")
+            told = explanation_of(engine, url or "")
         if json_wanted:
             say_json(told.as_json())
         else:
@@ -212,3 +208,29 @@ def show(explained: Explained, drawing: Path | None, open_it: bool) -> None:
     out.print(f"wrote {path}", markup=False, highlight=False)
     if open_it and not webbrowser.open(path.resolve().as_uri()):
         raise PlumblineError(f"no browser could be opened: open {path} yourself")
+
+
+def explanation_of(engine: Engine, url: str) -> UrlExplanation:
+    """Everything known of a URL: what the store holds, and Solr's document where there is one.
+
+    Raises PlumblineError for a URL that cannot be one, or was never seen.
+    """
+    known_by = canonical(url)
+    if isinstance(known_by, Reason):
+        raise PlumblineError(f"{url!r} is not a URL: {known_by}")
+    told, topic = engine.store.status.explain(known_by), topic_rows(engine, known_by)
+    if told is None and not topic:
+        raise PlumblineError(f"{known_by} was never seen: it was not linked from a crawled page, or is out of scope")
+    if told is None:
+        return UrlExplanation(None, topic)
+    document = engine.index.get(told.article.doc_id) if told.indexed and told.article else None
+    return UrlExplanation(told, topic, document, copy_verdicts(engine.store.articles, told))
+
+
+def topic_rows(engine: Engine, url: str) -> TopicRows:
+    """What a crawl that looks for a topic thinks of a URL; nothing where none ever did."""
+    if not engine.settings.crawl.topic and not engine.store.judgements.count():
+        return {}
+    from pipeline.topic.explain import explain_topic  # loads scikit-learn
+
+    return explain_topic(engine, url)

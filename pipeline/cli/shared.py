@@ -1,34 +1,23 @@
 """What all commands share: the settings of a call, the open engine, and how answers are said."""
 
 import getpass
-import json
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from docstore.errors import PlumblineError, SettingsError
-from docstore.model import StageReport
-from pipeline.cli import report
+from docstore.model import Reason, StageReport
+from pipeline.cli.console import err, say
 from pipeline.cli.grammar import CONFIG
 from pipeline.engine import Engine, make_folder
+from pipeline.explain.url_explanation import local_time
 from pipeline.logs import log_to
 from pipeline.progress import Terminal
 from pipeline.settings import Settings, load_settings
-
-A = TypeVar("A")
-PIPED_WIDTH = 4000  # columns where nobody's window bounds them: no table is cut for another program
-
-out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else PIPED_WIDTH)
-err = Console(stderr=True, soft_wrap=True)
-json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 
 
 def settings_of(context: click.Context, **flags: Any) -> Settings:
@@ -67,34 +56,26 @@ def opened(settings: Settings) -> Iterator[Engine]:
 
 def say_reports(reports: list[StageReport]) -> None:
     """The reports of a run, one line a stage."""
-    say(report.report_lines(reports))
+    say(report_lines(reports))
 
 
-def say(lines: Iterable[str]) -> None:
-    """Lines on standard output, with nothing in them read as markup."""
-    for line in lines:
-        out.print(line, markup=False, highlight=False)
+def report_lines(reports: Iterable[StageReport]) -> Iterator[str]:
+    """One line a stage, and its notes below."""
+    for report in reports:
+        counts = ", ".join(f"{reason} {count}" for reason, count in by_count(report.counts))
+        first, *rest = [counts] * bool(counts) + list(report.notes) or ["nothing to do"]
+        yield f"{report.stage:<8} {report.seconds:7.1f} s  {first}"
+        yield from (f"{'':<8} {'':7}    {note}" for note in rest)
 
 
-def say_or_json(answer: A, lines: Callable[[A], Iterable[str]], as_json: bool) -> None:
-    """An answer for a program or for a person."""
-    if as_json:
-        say_json(answer)
-    else:
-        say(lines(answer))
+def by_count(counts: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
+    """Reasons that occurred, most frequent first."""
+    return sorted(((r, n) for r, n in counts.items() if n), key=lambda pair: (-pair[1], pair[0]))
 
 
-def say_table(rows: Sequence[Any], table: Callable[[], Table], as_json: bool) -> None:
-    """A list: for a program its rows (dataclasses, or what JSON can hold), for a person a table."""
-    if as_json:
-        say_json([asdict(row) if is_dataclass(row) and not isinstance(row, type) else row for row in rows])
-    else:
-        out.print(table())
-
-
-def say_json(answer: Any) -> None:
-    """An answer for a program."""
-    click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+def time_or_none(seconds: float | None) -> str | None:
+    """Epoch seconds in local time."""
+    return None if seconds is None else local_time(seconds)
 
 
 def terminal_name() -> str:

@@ -13,8 +13,9 @@ from docstore.errors import PlumblineError
 from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.confirmation import add, decide
 from focused.topic.file import TopicFiles, as_json
+from pipeline.cli.console import json_option, say, say_or_json, say_table
 from pipeline.cli.grammar import Verbs
-from pipeline.cli.shared import json_option, opened, say, say_or_json, say_table, settings_of
+from pipeline.cli.shared import opened, settings_of
 
 KINDS = click.Choice([kind.value for kind in TopicTermClass])
 STATES = click.Choice([state.value for state in TopicState])

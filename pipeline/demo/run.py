@@ -21,11 +21,11 @@ from docstore.accounts import Role
 from docstore.errors import PlumblineError, PortInUseError
 from docstore.model import Reason, StageReport, TermStatus
 from pipeline import stages
-from pipeline.cli import report
+from pipeline.cli.shared import report_lines
 from pipeline.demo.site import HOSTS, DemoServer, SiteReport, change_article, demo_urls, write_sites
 from pipeline.engine import Engine, make_folder
 from pipeline.progress import Progress
-from pipeline.refresh import refresh
+from pipeline.refresh import refresh, trace_lines
 from pipeline.search_site.review_service import StoreReview
 from pipeline.search_site.serve import SearchSite, listening_socket, search_client
 from pipeline.settings import Settings, load_settings
@@ -146,7 +146,7 @@ def run_stages(engine: Engine, out: Console) -> list[StageReport]:
         lexicon = stages.publish(engine)
         reports.append(stages.index(engine))
         out.print(f"lexicon: version {lexicon.version} with the {len(lexicon.entries)} best terms published")
-    for line in report.report_lines(reports):
+    for line in report_lines(reports):
         out.print(line, markup=False, highlight=False)
     return reports
 
@@ -180,7 +180,7 @@ def show_freshness(engine: Engine, options: DemoOptions, out: Console) -> None:
         raise PlumblineError("the demo has not crawled yet: run `plumb demo` once first")
     url, marker = change_article(options.folder / "sites", int(time.time()), options.site_port)
     trace = refresh(engine, url)
-    for line in report.trace_lines(trace):
+    for line in trace_lines(trace):
         out.print(line, markup=False, highlight=False)
     found = engine.index.search({"q": "{!field f=body v=$marker}", "marker": marker, "fl": "url"})["response"]["docs"]
     if [doc["url"] for doc in found] != [trace.url]:

@@ -13,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from docstore.model import Article, Outcome
-from extractor import ArticleExtractor, ExtractSettings
+from extractor import ExtractSettings
+from extractor.article_extractor import ArticleExtractor
 from extractor.fields.date_text import date_in_text
 from extractor.methods.contract import Explanation, LineVerdict
 from extractor.methods.explanation import with_tag_blocks

@@ -239,7 +239,7 @@ def start_server(engine: Engine, listening: socket.socket) -> "subprocess.Popen[
         stdout=subprocess.DEVNULL,
         pass_fds=[listening.fileno()],
         process_group=0,  # a terminal's Ctrl-C is for this process, which then stops the server in good order
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],  # where `pipeline` is found, whatever the caller's folder
     )
     assert server.stdin is not None
     with suppress(BrokenPipeError), server.stdin as pipe:  # one that has ended already is told by `wait_for_answer`

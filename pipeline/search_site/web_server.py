@@ -23,6 +23,7 @@ from docstore.errors import PlumblineError
 from pipeline.engine import Engine, make_folder
 from pipeline.logs import log_to
 from pipeline.progress import Quiet
+from pipeline.search_site.buffering_worker import BufferingWorker
 from pipeline.search_site.serve import Follower, search_app
 from pipeline.settings import Settings
 from search_ui.search_log import SearchLog
@@ -31,7 +32,6 @@ THREADS = 8
 GRACE_SECONDS = 10  # for requests under way when the site stops
 OPENED_SECONDS = 10.0  # for a worker to open a Solr that answers this program already
 SILENT_SECONDS = 60  # a worker that does not stir for so long is replaced
-LONGEST_LINE = 8190  # bytes of a request's first line: the most that gunicorn bounds
 
 
 class SiteApplication(BaseApplication):  # type: ignore[misc]
@@ -49,11 +49,10 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
         values: dict[str, Any] = {
             "bind": f"fd://{self._descriptor}",
             "workers": self._settings.search.workers,
-            "worker_class": "gthread",
+            "worker_class": BufferingWorker,
             "threads": THREADS,
             "timeout": SILENT_SECONDS,
             "graceful_timeout": GRACE_SECONDS,
-            "limit_request_line": LONGEST_LINE,
             "forwarded_allow_ips": "",  # search.trusted_proxies alone says whose headers count
             "logger_class": LogFile,
             "loglevel": "warning",

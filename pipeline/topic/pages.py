@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from docstore.model import Lexicon, Outcome, Page
 from docstore.topics import ExamplePage
-from extractor.extract import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor
 from extractor.methods.tag_blocks import tag_blocks
 from lexicon.dictionary import check_term
 from text.segment import RjiebaSegmenter, Segmenter

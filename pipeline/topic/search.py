@@ -10,7 +10,7 @@ from docstore import fields
 from docstore.errors import PlumblineError
 from docstore.model import Article, Page
 from docstore.topics import ExamplePage
-from extractor.extract import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor
 from focused.topic.library import SearchPlace
 from pipeline.engine import Engine
 from pipeline.page_source import SourcePage, apart, fetch_page

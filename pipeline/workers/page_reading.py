@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from crawler.urls.canonical import canonical
 from docstore.model import Article, Outcome, Reading, Reason, SiteKnowledge, Teaser
-from extractor.extract import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor
 from extractor.settings import ExtractSettings
 from extractor.signature import signature
 

@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Blueprint, Response, render_template, request
 
 from search_ui.pages.searcher import finder
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import SearchRequest, Sort, parse_request
 from search_ui.query.results import Hit, plain
 from search_ui.query.texts import shown
-from search_ui.site import current_site
+from search_ui.site import current_site, external_url
 
 pages = Blueprint("feeds", __name__)
 
@@ -64,7 +64,7 @@ def feed(kind: str) -> Response:
 
 
 def _entry(hit: Hit) -> Entry:
-    link = hit.link or url_for("public.article", doc_id=hit.doc_id, _external=True)
+    link = hit.link or external_url("public.article", doc_id=hit.doc_id)
     title, summary = hit.plain_title or hit.url, plain(hit.snippet)
     return Entry(hit.doc_id, title, link, summary, hit.site_name, moment_of(hit.published) or moment_of(hit.fetched))
 
@@ -80,7 +80,7 @@ def moment_of(text: str) -> datetime | None:
 
 def _address(endpoint: str, asked: SearchRequest, **values: str) -> str:
     pairs = asked.arguments(current_site().settings)
-    return url_for(endpoint, **values, _external=True) + "?" + urlencode(pairs)
+    return external_url(endpoint, **values) + "?" + urlencode(pairs)
 
 
 def _kept(response: Response) -> Response:
@@ -96,5 +96,5 @@ def _kept(response: Response) -> Response:
 @pages.get("/opensearch.xml")
 def opensearch() -> Response:
     """What a browser needs to search here from its own search box."""
-    body = render_template("opensearch.xml")
+    body = render_template("opensearch.xml", external_url=external_url)
     return Response(body, content_type="application/opensearchdescription+xml; charset=utf-8")

@@ -88,3 +88,16 @@ def test_nobody_cannot_be_changed(accounts: AccountTable, change: str) -> None:
     arguments = {"set_password": ["h"], "reset": ["h"], "set_roles": [[Role.REPORTS]], "disable": []}[change]
     with pytest.raises(AccountError, match="no account"):
         getattr(accounts, change)("nobody", *arguments)
+
+
+def test_a_session_that_was_ended_is_forgotten_when_it_would_have_ended_by_itself(
+    accounts: AccountTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(accounts, "_clock", lambda: now[0])
+    accounts.end_session("a" * 32, until=2000.0)
+    accounts.end_session("a" * 32, until=2000.0)
+    assert accounts.is_ended("a" * 32) and not accounts.is_ended("b" * 32) and not accounts.is_ended("")
+    now[0] = 3000.0
+    accounts.end_session("b" * 32, until=4000.0)
+    assert accounts.is_ended("b" * 32) and not accounts.is_ended("a" * 32)

@@ -5,7 +5,8 @@ import pickle
 import pytest
 
 from docstore.model import Article, Block, BlockKind, Outcome, Reason
-from extractor import ArticleExtractor, ExtractSettings, extract
+from extractor import ExtractSettings, extract
+from extractor.article_extractor import ArticleExtractor
 
 URL = "http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml"
 SENTENCE = "大庆油田今天宣布，今年前三个季度的原油产量超过去年同期，创下五年来的新高。"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from docstore.model import Article, Outcome
-from extractor import ArticleExtractor, ExtractSettings
+from extractor import ExtractSettings
+from extractor.article_extractor import ArticleExtractor
 from extractor.fields.date_text import date_in_text
 from extractor.methods import METHODS
 from text.decoding.encoding import decode

@@ -9,7 +9,7 @@ from extractor.methods.contract import Body
 from extractor.page.document import read_document
 from extractor.page.markup_hints import Hint
 from extractor.page.phrases import ends_article, is_copyright, is_meta_line, is_template
-from extractor.settings import ExtractSettings
+from extractor.settings import METHOD_NAMES, ExtractSettings
 
 FIRST = "大庆油田今天宣布，今年前三个季度的原油产量超过去年同期，创下五年来的新高。"
 SECOND = "公司负责人表示，下一步将继续推进技术创新，努力降低成本，确保全年任务完成。"
@@ -147,3 +147,7 @@ def test_phrases(text: str, copyright_: bool, template: bool, end: bool, meta: b
     assert (is_copyright(text), is_template(text), ends_article(text), is_meta_line(text)) == (
         copyright_, template, end, meta,
     )  # fmt: skip
+
+
+def test_the_setting_names_all_methods() -> None:
+    assert tuple(METHODS) == METHOD_NAMES

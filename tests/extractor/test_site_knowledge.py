@@ -8,7 +8,7 @@ from sqlalchemy import Connection, create_engine
 from docstore.grouping import site_templates as sites
 from docstore.model import Article, Outcome, Reason, SiteKnowledge
 from docstore.tables import metadata
-from extractor import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor
 
 BOX = "欢迎订阅石化要闻快讯，每个工作日早晨为您送上最新消息。"
 DISCLAIMER = "本文仅代表作者个人观点，与本站立场无关，投资有风险，请读者谨慎判断并自行承担责任。"

@@ -3,7 +3,7 @@
 import pytest
 
 from docstore.model import Article, Outcome, Reading, Reason
-from extractor import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor
 
 URL = "http://blog.test/tags/oil/"
 POST = "/posts/new-wells"

@@ -21,7 +21,8 @@ from focused.fused.link_features import FEATURES
 from focused.strategies import FOCUSES
 from focused.topic.file import TopicFiles
 from pipeline import stages
-from pipeline.cli.main import cli, report
+from pipeline.cli.main import cli
+from pipeline.cli.page import explanation_of
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
@@ -101,12 +102,12 @@ def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], tmp_path: Pat
         assert sum(one.fetched for one in harvest.values()) == table.count()
         assert {strategy for _, strategy in harvest} == {"breadth_first", "fused"}  # the archive was shown to it first
         [waiting, *_] = [row for row in engine.store.frontier.desk.rows("*") if not row.reason]
-        told = report.explain(engine, waiting.url)
+        told = explanation_of(engine, waiting.url)
         assert {row["part"] for row in told.topic["priority_parts"]} == set(FEATURES)
         assert float(told.topic["priority"][0]["now"]) == pytest.approx(waiting.priority, abs=1e-3)
         assert told.topic["led_to_by"][0]["anchor"]
         off = next(row.url for row in engine.store.frontier.desk.rows("*") if row.reason == Reason.OFF_TOPIC)
-        assert report.explain(engine, off).topic["judgement"][0]["was"] == "not kept"
+        assert explanation_of(engine, off).topic["judgement"][0]["was"] == "not kept"
         good = [row for row in engine.store.frontier.desk.rows("*") if row.reason in (Reason.FETCHED, Reason.UNCHANGED)]
         assert stages.extract(engine).total == len(good)  # what is off topic goes no further
 
@@ -169,7 +170,7 @@ def test_another_strategy_takes_over_the_frontier(demo: list[str], tmp_path: Pat
     parts = {"semantic": "Rel(anchor)", "semantic_tree": "Sim of the child (ZJ-F9)", "topic_library": "sim (WY-F9)"}
     for strategy, part in parts.items():
         with Engine(settings_of(tmp_path, demo, topic=NAME, strategy=strategy), Quiet()) as engine:
-            told = report.explain(engine, min(after)).topic
+            told = explanation_of(engine, min(after)).topic
         assert part in told["led_to_by"][0], strategy
         promises = [source["promise"] for source in told["led_to_by"]]
         assert ("priority" in told) == any(not promise.startswith("discarded") for promise in promises) or any(

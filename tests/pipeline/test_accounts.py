@@ -2,6 +2,7 @@
 
 import os
 import pty
+import stat
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,9 @@ import pytest
 
 from docstore.accounts import Role
 from docstore.store import sqlite_store
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.settings import load_settings
 from search_ui.passwords import is_password
 from tests.crash_harness import PLUMB
 from tests.web_fixture import PATIENCE
@@ -95,3 +99,20 @@ def test_on_a_terminal_the_password_is_asked_for_twice_and_not_shown(folder: Pat
     assert "石油".encode() not in shown and b"do not match" in shown
     with sqlite_store(folder / "data") as store:
         assert is_password(PASSWORD, store.accounts.all()[0].password_hash)
+
+
+def test_nobody_else_reads_the_store(tmp_path: Path) -> None:
+    config = tmp_path / "vertical.toml"
+    config.write_text('[crawl]\nseeds = ["http://a.test/"]\n')
+    settings = load_settings(config)
+    old_mask = os.umask(0)
+    try:
+        for mode in (None, 0o644, 0o660):  # a new one, an earlier program's, one that a group shares
+            if mode is not None:
+                (settings.data_dir / "store.db").chmod(mode)
+            with Engine(settings, Quiet()) as engine:
+                engine.store.lexicon.counts()
+                files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in settings.data_dir.glob("store.db*")}
+            assert files and not any(found & stat.S_IRWXO for found in files.values()), files
+    finally:
+        os.umask(old_mask)

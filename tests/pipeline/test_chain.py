@@ -15,13 +15,15 @@ from docstore import fields
 from docstore.errors import LexiconError, PlumblineError, StoreError
 from docstore.model import Reason, Stage, TermStatus, document_id
 from pipeline import stages
-from pipeline.cli import report
+from pipeline.cli.compare import comparison
+from pipeline.cli.page import explanation_of
+from pipeline.cli.status import status, status_lines
 from pipeline.demo.site import DemoServer, change_article, demo_urls, write_sites
 from pipeline.engine import Engine
 from pipeline.explain.sentences import sentences
 from pipeline.import_warc import import_warc
 from pipeline.progress import Quiet
-from pipeline.refresh import refresh
+from pipeline.refresh import refresh, trace_lines
 from pipeline.search_site.actions import StoreActions
 from pipeline.search_site.compare import compare_term
 from pipeline.search_site.serve import Follower, is_behind, secret
@@ -97,7 +99,7 @@ def test_a_changed_page_goes_through_all_stages(chain: Chain) -> None:
     assert [moment for _, moment in trace.times] == sorted(moment for _, moment in trace.times)
     found = chain.engine.index.search({"q": "{!field f=body v=$marker}", "marker": marker})["response"]["docs"]
     assert [doc[fields.URL] for doc in found] == [url]
-    assert next(report.trace_lines(trace)) == url
+    assert next(trace_lines(trace)) == url
 
 
 def test_refresh_of_a_page_that_was_never_seen(chain: Chain) -> None:
@@ -128,7 +130,7 @@ def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None
     base, domain = compare_term(chain.engine, TERM)
     assert domain.measures.first_rank == 1
     assert domain.measures.precision_at_10 > base.measures.precision_at_10
-    assert report.comparison([base, domain])[1]["words"] == [TERM]
+    assert comparison([base, domain])[1]["words"] == [TERM]
     with pytest.raises(LexiconError, match="nothing to publish"):
         actions.review.publish("anna")
 
@@ -141,12 +143,12 @@ def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
 
 
 def test_status_and_explain_account_for_pages(chain: Chain) -> None:
-    answer = report.status(chain.engine)
+    answer = status(chain.engine)
     assert answer["articles"] == answer["indexed"] == chain.engine.index.count()
     assert answer["outcomes"]["crawl"]["robots_forbidden"] == 1
-    assert any("robots_forbidden" in line for line in report.status_lines(answer))
+    assert any("robots_forbidden" in line for line in status_lines(answer))
     url = next(chain.engine.store.articles.all()).article.url
-    told = report.explain(chain.engine, url)
+    told = explanation_of(chain.engine, url)
     assert told.solr is not None and told.solr["url"] == url
     said = list(sentences(told))
     assert said[0] == url
@@ -154,7 +156,7 @@ def test_status_and_explain_account_for_pages(chain: Chain) -> None:
     assert any(re.fullmatch(r"Extracted \S+ \S+: extracted\b.*\.", line) for line in said)
     assert any(line.startswith("In the index since ") for line in said)
     with pytest.raises(PlumblineError, match="was never seen"):
-        report.explain(chain.engine, "http://elsewhere.test/")
+        explanation_of(chain.engine, "http://elsewhere.test/")
 
 
 def test_a_solr_that_lost_documents_is_filled_again(chain: Chain) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import click
 import pytest
 
 from pipeline.cli.grammar import Verb, first_argument
+from pipeline.cli.main import VERBS as LISTED
 from pipeline.cli.main import cli
 from tests.crash_harness import PLUMB, Said, Vertical
 from tests.web_fixture import Site, page
@@ -17,9 +19,18 @@ from tests.web_fixture import Site, page
 WORD = "四川盆地海相页岩气水平井体积压裂改造后返排液回收处理利用技术规范研究"
 
 
+def commands(group: click.Group) -> Iterator[tuple[str, click.Command]]:
+    """The commands of a group, loaded."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield name, command
+
+
 def verbs(group: click.Group = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Verb]]:
     """Every verb that works on a vertical."""
-    for name, command in group.commands.items():
+    for name, command in commands(group):
         if isinstance(command, click.Group):
             yield from verbs(command, (*path, name))
         elif isinstance(command, Verb):
@@ -36,7 +47,7 @@ def test_every_verb_but_those_that_need_no_vertical_takes_its_file() -> None:
 
 
 def all_leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    for name, command in group.commands.items():
+    for name, command in commands(group):
         if isinstance(command, click.Group):
             yield from all_leaves(command, (*path, name))
         else:
@@ -188,3 +199,30 @@ def test_explain_reads_as_sentences(vertical: Vertical) -> None:
     assert "It is not in the index." in lines
     assert vertical.done("explain", home).out.splitlines()[1].endswith("it is a seed of the crawl.")
     assert json.loads(vertical.done("explain", url, "--json").out)["found_on"] == [{"url": home}]
+
+
+def test_the_list_of_verbs_says_what_each_says_of_itself() -> None:
+    assert {name: text for name, (_, text) in LISTED.items()} == {
+        name: command.get_short_help_str(limit=200) for name, command in commands(cli)
+    }
+
+
+HEAVY = ("flask", "jieba", "jpype", "lxml", "numpy", "pypinyin", "pysolr", "requests", "rjieba", "scipy", "sklearn")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("status",)])
+def test_who_asks_a_little_loads_a_little(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    (tmp_path / "vertical.toml").write_text('[crawl]\nseeds = ["http://a.test/"]\n')
+    code = f"""
+import sys
+from pipeline.cli.main import cli
+try:
+    cli.main({list(arguments)}, standalone_mode=False)
+finally:
+    print("loaded:", *sorted(set(sys.modules) & set({HEAVY})))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.splitlines()[-1] == "loaded:"

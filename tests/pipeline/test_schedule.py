@@ -4,13 +4,15 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from apscheduler.schedulers.background import BackgroundScheduler
 
 from docstore.errors import SolrUnavailableError
 from docstore.model import Stage, StageReport
@@ -44,6 +46,40 @@ TABLE = Timetable(2, 30, timedelta(hours=6))
 def test_a_missed_run_is_made_up_for_once(last: str | None, now: str, missed: bool) -> None:
     start = datetime.fromisoformat(last) if last else None
     assert TABLE.is_missed(start, datetime.fromisoformat(now)) is missed
+
+
+@pytest.mark.parametrize(
+    ("begun", "now", "same"),
+    [
+        ("2026-10-25 02:30", "2026-10-25 02:30", True),
+        ("2026-10-25 02:59", "2026-10-25 02:30", True),
+        ("2026-10-24 02:30", "2026-10-25 02:30", False),
+        ("2026-10-25 01:00", "2026-10-25 02:30", False),
+        (None, "2026-10-25 02:30", False),
+    ],
+    ids=["the hour that came before", "by a late start", "yesterday", "a run by hand", "never ran"],
+)
+def test_an_hour_that_comes_twice_has_one_run(begun: str | None, now: str, same: bool) -> None:
+    moment = datetime.fromisoformat(begun) if begun else None
+    assert TABLE.is_same_time(moment, datetime.fromisoformat(now)) is same
+
+
+def test_the_second_of_two_equal_times_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    fire: list[Callable[[], None]] = []
+    monkeypatch.setattr(
+        BackgroundScheduler, "add_job", lambda self, work, *rest, **options: fire.append(work) or work()
+    )
+    runs: list[int] = []
+
+    def run_once() -> list[StageReport]:
+        runs.append(1)
+        fire[0]()  # the hour begins again
+        threading.Timer(0.5, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+        return []
+
+    with pytest.raises(KeyboardInterrupt):
+        run_when_due(TABLE, run_once, lambda text: None)
+    assert runs == [1]
 
 
 def test_the_last_and_the_next_scheduled_time() -> None:

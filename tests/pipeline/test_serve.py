@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,8 @@ from docstore.reports.searches import LoggedSearch
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
+from pipeline.search_site import buffering_worker
+from pipeline.search_site.buffering_worker import BoundedServer
 from pipeline.search_site.serve import SearchSite, listening_socket
 from pipeline.settings import Settings, load_settings
 from search_ui.passwords import hash_password
@@ -123,6 +125,104 @@ def test_a_request_under_way_is_answered_before_the_site_stops(engine: Engine) -
             threading.Timer(0.5, slow.sendall, [b"Connection: close\r\n\r\n"]).start()
             answer = b"".join(iter(lambda: slow.recv(4096), b""))
             assert answer.startswith(b"HTTP/1.1 200 OK") and b"User-agent" in answer
+
+
+def connected(site: SearchSite, sent: bytes) -> socket.socket:
+    """A connection over which this was sent, and nothing is read."""
+    host, _, port = site.url.removeprefix("http://").rstrip("/").partition(":")
+    made = socket.create_connection((host, int(port)), timeout=PATIENCE)
+    made.sendall(sent)
+    return made
+
+
+def test_whoever_is_slow_holds_up_nobody(engine: Engine) -> None:
+    head = b"GET /robots.txt HTTP/1.1\r\nHost: x\r\nX-Slow:"
+    form = b"POST /admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    body = form + b"Content-Length: 1000\r\n\r\nname="
+    reader = b"GET /static/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 20
+    with SearchSite(engine) as site, ExitStack() as open_ones:
+        assert answers(site.url)
+        for sent in (head, body, reader, b""):
+            for _ in range(50):
+                open_ones.enter_context(closing(connected(site, sent)))
+        for _ in range(10):
+            assert answers(site.url)
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[BoundedServer]:
+    """A server that waits for nobody, and may hold four connections; turned by hand."""
+    for name in ("HEAD_SECONDS", "BODY_SECONDS", "IDLE_SECONDS", "READ_SECONDS"):
+        monkeypatch.setattr(buffering_worker, name, 0.2)
+    monkeypatch.setattr(buffering_worker, "MAX_CONNECTIONS", 4)
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = buffering_worker.serve_on(listener, lambda environ, start: (start("204 No Content", []) and ()) or (), 2)
+    yield server
+    server.task_dispatcher.shutdown(timeout=0)
+    server.close()
+
+
+def turned(server: BoundedServer, until_closed: socket.socket) -> bytes:
+    """What the connection said before the server closed it."""
+    until_closed.setblocking(False)
+    heard, deadline = b"", time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        buffering_worker.turn(server, 0.05)
+        with suppress(BlockingIOError):
+            piece = until_closed.recv(4096)
+            if not piece:
+                return heard
+            heard += piece
+    raise AssertionError("it was never closed")
+
+
+@pytest.mark.parametrize(
+    ("sent", "heard"),
+    [
+        (b"", b""),
+        (b"GET / HT", b""),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow:", b""),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1234", b""),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"HTTP/1.1 204"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n", b"HTTP/1.1 204"),
+        ((b"GET /" + b"a" * buffering_worker.MAX_HEAD)[: buffering_worker.MAX_HEAD], b"HTTP/1.0 431"),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n", b"HTTP/1.1 413"),
+        (b"\x16\x03\x01\r\n\r\n", b"HTTP/1.0 400"),
+    ],
+)
+def test_a_connection_is_not_waited_for_for_ever(hurried: BoundedServer, sent: bytes, heard: bytes) -> None:
+    with closing(socket.create_connection(hurried.socket.getsockname()[:2])) as client:
+        client.sendall(sent)
+        assert turned(hurried, client).startswith(heard) if heard else turned(hurried, client) == b""
+
+
+def test_where_all_places_are_taken_the_one_that_waited_longest_goes(
+    hurried: BoundedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HEAD_SECONDS", "IDLE_SECONDS"):
+        monkeypatch.setattr(buffering_worker, name, PATIENCE)
+    with ExitStack() as open_ones:
+        clients = []
+        for _ in range(5):
+            made = socket.create_connection(hurried.socket.getsockname()[:2])
+            clients.append(open_ones.enter_context(closing(made)))
+            buffering_worker.turn(hurried, 0.5)
+        assert turned(hurried, clients[0]) == b""
+        assert len(hurried.active_channels) == 4
+
+
+def test_one_address_holds_so_many(hurried: BoundedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffering_worker, "MAX_PER_ADDRESS", 1)
+    monkeypatch.setattr(buffering_worker, "is_loopback", lambda address: False)
+    with ExitStack() as open_ones:
+        first, second = (
+            open_ones.enter_context(closing(socket.create_connection(hurried.socket.getsockname()[:2])))
+            for _ in range(2)
+        )
+        for _ in range(3):
+            buffering_worker.turn(hurried, 0.1)
+        assert len(hurried.active_channels) <= 1
+        assert turned(hurried, second) == b"" and first.fileno() > 0
 
 
 def sockets_of(server: int, port: int) -> bool:

@@ -103,7 +103,11 @@ def test_signing_in_makes_a_new_token_and_signing_out_ends_it() -> None:
     before = form_token(client)
     token = sign_in(client)
     assert client.post("/admin/logout", data={"token": before}).status_code == 400
+    kept = client.get_cookie("plumbline")
+    assert kept is not None
     assert client.post("/admin/logout", data={"token": token}).location == "/"
+    assert not is_signed_in(client)
+    client.set_cookie("plumbline", kept.value)  # by whoever took it from there before
     assert not is_signed_in(client)
 
 
@@ -175,6 +179,32 @@ def test_guessing_one_account_from_many_addresses_is_slowed_down() -> None:
     assert told == [403] * 20 + [429] * 5
     assert attempt(client, PASSWORD, name=" OPERATOR", environ_base={"REMOTE_ADDR": "192.0.2.99"}) == 429
     assert attempt(client, PASSWORD, name="anna", environ_base={"REMOTE_ADDR": "192.0.2.99"}) == 303
+
+
+def test_strangers_do_not_lock_out_who_signed_in_here_before(caplog: pytest.LogCaptureFixture) -> None:
+    owner = client_of()
+    assert attempt(owner, PASSWORD, environ_base={"REMOTE_ADDR": "192.0.2.200"}) == 303
+    token = form_token_of_signed_in(owner)
+    assert owner.post("/admin/logout", data={"token": token}).location == "/"
+    stranger = owner.application.test_client()
+    told = [attempt(stranger, environ_base={"REMOTE_ADDR": f"192.0.2.{n}"}) for n in range(25)]
+    assert told == [403] * 20 + [429] * 5 and "too many wrong passwords for 'operator'" in caplog.text
+    assert attempt(stranger, PASSWORD, environ_base={"REMOTE_ADDR": "192.0.2.99"}) == 429
+    assert attempt(owner, PASSWORD, environ_base={"REMOTE_ADDR": "192.0.2.200"}) == 303
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "WyJvcGVyYXRvciIsICIxIl0.aaaa.bbbb", "\xff" * 9])
+def test_a_made_up_device_is_none(cookie: str) -> None:
+    client = client_of()
+    for n in range(20):
+        attempt(client, environ_base={"REMOTE_ADDR": f"192.0.2.{n}"})
+    client.set_cookie("plumbline_device", cookie, path="/admin")
+    assert attempt(client, PASSWORD, environ_base={"REMOTE_ADDR": "192.0.2.99"}) == 429
+
+
+def form_token_of_signed_in(client: FlaskClient) -> str:
+    page = client.get("/admin/account").text
+    return page.partition('name="token" value="')[2].partition('"')[0]
 
 
 def test_right_passwords_do_not_count() -> None:

@@ -8,6 +8,7 @@ from bs4 import BeautifulSoup
 
 from docstore import fields
 from search_ui.pages.feeds import moment_of
+from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -45,6 +46,22 @@ def test_rss_has_what_its_readers_need() -> None:
     assert channel is not None and channel.findtext("link", "").startswith("http://localhost/search?q=")
     dates = [parsedate_to_datetime(item.findtext("pubDate", "")) for item in channel.findall("item")]
     assert [date.isoformat()[:10] for date in dates] == ["2016-05-09", "2016-05-01", "2024-05-01"]
+
+
+def test_what_a_page_shows_as_markup_is_text_in_a_description() -> None:
+    shown = document(1, "标题", "页岩气 <script>alert(1)</script> &lt;b&gt;", "2016-05-09")
+    response = site_app(FakeSearch([shown])).test_client().get("/feed.rss?q=页岩气")
+    [description] = [item.findtext("description", "") for item in ElementTree.fromstring(response.data).iter("item")]
+    read = BeautifulSoup(description, "html.parser")  # as programs that read RSS do
+    assert read.find(True) is None and "<script>alert(1)</script>" in read.get_text()
+
+
+@pytest.mark.parametrize("path", ["/feed.rss?q=页岩气", "/feed.atom?q=页岩气", "/opensearch.xml"])
+def test_the_setting_says_where_the_site_is_and_no_header(path: str) -> None:
+    settings = SearchSettings(base_url="https://search.example.org/oil/")
+    client = site_app(FakeSearch(DOCUMENTS), settings=settings).test_client()
+    text = client.get(path, headers={"Host": "evil.example"}).text
+    assert "https://search.example.org/oil/search?q=" in text and "evil.example" not in text
 
 
 def test_a_feed_is_newest_first_and_keeps_the_filters() -> None:

@@ -12,7 +12,7 @@ from search_ui.query.clauses import Params, QueryVariant
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import BadQueryError, SearchRequest, Sort, parse_request
 from search_ui.query.solr_params import about_params, count_params, hits_params, shown_params, words_of
-from search_ui.settings import SearchSettings
+from search_ui.settings import PROFILE_NAMES, SearchSettings
 from tests.search_ui_fakes import BASE
 from text.joined import WORD_JOINT
 
@@ -192,3 +192,7 @@ def test_words_are_looked_for_simplified() -> None:
     words = {QueryVariant.DOMAIN: ("鑽頭",), QueryVariant.BASE: ("鑽頭",)}
     for profile, form in (("domain", "domain_words"), ("base", "base_words")):
         assert dict(hits_params(ask(("q", "鑽頭"), ("profile", profile)), words, 10))[form] == "钻头"
+
+
+def test_the_setting_names_all_profiles() -> None:
+    assert tuple(PROFILES) == PROFILE_NAMES

@@ -174,8 +174,3 @@ def latest_day(fetched_at: float) -> str:
         return datetime.datetime.fromtimestamp(fetched_at + DAY, datetime.UTC).date().isoformat()
     except (OverflowError, OSError, ValueError):
         return END_OF_TIME
-
-
-def extract(html: bytes | str, url: str, content_type: str = "") -> Article | Outcome:
-    """The article of a page by the default method and settings, or the reason why it has none."""
-    return ArticleExtractor().extract(html, url, content_type)

@@ -1,0 +1,68 @@
+"""`plumb compare`: one search by the base and by the domain lexicon, side by side (Wang Du 2019, figs. 6-7)."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.table import Table
+
+from pipeline.cli.console import out
+from pipeline.cli.grammar import Verb
+from pipeline.cli.shared import opened, settings_of
+from pipeline.search_site.compare import compare_term
+from search_ui.pages.compare import Side
+from search_ui.query.results import plain
+
+
+@click.command(cls=Verb)
+@click.argument("term")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def compare(context: click.Context, term: str, as_json: bool) -> None:
+    """Search TERM with the base and with the domain lexicon, side by side (Wang Du 2019)."""
+    with opened(settings_of(context)) as engine:
+        sides = compare_term(engine, term)
+        if as_json:
+            click.echo(json.dumps(comparison(sides), ensure_ascii=False, indent=1))
+        else:
+            out.print(comparison_table(sides, term))
+
+
+def comparison(sides: Sequence[Side]) -> list[dict[str, Any]]:
+    """The comparison search as JSON can hold it."""
+    return [
+        {
+            "lexicon": side.name,
+            "words": list(side.words),
+            "found": side.total,
+            "first_whole_rank": side.measures.first_rank,
+            "mrr": side.measures.reciprocal_rank,
+            "p_at_10": side.measures.precision_at_10,
+            "hits": [{"title": plain(hit.title), "url": hit.link, "whole": hit.is_whole} for hit in side.hits],
+        }
+        for side in sides
+    ]
+
+
+def comparison_table(sides: Sequence[Side], term: str) -> Table:
+    """The comparison search side by side; a mark says that the document holds the whole term."""
+    table = Table(title=f"{term}: ● holds the whole term", title_justify="left", show_lines=False)
+    table.add_column("", justify="right")
+    for side in sides:
+        table.add_column(f"{side.name} lexicon: {' / '.join(side.words)}", ratio=1)
+    for rank in range(max((len(side.hits) for side in sides), default=0)):
+        table.add_row(str(rank + 1), *(hit_cell(side, rank) for side in sides))
+    table.add_section()
+    table.add_row("first", *(str(side.measures.first_rank or "none") for side in sides))
+    table.add_row("MRR", *(f"{side.measures.reciprocal_rank:.3f}" for side in sides))
+    table.add_row("P@10", *(f"{side.measures.precision_at_10:.2f}" for side in sides))
+    return table
+
+
+def hit_cell(side: Side, rank: int) -> str:
+    """One result in a column."""
+    if rank >= len(side.hits):
+        return ""
+    hit = side.hits[rank]
+    return ("● " if hit.is_whole else "  ") + plain(hit.title).replace("[", "\\[")

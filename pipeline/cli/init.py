@@ -1,0 +1,26 @@
+"""`plumb init`: the TOML file of a new vertical."""
+
+from pathlib import Path
+
+import click
+
+from docstore.errors import PlumblineError
+from pipeline.cli.console import out
+from pipeline.cli.grammar import CONFIG
+from pipeline.template import sample_toml
+
+
+@click.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.pass_context
+def init(context: click.Context, path: Path | None) -> None:
+    """Write a sample TOML file with every setting, its default and what it means, to PATH [vertical.toml]."""
+    path = path or context.obj["config"] or Path(CONFIG)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(sample_toml())
+    except FileExistsError:
+        raise PlumblineError(f"{path} exists already: it was left as it is") from None
+    except OSError as error:
+        raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
+    out.print(f"wrote {path}: name your seeds in it, then `plumb run {path}`", markup=False, highlight=False)

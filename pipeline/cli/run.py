@@ -1,0 +1,99 @@
+"""The verbs that run stages: all of them, one after another, on a timetable, for one page, or on a bundled vertical."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline import stages
+from pipeline.cli.console import err, out, say
+from pipeline.cli.grammar import Verb
+from pipeline.cli.shared import opened, say_reports, settings_of
+from pipeline.demo.run import DemoOptions, run_demo
+from pipeline.import_warc import import_warc
+from pipeline.logs import log_to
+from pipeline.progress import Terminal
+from pipeline.refresh import refresh, trace_lines
+from pipeline.schedule import run_on_timetable
+from pipeline.search_site.serve import SearchSite
+
+PORT = click.IntRange(1, 65535)
+
+
+@click.command(cls=Verb)
+@click.pass_context
+@click.option("--until", type=click.Choice(list(stages.FLOW)), default="index", help="Stop after this stage.")
+def run(context: click.Context, until: str) -> None:
+    """Run the stages once, in order: crawl, extract, mine the lexicon, index."""
+    with opened(settings_of(context)) as engine:
+        say_reports(stages.run(engine, until))
+
+
+@click.command("index", cls=Verb)
+@click.pass_context
+@click.option("--full", is_flag=True, help="Write every article again.")
+@click.option("--adopt", is_flag=True, help="Take over an index that another store filled; what this store lacks goes.")
+def index_command(context: click.Context, full: bool, adopt: bool) -> None:
+    """Bring Solr in step with the store.
+
+    Refuses an index that was filled from another store than this one, or that an empty store would empty.
+    """
+    with opened(settings_of(context)) as engine:
+        opening = stages.open_solr(engine)
+        if full:
+            engine.store.changes.enqueue_all()
+        say_reports([opening, stages.index(engine, adopt=adopt)])
+
+
+@click.command(cls=Verb)
+@click.pass_context
+@click.option("--host", "search__host", help="Address to listen on.")
+@click.option("--port", "search__port", type=int, help="Port to listen on.")
+def serve(context: click.Context, /, **flags: Any) -> None:
+    """Serve the search and review pages until Ctrl-C."""
+    with opened(settings_of(context, **flags)) as engine, SearchSite(engine) as site:
+        out.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
+        if engine.store.accounts.is_empty():
+            out.print("nobody can sign in yet: plumb account add NAME --role operator", highlight=False)
+        site.wait()
+
+
+@click.command(cls=Verb)
+@click.pass_context
+def schedule(context: click.Context) -> None:
+    """Keep running the stages on the timetable until Ctrl-C."""
+    settings = settings_of(context)
+    run_on_timetable(settings, partial(opened, settings), Terminal(err).note)
+
+
+@click.command("refresh", cls=Verb)
+@click.argument("url")
+@click.pass_context
+def refresh_command(context: click.Context, url: str) -> None:
+    """Fetch one page now, take it through all stages, and print when each was done."""
+    with opened(settings_of(context)) as engine:
+        say(trace_lines(refresh(engine, url)))
+
+
+@click.command("import", cls=Verb)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.pass_context
+def import_command(context: click.Context, files: tuple[Path, ...]) -> None:
+    """Take in pages that someone else crawled, from WARC files."""
+    with opened(settings_of(context)) as engine:
+        for file in files:
+            say_reports([import_warc(engine, file)])
+
+
+@click.command()
+@click.option(
+    "--folder", default="demo-data", show_default=True, type=click.Path(path_type=Path), help="Where it lives."
+)
+@click.option("--port", default=8080, type=PORT, show_default=True, help="Port of the search page.")
+@click.option("--site-port", default=8765, type=PORT, show_default=True, help="Port of the three demo sites.")
+@click.option("--check", is_flag=True, help="Do not wait for a person: ask the page, check the counts, stop.")
+@click.option("--change", is_flag=True, help="Change one page on disk and show how fast it can be found.")
+def demo(folder: Path, port: int, site_port: int, check: bool, change: bool) -> None:
+    """Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites."""
+    run_demo(DemoOptions(folder, port, site_port, check, change), Terminal(err), out, log_to)

@@ -1,0 +1,177 @@
+"""gunicorn's worker that answers readers: waitress takes requests in and gives answers out, whoever is slow at either.
+
+A thread of the site sees whole requests only, and hands its answer to a buffer; so a slow client costs a socket and
+some kilobytes, and no thread. What takes too long is closed: a request head, a body, an answer that is not read, a
+connection that says nothing. One address may hold so many connections; those of the machine itself may hold all, since
+a proxy in front has one address for all readers.
+"""
+
+import ipaddress
+import logging
+import os
+import resource
+import socket
+import time
+from collections import Counter
+from typing import Any
+
+from gunicorn.workers.base import Worker
+from waitress import wasyncore
+from waitress.adjustments import Adjustments
+from waitress.channel import HTTPChannel
+from waitress.server import TcpWSGIServer
+
+from search_ui.security import LARGEST_LIST
+
+HEAD_SECONDS = 10.0  # from the first byte of a request to the end of its head
+BODY_SECONDS = 30.0  # from there to the end of its body
+READ_SECONDS = 60.0  # for an answer to be read, from when it is ready
+IDLE_SECONDS = 15.0  # a connection without a request
+MAX_CONNECTIONS = 1000  # beyond it the one that has waited longest for its request is closed
+MAX_PER_ADDRESS = 64
+MAX_HEAD = 16_384  # bytes of a request's first line and headers
+OWN_FILES = 64  # descriptors that a worker needs beside connections: store, logs, Solr
+TURN_SECONDS = 1.0
+
+logging.getLogger("waitress").setLevel(logging.ERROR)  # it warns of every queue and of every client that leaves
+
+
+class TimedChannel(HTTPChannel):  # type: ignore[misc]
+    """A connection that knows since when it waits for its client (`waits_since`, epoch seconds)."""
+
+    answered = 0  # requests of this connection
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._state: tuple[str, int] = ("", 0)
+        self.waits_since = time.time()
+
+    def allowed(self) -> float:
+        """Seconds that the client may take for what is waited for now; 0 while the site is at work for it."""
+        if self.requests:
+            state, seconds = "answered", 0.0
+        elif self.total_outbufs_len:
+            state, seconds = "read", READ_SECONDS
+        elif self.request is None:
+            state, seconds = "idle", IDLE_SECONDS
+        elif self.request.headers_finished:
+            state, seconds = "body", BODY_SECONDS
+        else:
+            state, seconds = "head", HEAD_SECONDS
+        if (state, self.answered) != self._state:
+            self._state, self.waits_since = (state, self.answered), time.time()
+        return seconds
+
+    def service(self) -> None:
+        """One request, in a thread."""
+        super().service()
+        self.answered += 1
+
+    def is_late(self, now: float) -> bool:
+        """Has the client taken longer than it may?"""
+        seconds = self.allowed()
+        return bool(seconds) and now - self.waits_since > seconds
+
+    @property
+    def is_free(self) -> bool:
+        """Neither a request is coming in nor an answer going out."""
+        return not self.requests and not self.total_outbufs_len and self.request is None
+
+
+class BoundedServer(TcpWSGIServer):  # type: ignore[misc]
+    """Holds so many connections in all and from one address."""
+
+    channel_class = TimedChannel
+    next_channel_cleanup = 0.0
+
+    def readable(self) -> bool:
+        """Is there room for a connection, or can room be made?"""
+        now = time.time()
+        if now >= self.next_channel_cleanup:
+            self.next_channel_cleanup = now + TURN_SECONDS
+            self.maintenance(now)
+        return bool(self.accepting)
+
+    def handle_accept(self) -> None:
+        """Take a connection in; see the module's docstring for who has to go."""
+        try:
+            accepted = self.accept()
+            if accepted is None:
+                return
+            connection, address = accepted
+            self.set_socket_options(connection)
+        except OSError:  # it has gone already
+            return
+        held = Counter(channel.addr[0] for channel in self.active_channels.values())
+        if held[address[0]] >= MAX_PER_ADDRESS and not is_loopback(address[0]):
+            connection.close()
+            return
+        if len(self.active_channels) >= self.adj.connection_limit:
+            self.make_room()
+        self.channel_class(self, connection, address, self.adj, map=self._map)
+
+    def make_room(self) -> None:
+        """Close the connection that has waited longest for its client."""
+        waiting = [channel for channel in self.active_channels.values() if channel.allowed()]
+        if waiting:
+            min(waiting, key=lambda channel: channel.waits_since).handle_close()
+
+    def maintenance(self, now: float) -> None:
+        """Close what is late."""
+        for channel in list(self.active_channels.values()):
+            if channel.is_late(now):
+                channel.handle_close()
+
+
+class BufferingWorker(Worker):  # type: ignore[misc]
+    """See the module's docstring."""
+
+    def run(self) -> None:
+        """Answer until told to stop, or until the arbiter has gone; then finish what is under way."""
+        [listener] = self.sockets
+        server = serve_on(listener.sock, self.wsgi, self.cfg.threads)
+        while self.alive and self.ppid == os.getppid():
+            self.notify()
+            turn(server)
+        server.accepting = False
+        wasyncore.dispatcher.del_channel(server)
+        self.finish(server, time.monotonic() + self.cfg.graceful_timeout)
+        server.task_dispatcher.shutdown(timeout=0)
+
+    def finish(self, server: BoundedServer, deadline: float) -> None:
+        """Let requests that have begun come in, and answers go out."""
+        while time.monotonic() < deadline:
+            self.notify()
+            for channel in list(server.active_channels.values()):
+                if channel.is_free:
+                    channel.handle_close()
+            if not server.active_channels:
+                return
+            turn(server, 0.1)
+
+
+def turn(server: BoundedServer, seconds: float = TURN_SECONDS) -> None:
+    """Wait so long at most for something to happen, and see to it."""
+    wasyncore.loop(seconds, use_poll=True, map=server._map, count=1)
+
+
+def serve_on(listener: socket.socket, application: Any, threads: int) -> BoundedServer:
+    """A server on a socket that listens already; nothing of it runs by itself but the threads that answer."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    options = {
+        "threads": threads,
+        "connection_limit": max(min(MAX_CONNECTIONS, files - OWN_FILES), 1),
+        "max_request_header_size": MAX_HEAD,
+        "max_request_body_size": 2 * LARGEST_LIST,  # the site says itself, and in words, what is too large for it
+        "clear_untrusted_proxy_headers": False,  # search.trusted_proxies says whose headers count
+        "ident": None,
+        "sockets": [listener],
+    }
+    place = (listener.family, listener.type, listener.proto, listener.getsockname())
+    adjustments = Adjustments(**options)
+    return BoundedServer(application, {}, True, listener, adj=adjustments, bind_socket=False, sockinfo=place)
+
+
+def is_loopback(address: str) -> bool:
+    """Is this an address of the machine itself?"""
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
