@@ -20,7 +20,7 @@ SERIES = "series"  # an id that similar articles have in common that are no copi
 SECTION = "section"  # the channel it stands in, as the page names it
 AUTHOR = "author"
 SOURCE = "source"  # whom it was taken over from
-PAGE_TYPE = "page_type"  # what kind of page it is: article, reference, code, pictures (indexer/page_type.py)
+PAGE_TYPE = "page_type"  # what kind of page it is: article, thread, reference ... (extractor/types/decide.py)
 PICTURE = "picture"  # URL of its lead picture
 WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex digits, the same for all its parts
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from docstore import fields
-from docstore.model import Article, BlockKind, Lexicon, StoredArticle
-from indexer.page_type import page_type
+from docstore.model import Article, BlockKind, Lexicon, PageType, StoredArticle
 from text.folding import fold_width, word_key
 from text.joined import joined
 from text.pinyin import sounded
@@ -80,13 +79,18 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.SOURCE: indexable(article.source)[:LONGEST_NAME],
         fields.HEADINGS: headings(article),
         fields.SPELLING: spelt(f"{article.title}\n{article.body}"[:LONGEST_BODY]),
-        fields.PAGE_TYPE: article.page_type or page_type(article),
+        fields.PAGE_TYPE: article.page_type or of_older_extraction(article),
         fields.PICTURE: article.picture if len(article.picture) <= MAX_URL else "",
         fields.TITLE_KEY: title_keys(article.title),
         fields.TITLE_NUMBERS: " ".join(numbers(article.title)),
         fields.WORK: work_id(stored.host, article.title),
     }
     return {name: value for name, value in values.items() if value}
+
+
+def of_older_extraction(article: Article) -> PageType:
+    """The kind of a page that was extracted before kinds were told, until it is extracted again."""
+    return PageType.ARTICLE if article.published else PageType.REFERENCE
 
 
 def domains(host: str) -> list[str]:
