@@ -18,7 +18,7 @@ from extractor.page.structured_body import structured_body
 from extractor.rejection import body_size, refuse
 from extractor.settings import ExtractSettings
 from extractor.teaser import find_teaser
-from extractor.types.content import type_by_content
+from extractor.types.content import kind_with_content
 from extractor.types.decide import TypedPage, of_first_post, typed_page
 from extractor.types.scripts import asks_alone, needs_scripts
 from extractor.types.suspect import suspicion
@@ -119,7 +119,7 @@ class ArticleExtractor:
         article = self.article(page.document, body, latest)
         if page.thread is not None:
             article = of_first_post(replace(article, blocks=page.thread.blocks(page.document)), page.thread, latest)
-        return replace(article, page_type=page.kind or type_by_content(article))
+        return replace(article, page_type=kind_with_content(article, page.kind))
 
     def enough(self, document: Document, body: Body | None) -> Body | None:
         """A body, or where that is too little, the one that the page states, if the method reads those."""

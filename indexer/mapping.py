@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from docstore import fields
-from docstore.model import Article, BlockKind, Lexicon, StoredArticle
+from docstore.model import Article, BlockKind, Lexicon, PageType, StoredArticle
 from docstore.page_starts import packed, page_starts
-from indexer.page_type import page_type
 from text.folding import fold_width, word_key
 from text.joined import joined
 from text.pinyin import sounded
@@ -81,7 +80,7 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.SOURCE: indexable(article.source)[:LONGEST_NAME],
         fields.HEADINGS: headings(article),
         fields.SPELLING: spelt(f"{article.title}\n{article.body}"[:LONGEST_BODY]),
-        fields.PAGE_TYPE: article.page_type or page_type(article),
+        fields.PAGE_TYPE: article.page_type or of_older_extraction(article),
         fields.FORMAT: article.format,
         fields.PAGE_STARTS: packed(page_starts(indexable(article.body)[:LONGEST_BODY], article.blocks)),
         fields.PICTURE: article.picture if len(article.picture) <= MAX_URL else "",
@@ -90,6 +89,11 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.WORK: work_id(stored.host, article.title),
     }
     return {name: value for name, value in values.items() if value}
+
+
+def of_older_extraction(article: Article) -> PageType:
+    """The kind of a page that was extracted before kinds were told, until it is extracted again."""
+    return PageType.ARTICLE if article.published else PageType.REFERENCE
 
 
 def domains(host: str) -> list[str]:

@@ -13,6 +13,17 @@ MAX_TEXT_PER_PICTURE = 100  # characters: a caption
 MIN_CODE = 0.5  # of the text's characters
 
 
+TEXTS = (None, PageType.ARTICLE, PageType.REFERENCE)  # kinds that may be made of code or pictures
+
+
+def kind_with_content(article: Article, kind: PageType | None) -> PageType:
+    """The kind of a page for which the page itself speaks as `kind` (None: nothing does)."""
+    made = type_by_content(article)
+    if kind is None or (kind in TEXTS and made in (PageType.CODE, PageType.PICTURES)):
+        return made
+    return kind
+
+
 def type_by_content(article: Article) -> PageType:
     """The kind of page that `article` is."""
     pictures = sum(block.kind is BlockKind.PICTURE for block in article.blocks)

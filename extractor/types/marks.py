@@ -41,7 +41,7 @@ THREAD_STEP = re.compile(
 )
 THREAD_WORDS = frozenset(
     ("thread", "threads", "topic", "topics", "discussion", "discussions", "question", "questions", "t", "d",
-     "comments", "issues", "talk", "ask", "tiezi", "wenda", "post", "viewtopic")
+     "comments", "issues", "talk", "ask", "tiezi", "wenda", "viewtopic")
 )  # fmt: skip
 BOARD_WORDS = frozenset(
     ("forum", "forums", "bbs", "board", "boards", "community", "communities", "discuss", "answers", "ask", "club",
@@ -216,4 +216,5 @@ def url_marks(url: str) -> tuple[bool, bool]:
         return False, board
     file = f"{steps[-1]}?{parts.query.lower()}" if steps else parts.query.lower()
     named = any(step in THREAD_WORDS for step in steps[:-1]) or "viewthread" in parts.query.lower()
+    named = named or (steps[-2:-1] == ["post"] and steps[-1].isdecimal())  # articles are posts by their words
     return named or THREAD_STEP.search(file) is not None, board

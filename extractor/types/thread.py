@@ -7,6 +7,7 @@ comments does.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from docstore.model import Block, BlockKind
 from extractor.list_page import is_headline
@@ -86,7 +87,7 @@ def find_thread(document: Document, marks: TypeMarks) -> tuple[Document, Thread]
 
 
 POST_NAMES = re.compile(r"(?:^|[\s_-])(?:post|posts|comment|comments|reply|replies|answer|answers|message|messages)")
-BOARD_NAMES = re.compile(r"(?<![a-z])(?:message|discussion|thread|forum|answer|reply)")
+BOARD_NAMES = re.compile(r"(?<![a-z])(?:message|discussion|thread|forum|answer)")
 MIN_NAMED = 3
 
 
@@ -94,8 +95,21 @@ def may_be_thread(document: Document, marks: TypeMarks) -> bool:
     """It is worth to look for posts: the page says so, or has elements that are called so."""
     if marks.says_thread or marks.is_board or marks.thread_url or marks.board_url:
         return True
-    names = BOARD_NAMES if marks.says_article else POST_NAMES  # articles have comments
-    return sum(names.search(span.facts.name) is not None for span in document.layout.spans) >= MIN_NAMED
+    is_article = marks.says_article or marks.graph == "article" or "article:published_time" in document.metas
+    may_be = calls_itself_board if is_article else calls_itself_post  # articles have comments
+    return sum(may_be(span.facts.name) for span in document.layout.spans if span.facts.name) >= MIN_NAMED
+
+
+@lru_cache(maxsize=20_000)
+def calls_itself_post(name: str) -> bool:
+    """The name of an element is a post's, or a comment's."""
+    return POST_NAMES.search(name) is not None
+
+
+@lru_cache(maxsize=20_000)
+def calls_itself_board(name: str) -> bool:
+    """The name of an element is one of a board."""
+    return BOARD_NAMES.search(name) is not None
 
 
 def thread_points(marks: TypeMarks, found: Posts, opening: Sequence[Post], near: bool) -> tuple[int, str]:

@@ -21,6 +21,11 @@ from search_ui.actions import RunSummary
 
 RUNS_SHOWN = 5
 SLOW_HOSTS = 10
+# Behind a count: what an operator can do about it.
+HINTS: dict[str, str] = {
+    Reason.NEEDS_SCRIPTS: "  (name their sites in crawl.rendered: a browser shows such pages before they are read)",
+    Reason.SUSPECT_BODY: "  (kept, but much of the page was left out: plumb explain URL says what)",
+}
 
 
 @click.command("status", cls=Verb)

@@ -3,8 +3,9 @@
 
 import pytest
 
-from docstore.model import Article, BlockKind, Outcome, PageType, Reading, Reason
+from docstore.model import Article, Block, BlockKind, Outcome, PageType, Reading, Reason
 from extractor.article_extractor import ArticleExtractor
+from extractor.types.content import type_by_content
 
 READER = ArticleExtractor()
 FILLER = "The pump was taken apart on Monday, cleaned with warm water, and put together again by two of us. "
@@ -299,6 +300,27 @@ def test_a_chinese_article_is_one() -> None:
         f"<h1>水泵又能用了，全镇庆祝</h1><p>2016-05-09 10:20 来源：某某网</p><p>{ZH_FILLER}</p><p>{ZH_FILLER}</p>",
     )
     assert article(html, "http://news.test/2016/05/09/1.html").page_type == PageType.ARTICLE
+
+
+CODE = Block(BlockKind.CODE, "int main() {}")
+PICTURES = (Block(BlockKind.PICTURE, "", url="http://a.test/p.png"),) * 3
+
+
+@pytest.mark.parametrize(
+    ("published", "body", "blocks", "kind"),
+    [
+        ("2016-05-09", "井场日落。", (), PageType.ARTICLE),
+        ("", "井场日落。", (), PageType.REFERENCE),
+        ("2016-05-09", "int main() {}\n用法", (CODE,), PageType.CODE),
+        ("2016-05-09", "用法见下，" * 9, (CODE,), PageType.ARTICLE),
+        ("2016-05-09", "井场日落。" * 9, PICTURES, PageType.PICTURES),
+        ("2016-05-09", "井场日落。" * 99, PICTURES, PageType.ARTICLE),
+    ],
+)
+def test_what_says_nothing_of_its_kind_is_told_by_what_it_is_made_of(
+    published: str, body: str, blocks: tuple[Block, ...], kind: PageType
+) -> None:
+    assert type_by_content(Article("http://a.test/", "题", body, published, blocks=blocks)) is kind
 
 
 # -- fragments
