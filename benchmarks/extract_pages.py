@@ -123,7 +123,12 @@ def environment(system: System) -> dict[str, str]:
     """The environment of a worker: the same hashes in every run, no warnings, the compiled form before the sources."""
     folders = (COMPILED, ROOT) if system.is_compiled else (ROOT,)
     path = os.pathsep.join(map(str, folders))
-    return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore", "PYTHONPATH": path}
+    return quiet() | {"PYTHONPATH": path}
+
+
+def quiet() -> dict[str, str]:
+    """The environment of a process that hashes the same in every run and does not warn."""
+    return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}
 
 
 def read_run(system: System, said: dict[str, Any]) -> Run:

@@ -108,13 +108,6 @@ def runs_text(one: Mapping[str, Any]) -> str:
     return first if every in (new, None) else f"{first}, {every} for all"
 
 
-# Behind a count: what an operator can do about it.
-HINTS: dict[str, str] = {
-    Reason.NEEDS_SCRIPTS: "  (name their sites in crawl.rendered: a browser shows such pages before they are read)",
-    Reason.SUSPECT_BODY: "  (kept, but much of the page was left out: plumb explain URL says what)",
-}
-
-
 def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """`status` for a person."""
     yield from crawl_lines(answer["crawl"])
