@@ -4,7 +4,7 @@
 import pytest
 
 from docstore.model import Article, Block, BlockKind, Outcome, PageType, Reading, Reason
-from extractor import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor
 from extractor.types.content import type_by_content
 
 READER = ArticleExtractor()
