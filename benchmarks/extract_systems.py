@@ -50,8 +50,8 @@ class System:
 
 
 def plumbline() -> Extract:
-    """Ours as it is used: the public function, with its defaults."""
-    read = import_module("extractor").ArticleExtractor().read
+    """Ours as it is used, with its defaults."""
+    read = import_module("extractor.article_extractor").ArticleExtractor().read
     return lambda html, url, language: answer_of(read(html, url))
 
 
@@ -59,7 +59,7 @@ def ours(**settings: object) -> Callable[[], Extract]:
     """One of the methods that ours is measured against, by its settings."""
 
     def make() -> Extract:
-        extractor = import_module("extractor")
+        extractor = import_module("extractor.article_extractor")
         reader = extractor.ArticleExtractor(replace(extractor.ExtractSettings(), **settings))
         return lambda html, url, language: answer_of(reader.read(html, url))
 

@@ -9,6 +9,7 @@ Open article_extractor.py first; it is the flow:
     methods/   which lines are the body; the setting `extract.method` chooses
     fields/    title, date, byline, language and the other fields
     documents/ PDF, Office and other files, which are no pages: documents/read.py, a flow of its own
+    types/     what kind of page it is, and the body by the rule of that kind: threads, manuals, products, collections
     list_page.py, manual.py, rejection.py, teaser.py   what is no article, and why
     signature.py   by what near-duplicates are found
 """
