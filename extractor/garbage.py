@@ -1,7 +1,7 @@
 """Python's cycle collector rests while a page is read.
 
 Reading a page makes some hundred thousand small objects and no cycle (tests/extractor/test_garbage.py): counting
-references frees them all. To look through them again and again for cycles took a fifth of the CPU time.
+references frees them all. To look through them again and again for cycles took some five per cent of the CPU time.
 """
 
 import gc
