@@ -19,14 +19,16 @@ MAX_DAYS = 200  # values that are looked at
 AROUND = 1_500  # bytes before and behind a day in which the page's URL names its article
 MIN_STEP = 8  # letters of the last step of a URL that no other page's URL ends in
 QUOTE = rb"""(?:\\{0,3}["']|&quot;)"""
-# publishedAt, publish_date, datePublished, published_time, firstPublishedAt, publicationDate, pubDate
+# publishedAt, publish_date, datePublished, published_time, firstPublishedAt, publicationDate, pubDate. Begins with
+# letters that are always the same: the re module finds those much faster.
 NAMED = re.compile(
-    rb"(?:date_?publi(?:shed|cation)|(?:first_?)?publi(?:shed|sh|cation)_?(?:at|date|time|on|datetime|timestamp)|pub_?date)"
+    rb"pub(?:li(?:shed|sh|cation)_?(?:at|date|time|on|datetime|timestamp)|_?date|(?P<bare>li(?:shed|cation)))"
     + QUOTE
     + rb"?\s{0,4}[:=,]\s{0,4}(?:"
     + QUOTE
-    + rb"([^\"'\\&<>]{6,40})|(1\d{9}(?:\d{3})?)(?!\d))"
+    + rb"(?P<text>[^\"'\\&<>]{6,40})|(?P<number>1\d{9}(?:\d{3})?)(?!\d))"
 )
+BEFORE_BARE = (b"date", b"date_")
 
 
 def script_day(raw: bytes, url: str, latest: str) -> str:
@@ -48,7 +50,9 @@ def named_days(raw: bytes) -> Iterator[tuple[str, bytes]]:
         if not low.startswith(b"<script", start) or LINKED_DATA.search(low, start, low.find(b">", start, end) + 1):
             continue
         for match in NAMED.finditer(low, start, end):
-            stamp = stated_date((match[1] or match[2]).decode("ascii", "replace"))
+            if match["bare"] and not low.endswith(BEFORE_BARE, 0, match.start()):
+                continue
+            stamp = stated_date((match["text"] or match["number"]).decode("ascii", "replace"))
             if stamp is not None and len(stamp.day) == len("2016-05-09"):
                 yield stamp.day, low[max(start, match.start() - AROUND) : match.end() + AROUND]
             left -= 1

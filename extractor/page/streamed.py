@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from lxml.etree import _Element as Element
 
 CALL = re.compile(rb'\$R([CRS])\("([^"]{1,80})","([^"]{1,80})"')
+STARTS = (b'$RC("', b'$RS("', b'$RR("')
 BOUNDARY = re.compile(rb"<!--(/?)[$&][?!~]?-->")
 MARK = "data-boundary"  # of an element that stands for a comment: "" where a boundary begins, "/" where it ends
 MAX_MOVES = 1_000
@@ -22,7 +23,7 @@ Move = tuple[str, str, bool]
 
 def moves_in(raw: bytes) -> tuple[Move, ...]:
     """What the scripts of a page put where: id of the place, id of the content, whether a boundary ends there."""
-    if b"$R" not in raw:  # nearly all pages
+    if b"$R" not in raw or not any(start in raw for start in STARTS):  # nearly all pages
         return ()
     calls = CALL.findall(raw)[:MAX_MOVES]
     texts = [
