@@ -204,13 +204,11 @@ def keep_private(file: Path) -> None:
 
     It holds the hashes of passwords and what was searched for; SQLite gives its other files the same mode.
     """
-    try:
+    with suppress(OSError):  # opening it says what is wrong
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
         mode = file.stat().st_mode
         if mode & stat.S_IRWXO:
             file.chmod(stat.S_IMODE(mode) & ~stat.S_IRWXO)
-    except OSError as error:
-        raise StoreError(f"cannot open {file}: {error.strerror}; choose another vertical.data_dir") from error
 
 
 def make_folder(folder: Path) -> None:
