@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from zlib import crc32
 
 from benchmarks.results import SHARED
 from docstore.errors import PlumblineError
@@ -62,6 +63,15 @@ def _load(folder: Path, scorer: ModuleType) -> Collection:
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
         documents = [Document(doc["id"], doc.get("title", ""), doc["text"]) for doc in map(json.loads, file)]
     return Collection(folder.name, documents, queries, judgments)
+
+
+def sample(collection: Collection, queries: int, documents: int) -> Collection:
+    """One in so many `queries`, and one in so many `documents` beside those that are judged for them."""
+    chosen = [query for query in collection.queries if crc32(query[0].encode()) % queries == 0]
+    judgments = {name: collection.judgments[name] for name, _ in chosen}
+    judged = {document for found in judgments.values() for document in found}
+    kept = [one for one in collection.documents if one.id in judged or crc32(one.id.encode()) % documents == 0]
+    return Collection(collection.name, kept, chosen, judgments)
 
 
 def load_scorer(data: Path) -> ModuleType:

@@ -358,8 +358,7 @@ def show(page: Page, area: str) -> None:
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(("width", "language"), [(360, "en"), (1280, "zh")])  # English is the wider
 def test_axe_finds_nothing_to_say(visit: Visit, language: str, width: int) -> None:
     size = {"width": width, "height": 740}
     page = visit(403, locale=LANGUAGES[language], viewport=size)

@@ -212,8 +212,7 @@ def results(page: Page, query: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(("width", "language"), [(360, "en"), (1280, "zh")])  # English is the wider
 def test_axe_finds_nothing_to_say(visit: Visit, vertical: Vertical, language: str, width: int) -> None:
     page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 740}))
     name = page.locator(".term h2 bdi").first.inner_text()

