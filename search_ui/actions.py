@@ -116,12 +116,14 @@ class Nights:
 
     `last_good`: start of the newest run that did all it was asked. `failed_since`: start of the first one after it
     that failed or was killed, None if none did. `next_run`: None where no `plumb schedule` is there to start it.
+    `expected_end`: of the run that goes on, by what earlier ones took; None where none goes on, or none was before.
     """
 
     runs: tuple[RunSummary, ...]
     last_good: float | None
     failed_since: float | None
     next_run: float | None
+    expected_end: float | None = None
 
     @property
     def last_bad(self) -> RunSummary | None:

@@ -56,6 +56,11 @@ class PipelineRun:
     stages: tuple[StageRun, ...]
 
     @property
+    def is_partial(self) -> bool:
+        """Was it a stage alone, or some sites alone, on the timetable?"""
+        return " " in self.command
+
+    @property
     def last_stage(self) -> StageRun | None:
         """Where it is, or where it ended."""
         return self.stages[-1] if self.stages else None
@@ -100,12 +105,14 @@ class RunTable:
             return [run_of(row) for row in rows]
 
     def since_last_good(self) -> tuple[PipelineRun | None, list[PipelineRun]]:
-        """The newest run that did all it was asked, and those that began after it, newest first."""
+        """The newest whole run that did all it was asked, and those that began after it, newest first."""
         after: list[PipelineRun] = []
         with self._database.read() as connection:
             for row in connection.execute(select(runs).order_by(runs.c.run_id.desc())):
                 run = run_of(row)
                 if run.state(is_held=False) is RunState.DONE:
+                    if run.is_partial:
+                        continue  # a stage that is well says nothing of the night
                     return run, after
                 after.append(run)
         return None, after

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from pipeline import stages
+from pipeline.alerts.service import alert
 from pipeline.cli.console import err, out, say
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import opened, say_reports, settings_of
@@ -27,7 +28,13 @@ PORT = click.IntRange(1, 65535)
 def run(context: click.Context, until: str) -> None:
     """Run the stages once, in order: crawl, extract, mine the lexicon, index."""
     with opened(settings_of(context)) as engine:
-        say_reports(stages.run(engine, until))
+        try:
+            reports = stages.run(engine, until)
+        except Exception:
+            alert(engine)
+            raise
+        alert(engine)
+        say_reports(reports)
 
 
 @click.command("index", cls=Verb)
