@@ -6,6 +6,8 @@ from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 
+from structlog.contextvars import bind_contextvars, unbind_contextvars
+
 from docstore.errors import PlumblineError
 from docstore.model import Stage, StageReport
 from docstore.reports.runs import MAX_ERROR, RunState, StageRun, stage_run
@@ -29,10 +31,12 @@ class RunRecord:
 
     def __enter__(self) -> "RunRecord":
         self._run_id = self._runs.start(self._command)
+        bind_contextvars(run=self._run_id)
         return self
 
     def do(self, stage: Stage, work: Callable[[], StageReport]) -> None:
         """One stage; its report is added to `reports`."""
+        bind_contextvars(stage=stage.value)
         self._current, self._began = StageRun(stage, state=RunState.RUNNING), time.monotonic()
         self._runs.save(self._run_id, [*self._done(), self._current])
         self.reports.append(work())
@@ -44,6 +48,7 @@ class RunRecord:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is None:
+            unbind_contextvars("run", "stage")  # of one that fails, what is logged of it says which it was
             self._runs.finish(self._run_id, self._done())
             self._site_runs.count(self._run_id)
             return

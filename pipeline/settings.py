@@ -24,6 +24,7 @@ from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
 from pipeline.alerts.settings import AlertSettings
+from pipeline.logs import FORMATS
 from search_ui.settings import SearchSettings
 
 ENVIRONMENT = "PLUMB_"
@@ -39,6 +40,14 @@ class VerticalSettings:
     name: str = field(default="", metadata={"help": "name of the vertical, shown on the search page"})
     data_dir: str = field(
         default="data", metadata={"help": "folder for everything that is kept; relative to the TOML file"}
+    )
+    log_format: str = field(
+        default="text",
+        metadata={
+            "help": "lines of logs/plumb.log, and of what commands say on standard error while they work: text for "
+            "people, json for machines",
+            "names": FORMATS,
+        },
     )
 
 

@@ -20,9 +20,10 @@ from crawler.http.connections import Connections
 from crawler.http.ip_policy import InsideAddressError, PublicAddresses
 from docstore.errors import PlumblineError, SettingsError
 from docstore.reports.alerts import Alert
-from pipeline.alerts.message import News, lines, sentence, subject
+from pipeline.alerts.message import News, lines, subject
 from pipeline.alerts.secrets import smtp_password
 from pipeline.settings import Settings
+from search_ui.alert_text import sentence
 
 MAX_REASON = 200  # characters of what a server said
 

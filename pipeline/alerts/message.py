@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from docstore.reports.alerts import Alert, AlertKey
-from search_ui.messages import has_message, say_in
+from search_ui.alert_text import sentence
+from search_ui.messages import say_in
 
 MAX_LINES = 200  # of a message; more alerts are counted
 
@@ -45,16 +46,3 @@ def lines(told: News, language: str) -> list[str]:
     every = begun + over
     rest = [say_in(language, "alerts.more", n=len(every) - MAX_LINES)] if len(every) > MAX_LINES else []
     return every[:MAX_LINES] + rest
-
-
-def sentence(one: Alert, language: str) -> str:
-    """An alert as a person reads it."""
-    values = dict(one.values)
-    for name, keys in (("stage", "stage"), ("reason", "reason")):
-        code = values.get(name)
-        if code and has_message(f"{keys}.{code}"):
-            values[name] = say_in(language, f"{keys}.{code}")
-    key = f"alert.{one.key.kind}"
-    if one.key.kind == "run_failed":
-        key += ("_in" if values.get("stage") else "") + ("" if values.get("error") else "_killed")
-    return say_in(language, key, **values) if has_message(key) else one.key.kind

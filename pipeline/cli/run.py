@@ -10,7 +10,7 @@ from pipeline import stages
 from pipeline.alerts.service import alert
 from pipeline.cli.console import err, out, say
 from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import opened, say_reports, settings_of
+from pipeline.cli.shared import opened, progress_of, say_reports, settings_of
 from pipeline.demo.run import DemoOptions, run_demo
 from pipeline.import_warc import import_warc
 from pipeline.logs import log_to
@@ -71,7 +71,7 @@ def serve(context: click.Context, /, **flags: Any) -> None:
 def schedule(context: click.Context) -> None:
     """Keep running the stages on the timetable until Ctrl-C."""
     settings = settings_of(context)
-    run_on_timetable(settings, partial(opened, settings), Terminal(err).note)
+    run_on_timetable(settings, partial(opened, settings), progress_of(settings).note)
 
 
 @click.command("refresh", cls=Verb)
