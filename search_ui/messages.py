@@ -74,8 +74,7 @@ def say_in(language: str, key: str, **values: object) -> str:
         name: format_decimal(value, locale=locale) if isinstance(value, int) else value
         for name, value in values.items()
     }
-    many = int(str(values.get("n", 0)))
-    text = words.ungettext(key, key, many) if message.pluralizable else words.ugettext(key)
+    text = words.ungettext(key, key, int(str(values["n"]))) if message.pluralizable else words.ugettext(key)
     return str(text % written if written else text)
 
 

@@ -282,7 +282,7 @@ class FakeActions:
         ends = {Reason.FETCHED: 4, Reason.GONE: 2, Reason.TIMED_OUT: 1}
         last = SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "timed_out": 1})
         totals = SiteTotals("news.example", "https://news.example/", 7, 0, 3, 60.0, ends)
-        return [CrawledSite(totals, 2.0, last, SiteArticles(3, 60.0, 1), 2)]
+        return [CrawledSite(totals, 2.5, last, SiteArticles(3, 60.0, 1), 2)]
 
     def site(self, host: str) -> SiteDetail | None:
         known = {one.health.host: one for one in self.sites()}

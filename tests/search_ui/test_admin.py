@@ -214,7 +214,7 @@ def test_each_site_tells_its_troubles() -> None:
     settings = SearchSettings(site_names={"news.example": "新闻"})
     found = page(signed_in(reports(), settings=settings)[0], "/admin/sites")
     [[site, articles, urls, due, last, changed, newest, left, delay, troubles]] = cells(found, "#site-health")
-    assert (site, articles, urls, due, delay) == ("新闻news.example", "3", "7", "0", "2 秒")
+    assert (site, articles, urls, due, delay) == ("新闻news.example", "3", "7", "0", "2.5 秒")
     assert (changed, left, len(newest)) == ("4 / 7", "2", len("2016-05-09"))
     assert troubles == "已不存在 2 超时 1" and len(last) == len("2016-05-09 12:00")
     assert found.select_one("#site-health a")["href"] == "/admin/sites/news.example"  # type: ignore[index]
