@@ -18,6 +18,7 @@ from pipeline.progress import Terminal
 from pipeline.refresh import refresh, trace_lines
 from pipeline.schedule import run_on_timetable
 from pipeline.search_site.serve import SearchSite
+from pipeline.service_manager import Heartbeat, tell_service_manager
 
 PORT = click.IntRange(1, 65535)
 
@@ -63,7 +64,9 @@ def serve(context: click.Context, /, **flags: Any) -> None:
         out.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
         if engine.store.accounts.is_empty():
             out.print("nobody can sign in yet: plumb account add NAME --role operator", highlight=False)
-        site.wait()
+        tell_service_manager("READY=1", f"STATUS=serving {site.url}")
+        with Heartbeat(site.is_well):
+            site.wait()
 
 
 @click.command(cls=Verb)

@@ -43,6 +43,7 @@ FOLLOW_SECONDS = 0.3
 BUSY_SECONDS = 2.0  # while another process indexes
 REST_SECONDS = 10.0  # after an error
 START_SECONDS = 120.0
+WELL_SECONDS = 10.0  # for an answer to whoever asks whether the site is well
 STOP_SECONDS = 20.0  # for requests under way; whatever still runs then is killed
 BACKLOG = 1024  # connections that wait while a worker starts
 
@@ -207,6 +208,15 @@ class SearchSite:
             self.__exit__(None, None, None)
             raise
         return self
+
+    def is_well(self) -> bool:
+        """Does it answer?"""
+        with requests.Session() as session:
+            session.trust_env = False
+            try:
+                return session.get(f"{self.url}robots.txt", timeout=WELL_SECONDS).ok
+            except requests.RequestException:
+                return False
 
     def wait(self) -> None:
         """Until Ctrl-C. PlumblineError if the server ends by itself."""
