@@ -181,7 +181,7 @@ def percentile(values: Sequence[float], share: float = 0.95) -> float:
 @contextmanager
 def demo_site() -> Iterator[str]:
     """The demo, crawled, indexed and served; the URL of its search page."""
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:  # Solr ends a moment later
         folder = Path(name)
         write_sites(folder / "sites")
         with DemoServer(folder / "sites", 0) as sites:

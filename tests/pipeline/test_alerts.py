@@ -25,6 +25,7 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.settings import Settings, build
 from search_ui.messages import LANGUAGES, has_message
+from tests.crash_harness import Vertical
 
 NOW = 1_800_000_000.0
 GOOD = {"fetched": 5, "unchanged": 40}
@@ -354,3 +355,33 @@ def test_nobody_to_tell_is_no_fault(tmp_path: Path) -> None:
         fail_a_run(engine)
         assert channels(engine.settings) == [] and tell(engine) == []
         assert [one.key.kind for one in engine.store.alerts.firing()] == ["run_failed"]
+
+
+@pytest.mark.slow
+def test_the_real_program_tells_of_a_run_that_failed(tmp_path: Path, mail_server: Any, hook: Hook) -> None:
+    """By `plumb run` itself, once; `plumb alerts` shows it; a test goes out by all channels; secrets stay secret."""
+    place, mailbox = mail_server
+    mails, posts = len(mailbox.mails), len(hook.posted)
+    alerts = {"mail_to": ["o@x.example"], "smtp": place, "inside_hosts": ["127.0.0.1"], "language": "zh"}
+    crawl = {"seeds": ["http://127.0.0.1:9/"], "inside_hosts": ["127.0.0.1:9"]}
+    vertical = Vertical(tmp_path / "v").write({"alerts": alerts, "crawl": crawl})
+    secret = {"PLUMB_ALERTS_WEBHOOK": f"http://127.0.0.1:{hook.server_port}/T0/s3cret"}
+    try:
+        for _ in range(2):
+            assert vertical.plumb("run", environment=secret).status == 1
+        assert (len(mailbox.mails), len(hook.posted)) == (mails + 1, posts + 1)
+        assert "在“抓取”阶段失败：none of the seeds" in mailbox.mails[-1].get_content()
+        shown = vertical.plumb("alerts", "--json", environment=secret)
+        assert [one["kind"] for one in json.loads(shown.out)] == ["run_failed"]
+        tested = vertical.plumb("alerts", "--test", environment=secret)
+        assert tested.status == 0 and "mail: sent in" in tested.out and "webhook: sent in" in tested.out
+        assert hook.posted[-1]["alerts"][0]["kind"] == "test" and "您能收到告警" in mailbox.mails[-1].get_content()
+        hook.status = 500
+        refused = vertical.plumb("alerts", "--test", environment=secret)
+        assert refused.status == 1 and refused.complaint == "plumb: the webhook at 127.0.0.1 answered 500"
+        hook.status = 204
+        assert "s3cret" not in vertical.log() + refused.err + tested.out + shown.out
+        nobody = Vertical(tmp_path / "w").write({"crawl": crawl}).plumb("alerts", "--test")
+        assert nobody.complaint == "plumb: nobody is told: name alerts.mail_to, or alerts.webhook"
+    finally:
+        vertical.end()

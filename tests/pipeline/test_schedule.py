@@ -31,7 +31,7 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.run_record import RunRecord
 from pipeline.run_states import is_to_take_up, nights
-from pipeline.schedule import MISSED, Due, Schedule, first_due, run_on_timetable
+from pipeline.schedule import MISSED, Due, Schedule, first_due, run_on_timetable, work
 from pipeline.settings import ScheduleSettings, Settings, build
 from pipeline.timetable import Timetable, appointments, timetable
 from tests.crash_harness import Said, SlowSites, Vertical, until
@@ -227,6 +227,17 @@ def test_a_run_that_cannot_begin_is_tried_again(engine: Engine, monkeypatch: pyt
     ran: list[str] = []
     monkeypatch.setattr(stages, "run", lambda engine, **how: ran.append(how["command"]) or [])
     assert schedule.step() and ran == ["schedule"]
+
+
+def test_an_appointment_of_a_stage_or_of_some_sites_is_no_night(engine: Engine) -> None:
+    """It runs what it names, and a night that failed stays one that failed."""
+    note_run(engine, RunState.FAILED)
+    [_, extract] = appointments(ScheduleSettings(stages={"extract": "08:00"}))
+    assert [report.stage for report in work(engine, extract)] == [Stage.EXTRACT]
+    found = nights(engine, 5)
+    assert [run.state for run in found.runs] == [RunState.DONE, RunState.FAILED]
+    assert found.failed_since == found.runs[1].started_at and found.last_good is None
+    assert engine.store.runs.newest(1)[0].command == "schedule extract 08:00"
 
 
 def everywhen(engine: Engine) -> Settings:
