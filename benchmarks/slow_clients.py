@@ -6,7 +6,7 @@ Without a URL the demo is crawled, indexed and served first. Others ask for resu
 without and with the slow ones, so that what else the machine does falls on both. A connection that the site closes is
 opened anew.
 
-    connections   slow connections that were held at the same time
+    connections   slow connections that were held at the same time, on an average
     answered      pages that others got meanwhile
     failed        pages that they did not get
     quiet_p95_ms, slow_p95_ms, p95_ratio   without the slow ones, with them, and the second by the first
@@ -60,28 +60,38 @@ class Slow:
 
 
 def hold(place: tuple[str, int], connections: int, stop: Connection) -> None:
-    """Hold so many slow connections until told to stop; then say how many were held at least, and closed by the site.
+    """Hold so many slow connections: say when they are open, and at the end how many were held on an average, and how
+    many the site closed.
 
     A process of its own, so that the others' clock does not wait for it.
     """
-    selector, closed, most = selectors.DefaultSelector(), 0, 0
+    selector, closed, held = selectors.DefaultSelector(), 0, []
     missing = [KINDS[n % len(KINDS)] for n in range(connections)]
+    is_told = False
     while not stop.poll():
         missing = [kind for kind in missing if not opened(selector, place, kind)]
-        most = max(most, len(selector.get_map()))
-        now = time.monotonic()
-        for key in list(selector.get_map().values()):
-            one: Slow = key.data
-            if one.next_at <= now:
-                one.next_at = now + DRIP_SECONDS
-                if not dripped(one):
-                    selector.unregister(one.socket)
-                    one.socket.close()
-                    missing.append(one.kind)
-                    closed += 1
+        if not is_told:
+            stop.send(None)
+            is_told = True
+        gone = [one for one in due(selector) if not dripped(one)]
+        for one in gone:
+            selector.unregister(one.socket)
+            one.socket.close()
+        closed += len(gone)
+        missing += [one.kind for one in gone]
+        held.append(len(selector.get_map()))
         time.sleep(0.02)
     stop.recv()
-    stop.send((most, closed))
+    stop.send((sum(held) / max(len(held), 1), closed))
+
+
+def due(selector: selectors.BaseSelector) -> list[Slow]:
+    """The connections whose next byte is due."""
+    now = time.monotonic()
+    found = [key.data for key in selector.get_map().values() if key.data.next_at <= now]
+    for one in found:
+        one.next_at = now + DRIP_SECONDS
+    return found
 
 
 def opened(selector: selectors.BaseSelector, place: tuple[str, int], kind: str) -> bool:
@@ -141,28 +151,29 @@ def slow_clients(url: str, connections: int = CONNECTIONS, seconds: float = SECO
     place = urlsplit(url)
     quiet: list[float] = []
     slow: list[float] = []
-    failed, held, closed = 0, connections, 0
+    failed, closed = 0, 0
+    held: list[float] = []
     asked(url, min(5.0, seconds / TURNS))  # warm
     for _ in range(TURNS):
         quiet += asked(url, seconds / TURNS / 2)[0]
         with holding((place.hostname or "", place.port or 80), connections) as counted:
             took, missed = asked(url, seconds / TURNS)
         slow, failed = slow + took, failed + missed
-        held, closed = min(held, counted[0]), closed + counted[1]
-    figures = {"connections": held, "answered": len(slow), "failed": failed, "closed": closed}
+        held, closed = [*held, counted[0]], closed + int(counted[1])
+    figures = {"connections": min(held), "answered": len(slow), "failed": failed, "closed": closed}
     p95 = {"quiet_p95_ms": percentile(quiet), "slow_p95_ms": percentile(slow)}
     return figures | p95 | {"p95_ratio": p95["slow_p95_ms"] / p95["quiet_p95_ms"]}
 
 
 @contextmanager
-def holding(place: tuple[str, int], connections: int) -> Iterator[list[int]]:
+def holding(place: tuple[str, int], connections: int) -> Iterator[list[float]]:
     """Slow connections are held meanwhile; afterwards the list has what `hold` says."""
     here, there = multiprocessing.get_context("spawn").Pipe()
     process = multiprocessing.get_context("spawn").Process(target=hold, args=(place, connections, there), daemon=True)
     process.start()
-    counted: list[int] = []
+    counted: list[float] = []
     try:
-        time.sleep(2.0)  # until they are open
+        here.recv()  # they are open
         yield counted
     finally:
         with suppress(OSError, EOFError):

@@ -1,8 +1,11 @@
 """Alerts: decided from facts alone, remembered in the store, told once by a real mail server and a real webhook."""
 
 import json
+import socket
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from email import message_from_bytes, policy
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -10,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
-from docstore.errors import SettingsError
+from docstore.errors import PlumblineError, SettingsError
+from docstore.model import Origin
 from docstore.reports.alerts import Alert, AlertKey
 from docstore.reports.runs import RunState, StageRun
 from docstore.reports.site_runs import SiteArticles, SiteRun
+from pipeline import stages
 from pipeline.alerts.channels import Mail, NotToldError, Webhook, channels
 from pipeline.alerts.message import News, lines, news, subject
 from pipeline.alerts.rules import DAY, KINDS, BadRun, Facts, SiteFacts, decide
@@ -26,6 +32,7 @@ from pipeline.progress import Quiet
 from pipeline.settings import Settings, build
 from search_ui.messages import LANGUAGES, has_message
 from tests.crash_harness import Vertical
+from tests.web_fixture import Answer, Site, page
 
 NOW = 1_800_000_000.0
 GOOD = {"fetched": 5, "unchanged": 40}
@@ -318,8 +325,6 @@ def test_a_webhook_reaches_no_inside_address(tmp_path: Path, hook: Hook) -> None
 
 
 def test_a_server_that_drips_ends_when_the_time_is_up(tmp_path: Path) -> None:
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as listening:
         stop = threading.Event()
 
@@ -355,6 +360,53 @@ def test_nobody_to_tell_is_no_fault(tmp_path: Path) -> None:
         fail_a_run(engine)
         assert channels(engine.settings) == [] and tell(engine) == []
         assert [one.key.kind for one in engine.store.alerts.firing()] == ["run_failed"]
+
+
+# -- by real crawls
+
+
+def crawled(engine: Engine) -> list[str]:
+    """The alerts after a crawl, without that of a run which failed since it reached no seed."""
+    with suppress(PlumblineError):
+        stages.run(engine, until="crawl")
+    assert tell(engine) == []
+    return [one.key.kind for one in engine.store.alerts.firing() if one.key.kind != "run_failed"]
+
+
+def forget_robots(engine: Engine, origin: Origin) -> None:
+    """As if a day had passed."""
+    stored = engine.store.frontier.robots(origin)
+    assert stored is not None
+    engine.store.frontier.save_robots(replace(stored, fetched_at=stored.fetched_at - 2 * DAY))
+
+
+def test_a_site_that_shuts_us_out_by_robots_opens_again_and_goes_down(tmp_path: Path) -> None:
+    site = Site({"/": page("/1.html"), "/1.html": "text", "/robots.txt": Answer(200, b"User-agent: *\nAllow: /\n")})
+    crawl = {"seeds": [site.url()], "inside_hosts": [site.host], "delay": 0.0, "sitemaps": False}
+    with Engine(build({"crawl": crawl}, tmp_path), Quiet()) as engine:
+        with site:
+            assert crawled(engine) == []
+            site.pages["/robots.txt"] = Answer(200, b"User-agent: *\nDisallow: /\n")
+            forget_robots(engine, Origin(site.url("")))
+            assert crawled(engine) == ["robots"] and crawled(engine) == ["robots"]
+            site.pages["/robots.txt"] = Answer(404)
+            forget_robots(engine, Origin(site.url("")))
+            assert crawled(engine) == []
+        assert crawled(engine) == ["site_stopped"]
+        [stopped] = [one for one in engine.store.alerts.firing() if one.key.kind == "site_stopped"]
+        assert stopped.key.subject == site.host and stopped.values["reason"] == "unreachable"
+
+
+def test_a_certificate_that_is_no_longer_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, trusted, tls = trustme.CA(), tmp_path / "authorities.pem", ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    ours.issue_cert("127.0.0.1").configure_cert(tls)
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    with Site({"/": page("/1.html"), "/1.html": "text"}, tls) as site:
+        crawl = {"seeds": [f"https://{site.host}/"], "inside_hosts": [site.host], "delay": 0.0, "sitemaps": False}
+        with Engine(build({"crawl": crawl}, tmp_path), Quiet()) as engine:
+            for authority, wanted in ((ours, []), (trustme.CA(), ["certificate"]), (ours, [])):
+                authority.cert_pem.write_to_path(str(trusted))
+                assert crawled(engine) == wanted
 
 
 @pytest.mark.slow
