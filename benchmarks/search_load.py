@@ -29,6 +29,7 @@ from benchmarks.search_systems import OURS, TIMEOUT
 from docstore import fields
 from docstore.batches import batched
 from docstore.model import Lexicon
+from docstore.solr_http import auth_headers
 from indexer.mapping import Analysis, to_document
 from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex
@@ -160,7 +161,7 @@ def bare_query(text: str, client: SearchClient, analysis: Analysis) -> Params:
 
 def measured(server: str, requests: Sequence[Request], clients: int) -> Measured:
     """Ask all of `requests`, so many clients at once, each over a connection of its own."""
-    waiting = iter(requests)
+    waiting, auth = iter(requests), auth_headers(server)
     taking = threading.Lock()
     seconds: list[float] = []
     errors: list[Request] = []
@@ -174,7 +175,7 @@ def measured(server: str, requests: Sequence[Request], clients: int) -> Measured
             if request is None:
                 break
             started = time.perf_counter()
-            if answered(connection, request):
+            if answered(connection, request, auth):
                 seconds.append(time.perf_counter() - started)
             else:
                 errors.append(request)
@@ -188,10 +189,10 @@ def measured(server: str, requests: Sequence[Request], clients: int) -> Measured
     return Measured(sorted(1000 * second for second in seconds), len(errors))
 
 
-def answered(connection: http.client.HTTPConnection, request: Request) -> bool:
+def answered(connection: http.client.HTTPConnection, request: Request, auth: Mapping[str, str]) -> bool:
     """Was the answer 200? A broken connection is opened anew by the next request."""
     try:
-        headers = FORM if request.body else {}
+        headers = {**auth, **(FORM if request.body else {})}
         connection.request("POST" if request.body else "GET", request.path, request.body or None, headers)
         response = connection.getresponse()
         response.read()
@@ -225,7 +226,7 @@ def wait_for(index: SolrIndex, doc_id: str) -> float:
     connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=60)
     body = urlencode({"q": f"{{!term f={fields.ID} v=$id}}", "id": doc_id, "rows": 0})
     while True:
-        connection.request("POST", f"/solr/{LOAD}/select", body, FORM)
+        connection.request("POST", f"/solr/{LOAD}/select", body, FORM | auth_headers(index.base_url))
         if json.loads(connection.getresponse().read())["response"]["numFound"]:
             connection.close()
             return time.perf_counter() - started

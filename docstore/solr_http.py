@@ -7,13 +7,34 @@ too slow, has a pool of urllib3 (`search_ui.query.solr_client`) and reads errors
 import json
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import requests
+from urllib3.util import make_headers
+
+
+def split_url(url: str) -> tuple[str, tuple[str, str] | None]:
+    """A URL without the user and password that it may name, and those: `http://user:password@host/solr`."""
+    parts = urlsplit(url.rstrip("/"))
+    named, at, place = parts.netloc.rpartition("@")
+    user, _, password = named.partition(":")
+    return parts._replace(netloc=place).geturl(), (unquote(user), unquote(password)) if at else None
+
+
+def shown_url(url: str) -> str:
+    """A URL as it may be shown."""
+    return split_url(url)[0]
+
+
+def auth_headers(url: str) -> dict[str, str]:
+    """The headers by which a request shows the user and password that a URL names; none where it names none."""
+    _, account = split_url(url)
+    return make_headers(basic_auth=":".join(account)) if account else {}
 
 
 class SolrSession(requests.Session):
     """Connections to the Solr at `base_url`, where a request may take `timeout` seconds; not by a proxy, which is meant
-    for the crawl.
+    for the crawl. Every request carries the user and password that the URL names.
 
     Every method raises `requests.RequestException`; where Solr answered with an error, its text is `(HTTP 500) why`.
     """
@@ -21,7 +42,7 @@ class SolrSession(requests.Session):
     def __init__(self, base_url: str, timeout: float) -> None:
         super().__init__()
         self.trust_env = False
-        self._base_url, self._timeout = base_url, timeout
+        (self._base_url, self.auth), self._timeout = split_url(base_url), timeout
 
     def fetch(self, path: str, params: Mapping[str, str], body: bytes | None = None) -> requests.Response:
         """The answer from `<base_url>/<path>`; a `body` is posted to it."""

@@ -10,6 +10,9 @@ store.acts       what reviewers did with terms; undo                  (docstore/
 store.queue      terms in the order of review                         (docstore/terms/review_queue.py)
 store.changes    the change log that drives the index                 (docstore/changes.py)
 store.status     counts, one URL's path                               (docstore/reports/status.py)
+store.runs       runs of the pipeline                                 (docstore/reports/runs.py)
+store.site_runs  what each run did at each site                       (docstore/reports/site_runs.py)
+store.alerts     what the operator shall know, and was told           (docstore/reports/alerts.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
 store.searches   the search log, without personal data                (docstore/reports/searches.py)
 """
@@ -29,8 +32,10 @@ from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import DecisionTable
 from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
+from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
+from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusTable
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable
@@ -69,6 +74,8 @@ class Store:
         self.changes = ChangeLog(self._database, clock)
         self.status = StatusTable(self._database, clock)
         self.runs = RunTable(self._database, clock)
+        self.site_runs = SiteRunTable(self._database)
+        self.alerts = AlertTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
         self.searches = SearchTable(self._database, clock)
 

@@ -19,6 +19,8 @@ robots    robots.txt as fetched, one row an origin
 judged    what a focused crawl read and thought of a page: its state is made of these rows again
 left_out  links that a focused crawl did not follow, and why
 runs      one row a run of the pipeline, with its report
+site_runs what each of the last runs did at each site, by outcome
+alerts, alert_notices   what the operator shall know, and what each channel has been told
 accounts  who may sign in to the search site, and for what
 searches, clicks   what was searched for and opened; nothing that says by whom
 meta      schema version, the id of this store, and other single values
@@ -357,6 +359,36 @@ runs = Table(
     Column("started_at", Float, nullable=False),
     Column("finished_at", Float),
     Column("report", Text, nullable=False, default=""),  # JSON: one entry a stage
+)
+
+site_runs = Table(
+    "site_runs",
+    metadata,
+    Column("run_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("host", String(300), primary_key=True),
+    Column("stage", String(16), primary_key=True),
+    Column("reason", String(32), primary_key=True),
+    Column("urls", Integer, nullable=False),
+    Column("started_at", Float, nullable=False),  # of the run
+    Index("site_runs_by_host", "host"),
+)
+
+alerts = Table(
+    "alerts",
+    metadata,
+    Column("kind", String(32), primary_key=True),
+    Column("subject", String(300), primary_key=True),  # a host, or ""
+    Column("details", Text, nullable=False),  # JSON: what its message says
+    Column("since", Float, nullable=False),
+)
+
+alert_notices = Table(
+    "alert_notices",
+    metadata,
+    Column("channel", String(32), primary_key=True),
+    Column("kind", String(32), primary_key=True),
+    Column("subject", String(300), primary_key=True),
+    Column("details", Text, nullable=False),
 )
 
 accounts = Table(

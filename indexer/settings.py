@@ -9,7 +9,10 @@ class IndexSettings:
 
     solr_url: str = field(
         default="",
-        metadata={"help": "base URL of your own SolrCloud, as http://host:8983/solr; empty: the embedded one"},
+        metadata={
+            "help": "base URL of your own SolrCloud, as http://host:8983/solr; empty: the embedded one. Where it asks "
+            "for a password: http://user:password@host:8983/solr in the variable PLUMB_INDEX_SOLR_URL"
+        },
     )
     collection: str = field(
         default="plumbline",

@@ -28,7 +28,7 @@ import requests
 from docstore import fields
 from docstore.batches import batched
 from docstore.errors import SolrError, SolrUnavailableError
-from docstore.solr_http import SolrSession, replicas_of
+from docstore.solr_http import SolrSession, replicas_of, shown_url
 from indexer.older_schema import completed
 from solr_conf import CONFIGSET
 
@@ -79,7 +79,7 @@ class SolrIndex:
         self._sleep = sleep
         self._session = SolrSession(self.base_url, timeout)
         self._solr = pysolr.Solr(
-            f"{self.base_url}/{collection}",
+            f"{shown_url(self.base_url)}/{collection}",
             timeout=timeout,
             session=self._session,
             encoder=_Encoder(ensure_ascii=False),
@@ -294,8 +294,9 @@ class SolrIndex:
                     raise _RefusedError(f"Solr refused: {text}{advice}", int(status[1])) from err
                 if pause is None:
                     raise SolrUnavailableError(
-                        f"Solr does not answer at {self.base_url}: see that it runs (an embedded one is started by "
-                        f"itself), then run the same command again; what it has acknowledged is kept ({text})"
+                        f"Solr does not answer at {shown_url(self.base_url)}: see that it runs (an embedded one "
+                        f"is started by itself), then run the same command again; what it has acknowledged is kept "
+                        f"({text})"
                     ) from err
                 self._sleep(pause)
         raise AssertionError("the last pause is None")

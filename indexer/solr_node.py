@@ -10,6 +10,7 @@ ended, however it ended (see `indexer.solr_guard`). What stands in `home`:
     start.lock    held while a process looks for the node or starts it
     users.lock    held shared by every process that uses the node
     guard.lock    held by the guard as long as it lives
+    secret/       what lets only us ask it (see `indexer.solr_secret`)
     solr/         solr.xml, ZooKeeper's data, the collections
     logs/         solr.log (rolling), java.log (what Java itself had to say)
 """
@@ -29,10 +30,11 @@ from typing import IO, Self
 import requests
 
 from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
-from docstore.solr_http import SolrSession, replicas_of
+from docstore.solr_http import SolrSession, replicas_of, shown_url
 from indexer.class_archive import JAVA, archive_options
 from indexer.settings import IndexSettings
 from indexer.solr_jars import default_folder, resolve_jars
+from indexer.solr_secret import USER, java_properties, prepare_secret, secret_of
 
 JETTY = Path(__file__).with_name("jetty")
 LOOPBACK = "127.0.0.1"
@@ -73,10 +75,10 @@ def check_solr(url: str, timeout: float) -> None:
             mode = session.ask("admin/info/system").get("mode")
     except (requests.RequestException, ValueError, AttributeError) as err:
         raise SolrUnavailableError(
-            f"no Solr answers at {url} ({type(err).__name__}): start it, or correct index.solr_url"
+            f"no Solr answers at {shown_url(url)} ({type(err).__name__}): start it, or correct index.solr_url"
         ) from err
     if mode != "solrcloud":
-        raise SolrError(f"the Solr at {url} runs in mode {mode!r}: start it in cloud mode (SolrCloud)")
+        raise SolrError(f"the Solr at {shown_url(url)} runs in mode {mode!r}: start it in cloud mode (SolrCloud)")
 
 
 class SolrNode:
@@ -102,8 +104,8 @@ class SolrNode:
 
     @property
     def url(self) -> str:
-        """Base URL of the node that runs or ran last."""
-        return _base_url(self._address())
+        """Base URL of the node that runs or ran last, with what lets us ask it: not to be shown (`shown_url`)."""
+        return _base_url(self._address(), secret_of(self.home))
 
     def start(self) -> None:
         """Promise that the node runs and answers. May be called again: a node that died is started anew.
@@ -157,12 +159,13 @@ class SolrNode:
                         raise SolrError(f"Solr ended while it was starting: see {self.home / 'logs'}")
                     self._start_guard(jars, options, guard)
                     starts += 1
-            if _is_ready(self._address(), self._settings.collection):
+            if _is_ready(self._address(), self._settings.collection, secret_of(self.home)):
                 return
             time.sleep(POLL_SECONDS)
         raise self._too_slow()
 
     def _start_guard(self, jars: Path, options: Sequence[str], lock: IO[str]) -> None:
+        prepare_secret(self.home)
         former = self._address() if (self.home / "address").exists() else ""
         address = next_address(choose_port(self._settings.solr_port), former)
         (self.home / "address").write_text(address)
@@ -228,6 +231,7 @@ def java_command(home: Path, address: str, heap: str, jars: Path, options: Seque
         "plumbline.webxml": JETTY / "web.xml",
         "java.awt.headless": "true",
         "user.timezone": "UTC",
+        **java_properties(home),
     }
     return [
         str(JAVA),
@@ -291,13 +295,14 @@ def _try_lock(file: IO[str], kind: int) -> bool:
     return True
 
 
-def _base_url(address: str) -> str:
-    return f"http://{LOOPBACK}:{address.partition(':')[2]}/solr"
+def _base_url(address: str, secret: str) -> str:
+    who = f"{USER}:{secret}@" if secret else ""
+    return f"http://{who}{LOOPBACK}:{address.partition(':')[2]}/solr"
 
 
-def _is_ready(address: str, collection: str) -> bool:
+def _is_ready(address: str, collection: str, secret: str) -> bool:
     """Whether the node takes part in its cluster and, where the collection exists, serves it."""
-    url, node = _base_url(address), f"{address}_solr"
+    url, node = _base_url(address, secret), f"{address}_solr"
     try:
         with SolrSession(url, ANSWER_SECONDS) as session:
             cluster = session.cluster()

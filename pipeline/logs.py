@@ -1,21 +1,152 @@
-"""The log file of a vertical: `logs/plumb.log` in its data folder."""
+"""The log of a vertical: `logs/plumb.log` in its data folder, and `logs/access.log` where the site is to keep one.
 
+All of the program logs by Python's `logging`; structlog makes the lines: for people, or JSON for machines
+(`vertical.log_format`). What is known of the run that a line belongs to stands beside it. No line holds a secret.
+"""
+
+import fcntl
 import logging
 import logging.handlers
+import os
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 from docstore.errors import PlumblineError
 
+FORMATS = ("text", "json")
+MAX_BYTES = 5_000_000
+KEPT_FILES = 3
+ODD = "backslashreplace"  # for lone surrogates, which no encoding has
+SECRET_VARIABLES = ("PLUMB_SMTP_PASSWORD", "PLUMB_ALERTS_WEBHOOK")
+MIN_SECRET = 4  # characters; what is shorter would be found in every other line
+MASK = "***"
+_IN_URL = re.compile(r"(://[^/\s:@]*:)[^@\s/]+@")
+_NAMED = re.compile(
+    r"""(?i)\b(password|passwd|secret|api[_-]?key|authorization|bearer|token)(["']?\s*[=:]\s*["']?|\s+)(?=\S*\d|\S{12})"""
+    r"""[^\s"',;&]+"""
+)
 
-def log_to(path: Path) -> None:
+
+def log_to(path: Path, log_format: str = FORMATS[0]) -> None:
     """Warnings and tracebacks go to a file that is rotated; a person is told in one line where it is."""
-    try:
-        handler = logging.handlers.RotatingFileHandler(path, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
-    except OSError as error:
-        raise PlumblineError(f"cannot write the log {path}: {error.strerror}; see that it can be written") from error
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    logging.getLogger().handlers[:] = [handler]
+    logging.getLogger().handlers[:] = [handler(path, log_format)]
     logging.getLogger().setLevel(logging.INFO)
     logging.raiseExceptions = False  # a log that cannot be written is no reason to print tracebacks
     for noisy in ("urllib3", "pysolr", "apscheduler", "charset_normalizer"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def log_access_to(path: Path, log_format: str) -> None:
+    """Requests to the search site go to a file of their own (`search_ui.access_log`)."""
+    access = logging.getLogger("search_ui.access_log")
+    access.handlers[:] = [handler(path, log_format)]
+    access.setLevel(logging.INFO)
+    access.propagate = False
+
+
+def handler(path: Path, log_format: str) -> logging.Handler:
+    """What writes lines to a file. PlumblineError where it cannot be opened."""
+    try:
+        made = SharedFileHandler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, encoding="utf-8", errors=ODD)
+    except OSError as error:
+        raise PlumblineError(f"cannot write the log {path}: {error.strerror}; see that it can be written") from error
+    made.setFormatter(formatter(log_format))
+    return made
+
+
+def formatter(log_format: str) -> logging.Formatter:
+    """Makes a line of a record."""
+    written = json_line if log_format == "json" else text_line
+    before: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=False),
+    ]
+    after: list[Processor] = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.format_exc_info,
+        masked,
+        written(),
+    ]
+    return structlog.stdlib.ProcessorFormatter(processors=after, foreign_pre_chain=before)
+
+
+def json_line() -> Processor:
+    """A JSON object in a line."""
+    return structlog.processors.JSONRenderer(ensure_ascii=False, default=str)
+
+
+def text_line() -> Processor:
+    """A line for people: time, level, logger, what happened, what belongs to it; a traceback below."""
+
+    def line(_: WrappedLogger, __: str, event: EventDict) -> str:
+        head = (event.pop(name, "") for name in ("timestamp", "level", "logger", "event"))
+        timestamp, level, logger, text = map(str, head)
+        trace = event.pop("exception", "")
+        more = "".join(f" {name}={value}" for name, value in event.items())
+        return f"{timestamp[:19].replace('T', ' ')} {level.upper()} {logger} {text}{more}" + (
+            f"\n{trace}" if trace else ""
+        )
+
+    return line
+
+
+def masked(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """The same event without secrets: of URLs, of what is named so, of the variables that hold one."""
+    hide = masker()
+    return {name: hide(value) if isinstance(value, str) else value for name, value in event.items()}
+
+
+def masker() -> Callable[[str], str]:
+    """What takes secrets out of a text."""
+    known = [value for name in SECRET_VARIABLES if len(value := os.environ.get(name, "")) >= MIN_SECRET]
+
+    def hide(text: str) -> str:
+        for secret in known:
+            text = text.replace(secret, MASK)
+        return _NAMED.sub(rf"\1\2{MASK}", _IN_URL.sub(rf"\1{MASK}@", text))
+
+    return hide
+
+
+class SharedFileHandler(logging.handlers.RotatingFileHandler):
+    """A file that several processes write to and rotate: each line under a lock, into the file that is there now."""
+
+    def __init__(self, path: Path, **options: Any) -> None:
+        super().__init__(path, **options)
+        self._guard = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        fcntl.flock(self._guard, fcntl.LOCK_EX)
+        try:
+            self._follow()
+            super().emit(record)
+        finally:
+            fcntl.flock(self._guard, fcntl.LOCK_UN)
+
+    def _follow(self) -> None:
+        """Where another process has rotated, the file of this name is a new one."""
+        try:
+            if self.stream is not None and not os.path.samestat(
+                os.fstat(self.stream.fileno()), os.stat(self.baseFilename)
+            ):
+                raise FileNotFoundError
+        except OSError:
+            if self.stream is not None:
+                self.stream.close()
+            self.stream = self._open()
+
+    def close(self) -> None:
+        """Close the file."""
+        super().close()
+        if self._guard >= 0:
+            os.close(self._guard)
+            self._guard = -1

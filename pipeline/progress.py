@@ -1,8 +1,10 @@
 """Progress of long work: bars on a terminal, one line a task elsewhere, nothing where nobody reads."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from datetime import datetime
+from typing import IO, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -41,6 +43,18 @@ class Quiet:
 
     def note(self, text: str) -> None:
         """Nothing."""
+
+
+class JsonLines(Quiet):
+    """Notes alone, each as a JSON object in a line of `out`, for programs that read logs."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+
+    def note(self, text: str) -> None:
+        """One line."""
+        event = {"event": text, "level": "info", "timestamp": datetime.now().isoformat(timespec="microseconds")}
+        print(json.dumps(event, ensure_ascii=False), file=self._out, flush=True)
 
 
 class Terminal:

@@ -4,15 +4,17 @@ Whether a run goes on is no guess: a run holds a lock as long as it lives, and t
 however it ends. So does `plumb schedule`, without which no next run is.
 """
 
-from datetime import datetime
+import time
+from statistics import median
 
 from docstore.locks import holder
 from docstore.reports.runs import PipelineRun, RunState
 from pipeline.engine import Engine
-from pipeline.timetable import timetable
+from pipeline.timetable import SCHEDULE, timetable
 from search_ui.actions import Nights, RunSummary, StageSummary
 
-SCHEDULE = "schedule"  # the lock of `plumb schedule`, and the command that its runs are noted with
+LIKE_IT = 10  # earlier runs by which the end of one is foretold
+RUNS_READ = 50
 MAX_TAKEN_UP = 3  # runs killed one after the other, after which the next is left to the timetable
 
 
@@ -27,7 +29,18 @@ def nights(engine: Engine, limit: int) -> Nights:
         last_good=good.started_at if good else None,
         failed_since=bad[-1].started_at if bad else None,
         next_run=next_run(engine),
+        expected_end=expected_end(engine) if is_held else None,
     )
+
+
+def expected_end(engine: Engine) -> float | None:
+    """When the run that goes on should be done, by what earlier ones of its command took; None where none was."""
+    newest = engine.store.runs.newest(LIKE_IT * 3)
+    if not newest or newest[0].finished_at is not None:
+        return None
+    done = (run for run in newest[1:] if run.command == newest[0].command and run.state(False) is RunState.DONE)
+    took = [run.finished_at - run.started_at for run in done if run.finished_at is not None][:LIKE_IT]
+    return newest[0].started_at + median(took) if took else None
 
 
 def with_states(newest: list[PipelineRun], is_held: bool) -> list[tuple[PipelineRun, RunState]]:
@@ -39,12 +52,12 @@ def next_run(engine: Engine) -> float | None:
     """When the next run is; None where no `plumb schedule` is there to start it."""
     if holder(engine.settings.data_dir, SCHEDULE) is None:
         return None
-    return timetable(engine.settings.schedule).next_after(datetime.now()).timestamp()
+    return timetable(engine.settings.schedule).night(time.time())[1]
 
 
 def is_to_take_up(engine: Engine) -> bool:
     """Did the last scheduled run end unfinished, killed or stopped with the machine, and not several times over?"""
-    newest = engine.store.runs.newest(MAX_TAKEN_UP)
+    newest = [run for run in engine.store.runs.newest(RUNS_READ) if not run.is_partial][:MAX_TAKEN_UP]
     states = [state for _, state in with_states(newest, holder(engine.settings.data_dir, "run") is not None)]
     if not newest or newest[0].command != SCHEDULE or states[0] not in (RunState.KILLED, RunState.STOPPED):
         return False

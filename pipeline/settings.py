@@ -8,11 +8,13 @@ import dataclasses
 import difflib
 import json
 import os
+import re
 import tomllib
 import types
 import typing
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import datetime, time
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -21,9 +23,13 @@ from docstore.errors import SettingsError
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
+from pipeline.alerts.settings import AlertSettings
+from pipeline.logs import FORMATS
 from search_ui.settings import SearchSettings
 
 ENVIRONMENT = "PLUMB_"
+STAGE_NAMES = ("crawl", "extract", "lexicon", "index")  # those of pipeline.stages.FLOW
+HOST = re.compile(r"[a-z0-9_.-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?")
 S = TypeVar("S")
 
 
@@ -34,6 +40,14 @@ class VerticalSettings:
     name: str = field(default="", metadata={"help": "name of the vertical, shown on the search page"})
     data_dir: str = field(
         default="data", metadata={"help": "folder for everything that is kept; relative to the TOML file"}
+    )
+    log_format: str = field(
+        default="text",
+        metadata={
+            "help": "lines of logs/plumb.log, and of what commands say on standard error while they work: text for "
+            "people, json for machines",
+            "names": FORMATS,
+        },
     )
 
 
@@ -54,8 +68,53 @@ class ScheduleSettings:
 
     at: str = field(default="02:30", metadata={"help": "local time of the daily run, as HH:MM"})
     grace_hours: float = field(
-        default=6.0, metadata={"help": "a run that could not start in time still starts up to so many hours later"}
+        default=24.0,
+        metadata={
+            "help": "a run that did not start in time, because the machine or plumb schedule was not there, is made up "
+            "for up to so many hours later"
+        },
     )
+    stages: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "help": "further times of single stages, as { crawl = '08:00 14:00' }: crawl, extract, lexicon, index"
+        },
+    )
+    sites: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "help": "further times of whole runs that ask some hosts alone, as { 'a.example, b.example' = '06:00' }"
+        },
+    )
+
+    def __post_init__(self) -> None:
+        for name, text in {"at": self.at, **self.stages, **self.sites}.items():
+            times_of_day(text, name)
+        if len(self.at.split()) > 1:
+            raise SettingsError(
+                f"at = {self.at!r}: expected one time, as 02:30; see schedule.stages and schedule.sites"
+            )
+        if unknown := self.stages.keys() - STAGE_NAMES:
+            raise SettingsError(f"stages: there is no stage {min(unknown)!r}; there is {', '.join(STAGE_NAMES)}")
+        for host in (host for names in self.sites for host in hosts_in(names)):
+            if not HOST.fullmatch(host):
+                raise SettingsError(f"sites: {host!r} is no host, as news.example.org or intra:8080")
+
+
+def hosts_in(names: str) -> tuple[str, ...]:
+    """The hosts in `a.example, b.example:8080`, as URLs have them."""
+    return tuple(names.lower().replace(",", " ").split())
+
+
+def times_of_day(text: str, setting: str) -> list[time]:
+    """The times in `02:30 14:00`. SettingsError for what is none; `setting` is named in it."""
+    try:
+        found = [datetime.strptime(part, "%H:%M").time() for part in text.replace(",", " ").split()]
+    except ValueError:
+        found = []
+    if not found:
+        raise SettingsError(f"{setting} = {text!r}: expected a time as 02:30")
+    return found
 
 
 @dataclass(frozen=True)
@@ -71,6 +130,7 @@ class Settings:
     index: IndexSettings = field(default_factory=IndexSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
+    alerts: AlertSettings = field(default_factory=AlertSettings)
 
     @property
     def data_dir(self) -> Path:
@@ -87,6 +147,7 @@ SECTIONS: dict[str, type[Any]] = {
     "index": IndexSettings,
     "search": SearchSettings,
     "schedule": ScheduleSettings,
+    "alerts": AlertSettings,
 }
 # Settings whose value is a name in a table: full path -> the names there are.
 NAMES: dict[str, Collection[str]] = {
@@ -107,6 +168,7 @@ MAY_BE_ZERO = frozenset(
         "lexicon.probability",
         "lexicon.threshold",
         "schedule.grace_hours",
+        "alerts.silent_days",
     }
 )
 
@@ -243,9 +305,6 @@ def check_together(settings: Settings) -> None:
         raise SettingsError("index.solr_url and index.solr_port contradict each other: give one of them")
     if search.port and search.port in (settings.index.solr_port, settings.index.solr_port + 1000):
         raise SettingsError("search.port is also Solr's (index.solr_port, and ZooKeeper 1000 above): change one")
-    hours, colon, minutes = settings.schedule.at.partition(":")
-    if not (colon and hours.isdecimal() and minutes.isdecimal() and int(hours) < 24 and int(minutes) < 60):
-        raise SettingsError(f"schedule.at = {settings.schedule.at!r}: expected a time as 02:30")
 
 
 def suggestion(wrong: str, right: Collection[str]) -> str:

@@ -193,13 +193,16 @@ def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> Stag
     return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
 
 
-def run(engine: Engine, until: str = "index", command: str = "run") -> list[StageReport]:
-    """The stages once, in order, as the nightly run does. Solr starts while they crawl and extract."""
-    with engine.lock("run"), RunRecord(engine.store.runs, command) as record:
+def run(engine: Engine, until: str = "index", command: str = "run", only: str = "") -> list[StageReport]:
+    """The stages once, in order, as the nightly run does, or one of them alone. Solr starts while they crawl and
+    extract."""
+    with engine.lock("run"), RunRecord(engine.store, command) as record:
         engine.store.searches.purge(engine.settings.search.log_days)  # first: whatever fails below, it is done
-        if until == "index":
+        if until == "index" and only in ("", "index"):
             engine.open_index_beside()
         for name, stage in FLOW.items():
+            if only and name != only:
+                continue
             if stage is mine and not engine.store.lexicon.is_outdated():
                 continue  # no article changed: the candidates would be the same
             if stage is index:

@@ -7,9 +7,11 @@ from typing import Protocol
 from docstore.accounts import Account
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Term, TermStatus
+from docstore.reports.alerts import Alert
 from docstore.reports.runs import RunState
 from docstore.reports.searches import SearchReport
-from docstore.reports.status import Freshness, SiteTotals
+from docstore.reports.site_runs import SiteArticles, SiteRun
+from docstore.reports.status import Freshness, Sample, SiteTotals
 from search_ui.review.actions import ReviewService
 from text.segment import Segmenter
 
@@ -116,12 +118,14 @@ class Nights:
 
     `last_good`: start of the newest run that did all it was asked. `failed_since`: start of the first one after it
     that failed or was killed, None if none did. `next_run`: None where no `plumb schedule` is there to start it.
+    `expected_end`: of the run that goes on, by what earlier ones took; None where none goes on, or none was before.
     """
 
     runs: tuple[RunSummary, ...]
     last_good: float | None
     failed_since: float | None
     next_run: float | None
+    expected_end: float | None = None
 
     @property
     def last_bad(self) -> RunSummary | None:
@@ -132,20 +136,38 @@ class Nights:
 
 @dataclass(frozen=True)
 class Overview:
-    """How the vertical is. `published` and `applied` are lexicon versions, `applied` the one in the index."""
+    """How the vertical is. `published` and `applied` are lexicon versions, `applied` the one in the index; `alerts` are
+    those that fire."""
 
     freshness: Freshness
     published: int
     applied: int
     nights: Nights
+    alerts: Sequence[Alert] = ()
 
 
 @dataclass(frozen=True)
 class CrawledSite:
-    """A site with the seconds that the crawler leaves between requests to it."""
+    """A site with the seconds that the crawler leaves between requests to it.
+
+    `last` is the newest run that asked it and `articles` what it has of them, None where there is neither;
+    `nights_left` how many runs more until all that is due was asked: None where it never is.
+    """
 
     health: SiteTotals
     delay: float
+    last: SiteRun | None = None
+    articles: SiteArticles | None = None
+    nights_left: int | None = 0
+
+
+@dataclass(frozen=True)
+class SiteDetail:
+    """A site with its runs, newest first, and samples of how its pages ended."""
+
+    site: CrawledSite
+    runs: Sequence[SiteRun]
+    samples: Sequence[Sample]
 
 
 class Reports(Protocol):
@@ -159,6 +181,9 @@ class Reports(Protocol):
 
     def sites(self) -> Sequence[CrawledSite]:
         """The sites with the most URLs."""
+
+    def site(self, host: str) -> SiteDetail | None:
+        """One site; None if it was never met."""
 
     def searches(self, days: int) -> SearchReport:
         """The search log of the last `days` days, days as the server's clock counts them."""

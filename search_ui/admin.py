@@ -2,17 +2,20 @@
 
 import time
 
-from flask import Blueprint, flash, redirect, request, url_for
+from flask import Blueprint, abort, flash, g, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.accounts import Role
 from docstore.errors import LexiconError, SolrError
 from docstore.frontier.focused_decisions import Harvest
-from docstore.model import Reason, TermStatus
+from docstore.model import Reason, Stage, TermStatus
+from docstore.reports.status import Sample
+from search_ui import run_history
 from search_ui.accounts import never_stored, requires
 from search_ui.actions import CrawledSite
+from search_ui.alert_text import sentence
 from search_ui.charts import Point, bar_chart
-from search_ui.messages import say
+from search_ui.messages import name_of, say
 from search_ui.query.parse import parse
 from search_ui.query.results import site_counts
 from search_ui.query.solr_params import site_params
@@ -23,7 +26,7 @@ pages = Blueprint("admin", __name__, url_prefix="/admin")
 pages.after_request(never_stored)
 
 PERIODS = (7, 30, 90)  # days of the search log that can be asked for
-FINE = frozenset({Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC})
+RUNS_LISTED = 8  # in the table below the charts
 MAX_TERMS = 300  # of the lexicon that are proposed where a synonym is named
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
@@ -40,8 +43,13 @@ def overview() -> BaseResponse:
         overview=found,
         in_solr=_documents_in_solr(),
         behind=0.0 if waiting is None else site.clock() - waiting,
+        minutes=bar_chart(run_history.minutes(found.nights.runs)),
+        visits=bar_chart(run_history.visits(found.nights.runs)),
+        alerts=[(one, sentence(one, g.language)) for one in found.alerts],
+        rows=RUNS_LISTED,
         moment=moment,
         duration=duration,
+        name_of=name_of,
     )
 
 
@@ -110,20 +118,55 @@ def join() -> BaseResponse:
 @pages.get("/sites")
 @requires(Role.REPORTS)
 def sites() -> BaseResponse:
-    """Each site with its pages by outcome."""
+    """Each site with its last crawl and its pages by outcome."""
     found = current_site().actions.sites()
-    names = current_site().settings.site_names
     harvest: dict[str, list[Harvest]] = {}
     for one in current_site().topics.harvest():
         harvest.setdefault(one.host, []).append(one)
-    rows = [(names.get(one.health.host, one.health.host), one, _troubles(one)) for one in found]
-    return page("admin_sites.html", rows=rows, harvest=harvest, moment=moment)
+    rows = [(_name(one.health.host), one, _troubles(one)) for one in found]
+    nights = current_site().actions.nights()
+    return page("admin_sites.html", rows=rows, harvest=harvest, nights=nights, moment=moment, day=day, name_of=name_of)
+
+
+@pages.get("/sites/<host>")
+@requires(Role.REPORTS)
+def site(host: str) -> BaseResponse:
+    """One site: its runs as a chart, and samples of what went wrong, by reason."""
+    found = current_site().actions.site(host)
+    if found is None:
+        abort(404)
+    by_reason: dict[tuple[Stage, Reason], list[Sample]] = {}
+    for one in found.samples:
+        if one.reason not in (run_history.FINE if one.stage is Stage.CRAWL else run_history.FINE_READ):
+            by_reason.setdefault((one.stage, one.reason), []).append(one)
+    return page(
+        "admin_site.html",
+        name=_name(host),
+        one=found.site,
+        troubles=_troubles(found.site),
+        runs=found.runs[:RUNS_LISTED],
+        chart=bar_chart(run_history.visits_of_site(found.runs)),
+        samples=by_reason,
+        nights=current_site().actions.nights(),
+        moment=moment,
+        day=day,
+        name_of=name_of,
+    )
+
+
+def _name(host: str) -> str:
+    return current_site().settings.site_names.get(host, host)
 
 
 def _troubles(one: CrawledSite) -> list[tuple[Reason, int]]:
     """The outcomes that are not fine, most frequent first."""
-    found = [(reason, count) for reason, count in one.health.outcomes.items() if reason not in FINE and count]
+    found = [(reason, count) for reason, count in one.health.outcomes.items() if reason not in run_history.FINE]
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+
+def day(seconds: float) -> str:
+    """Epoch seconds as a day of the server's clock."""
+    return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
 def moment(seconds: float) -> str:

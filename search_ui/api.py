@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, abort, current_app, jsonify, request, url_for
+from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 
 from search_ui.pages.article import ArticlePage, Details, Neighbour, is_id
 from search_ui.pages.compare import Side, compare
@@ -40,6 +40,8 @@ def search() -> Response:
     finding = finder()
     asked = finding.as_meant(parse_request(request.args, current_site().settings, PROFILES))
     found = finding.page_of(asked, finding.words(asked))
+    if asked.text:
+        g.hits = found.total
     return jsonify(search_json(found, finding.offers(asked, found), asked))
 
 

@@ -12,9 +12,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
 from search_ui import admin, api
+from search_ui.access_log import use_access_log
 from search_ui.accounts import use_accounts
 from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import say, use_babel
+from search_ui.metrics import Metrics, measure
+from search_ui.metrics import pages as metrics_pages
 from search_ui.pages import clicks, feeds, originals, pictures, public, suggestions
 from search_ui.query.request import BadQueryError
 from search_ui.query.solr_client import Search
@@ -40,6 +43,7 @@ def create_app(
     secret_key: bytes,
     *,
     topics: TopicActions = NO_TOPICS,
+    metrics: Metrics | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Flask:
     """The site as a WSGI application.
@@ -55,8 +59,11 @@ def create_app(
     attach(app, Site(settings, search, actions, accounts, log, topics, clock))
     tokens = protect(app, secret_key, settings.trusted_proxies)
     use_accounts(app)
+    measure(app, metrics or Metrics())
+    if settings.access_log:
+        use_access_log(app)
     readers = (public.pages, feeds.pages, api.pages, clicks.pages, pictures.pages, suggestions.pages, originals.pages)
-    for blueprint in (*readers, term_list.pages, topic_pages, admin.pages):
+    for blueprint in (*readers, term_list.pages, topic_pages, admin.pages, metrics_pages):
         app.register_blueprint(blueprint)
     tokens.exempt(clicks.pages)  # what it takes is signed
     app.jinja_env.globals["ping"] = clicks.ping

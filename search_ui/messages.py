@@ -12,9 +12,10 @@ from io import BytesIO
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
 from babel.support import NullTranslations, Translations
 from flask import Flask, g
-from flask_babel import Babel, Domain, format_decimal
+from flask_babel import Babel, Domain
 
 LANGUAGES = ("zh", "en")  # the first is the default
 HTML_LANGUAGES: Mapping[str, str] = {"zh": "zh-Hans", "en": "en"}
@@ -60,10 +61,29 @@ def say(key: str, **values: object) -> str:
 
     Where a message has a singular and a plural, `n` decides.
     """
-    message = catalog(g.language).get(key)
+    return say_in(g.language, key, **values)
+
+
+def say_in(language: str, key: str, **values: object) -> str:
+    """The same in one of `LANGUAGES`, also where there is no request."""
+    message = catalog(language).get(key)
     if message is None:
         raise KeyError(key)
-    written = {name: format_decimal(value) if isinstance(value, int) else value for name, value in values.items()}
-    if message.pluralizable:
-        return str(_MESSAGES.ngettext(key, key, values["n"], **written))
-    return str(_MESSAGES.gettext(key, **written))
+    locale, words = _LOCALES[language], _translations(language)
+    written = {
+        name: format_decimal(value, locale=locale) if isinstance(value, int) else value
+        for name, value in values.items()
+    }
+    text = words.ungettext(key, key, int(str(values["n"]))) if message.pluralizable else words.ugettext(key)
+    return str(text % written if written else text)
+
+
+def has_message(key: str) -> bool:
+    """Is there such a message?"""
+    return catalog(LANGUAGES[0]).get(key) is not None
+
+
+def name_of(kind: str, code: str) -> str:
+    """A code (`reason`, `timed_out`) in the reader's language; one that is not known as it stands."""
+    key = f"{kind}.{code}"
+    return say(key) if has_message(key) else code

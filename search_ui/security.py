@@ -33,6 +33,7 @@ TOKEN = "token"  # name of the form field
 TOKEN_HEADER = "X-Form-Token"
 GUESSES_OF_ADDRESS = "5 per 5 minutes"
 GUESSES_OF_ACCOUNT = "20 per 15 minutes"  # on one device that it knows, or on all others together
+BEHIND_PROXIES = "PLUMBLINE_TRUSTED_PROXIES"
 DEVICE_COOKIE = "plumbline_device"
 DEVICE_DAYS = 365
 
@@ -63,6 +64,7 @@ def protect(app: Flask, secret_key: bytes, trusted_proxies: int) -> CSRFProtect:
         WTF_CSRF_TIME_LIMIT=None,  # a token is as old as its session
         WTF_CSRF_SSL_STRICT=False,  # it asks for a referrer, which our pages do not let browsers send
     )
+    app.config[BEHIND_PROXIES] = trusted_proxies
     if trusted_proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted_proxies, x_proto=trusted_proxies)  # type: ignore[method-assign]
     app.after_request(_with_headers)
@@ -101,6 +103,17 @@ def sender() -> str:
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
         return str(ipaddress.ip_network((address, 64), strict=False))
     return text
+
+
+def is_on_this_machine() -> bool:
+    """Does a request come from this machine, and from nobody behind it? A proxy that we were not told of
+    (`search.trusted_proxies`) has an address of this machine too, and says for whom it asks."""
+    try:
+        is_loopback = ipaddress.ip_address(request.remote_addr or "").is_loopback
+    except ValueError:
+        return False
+    is_passed_on = any(name in request.headers for name in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"))
+    return is_loopback and (not is_passed_on or bool(current_app.config[BEHIND_PROXIES]))
 
 
 def remember_device(response: BaseResponse, name: str) -> None:

@@ -50,6 +50,13 @@ class SearchSettings:
     log_days: int = field(
         default=90, metadata={"help": "days that searches are logged for, without personal data; 0: not at all"}
     )
+    access_log: bool = field(
+        default=False,
+        metadata={
+            "help": "log every answer to logs/access.log: the kind of page, status and time; neither who asked nor for "
+            "what"
+        },
+    )
     developer_tools: bool = field(
         default=False,
         metadata={"help": "readers may compare lexicons and choose a ranking; false: only who is signed in may"},

@@ -16,9 +16,11 @@ from docstore import fields
 from docstore.accounts import Account, Role, folded_name
 from docstore.errors import LexiconError, SolrError
 from docstore.model import Lexicon, Reason, Term, TermStatus
+from docstore.reports.alerts import Alert
 from docstore.reports.runs import RunState
 from docstore.reports.searches import Click, LoggedSearch, SearchReport
-from docstore.reports.status import Freshness, SiteTotals
+from docstore.reports.site_runs import SiteArticles, SiteRun
+from docstore.reports.status import Freshness, Sample, SiteTotals
 from docstore.store import Store
 from docstore.terms.history import Act, ActKind, TermEdit
 from docstore.terms.review_queue import TermQuery
@@ -30,6 +32,7 @@ from search_ui.actions import (
     OriginalError,
     Overview,
     RunSummary,
+    SiteDetail,
     StageSummary,
 )
 from search_ui.app import create_app
@@ -223,6 +226,8 @@ class FakeActions:
     originals: "FakeOriginals" = field(default_factory=lambda: FakeOriginals())
     asked_days: list[int] = field(default_factory=list)
     runs: Nights = ONE_GOOD_RUN
+    alerts: list[Alert] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
 
     @cached_property
     def review(self) -> "FakeDesk":
@@ -268,14 +273,21 @@ class FakeActions:
 
     def overview(self) -> Overview:
         version = self.published.version
-        return Overview(Freshness(3, 2, 1, 0.0, 60.0, 120.0), version, version, self.runs)
+        return Overview(Freshness(3, 2, 1, 0.0, 60.0, 120.0), version, version, self.runs, self.alerts)
 
     def nights(self) -> Nights:
         return self.runs
 
     def sites(self) -> list[CrawledSite]:
         ends = {Reason.FETCHED: 4, Reason.GONE: 2, Reason.TIMED_OUT: 1}
-        return [CrawledSite(SiteTotals("news.example", "https://news.example/", 7, 0, 3, 60.0, ends), 2.0)]
+        last = SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "timed_out": 1})
+        totals = SiteTotals("news.example", "https://news.example/", 7, 0, 3, 60.0, ends)
+        return [CrawledSite(totals, 2.5, last, SiteArticles(3, 60.0, 1), 2)]
+
+    def site(self, host: str) -> SiteDetail | None:
+        known = {one.health.host: one for one in self.sites()}
+        runs = [SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "timed_out": 1}, {"extracted": 3, "no_body": 1})]
+        return SiteDetail(known[host], runs, self.samples) if host in known else None
 
     def searches(self, days: int) -> SearchReport:
         self.asked_days.append(days)

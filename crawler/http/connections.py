@@ -84,6 +84,16 @@ class Connections:
         pool = self._manager.connection_from_host(parts.host, parts.port, parts.scheme)
         return pool.urlopen("GET", parts.request_uri, **how)
 
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout: Timeout) -> int:
+        """Send a POST; the status of the answer, whose body is not read. No redirect is followed, nothing tried twice.
+        Raises what urllib3 raises."""
+        parts = parse_url(url)
+        pool = self._manager.connection_from_host(parts.host, parts.port, parts.scheme)
+        how: dict[str, Any] = {"headers": headers, "retries": _ONE_TRY, "redirect": False, "timeout": timeout}
+        answer = pool.urlopen("POST", parts.request_uri, body=body, **how, preload_content=False)
+        answer.close()
+        return int(answer.status)
+
     def _refuse_inside(self, host: str, port: int) -> None:
         """Names are for the proxy to look up; what needs no look-up is checked as without one."""
         if _is_literal(host) or host.rpartition(".")[2] == "localhost":

@@ -6,6 +6,8 @@ fetched before       by what a visit is worth: first those that are said to have
                      interval is over: by a sitemap, or the operator), then the longest overdue by their interval
 """
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, case, func, select
@@ -14,6 +16,7 @@ from docstore.model import Host, Kind
 from docstore.tables import urls
 
 _SEEDS_AND_LISTS = f"kind IN ('{Kind.SEED.value}', '{Kind.HUB.value}')"
+_HOST = re.compile(r"[A-Za-z0-9_.:\[\]-]+")
 _SOONER = "attempts = 0 AND due_at < visited_at + gap - 1"  # a second: times are floats
 
 
@@ -24,6 +27,14 @@ def due_order(before: float) -> str:
         f"CASE WHEN {_SEEDS_AND_LISTS} THEN 0 WHEN visited_at IS NULL THEN 1 WHEN {_SOONER} THEN 2 ELSE 3 END, "
         f"CASE WHEN visited_at IS NULL OR {_SEEDS_AND_LISTS} THEN priority ELSE {overdue} END DESC, url_id"
     )
+
+
+def at_hosts(hosts: Iterable[str]) -> str:
+    """The condition that a URL is at one of these hosts (none: at any), as SQL. ValueError for what is no host."""
+    listed = list(hosts)
+    if bad := [host for host in listed if not _HOST.fullmatch(host)]:
+        raise ValueError(f"not a host: {bad[0]!r}")  # it would stand in a statement
+    return f"host IN ({', '.join(repr(host) for host in listed)})" if listed else "1 = 1"
 
 
 def due_at_hosts(connection: Connection, before: float) -> dict[tuple[Host, int], int]:

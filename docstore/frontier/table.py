@@ -20,7 +20,7 @@ from docstore.articles.records import Op, OutcomeRow, storable, write_changes, w
 from docstore.batches import batched
 from docstore.database import Database, wrapped_errors
 from docstore.frontier.focused_decisions import PageDecision, write_guidance
-from docstore.frontier.order import change_rates, due_at_hosts, due_order
+from docstore.frontier.order import at_hosts, change_rates, due_at_hosts, due_order
 from docstore.frontier.requeueing import requeue
 from docstore.frontier.service import FrontierService
 from docstore.grouping.spurious_changes import discount_spurious_changes
@@ -99,6 +99,11 @@ class FrontierTable:
         self._database = database
         self._archive = archive
         self._clock = clock
+        self._hosts: tuple[str, ...] = ()
+
+    def ask_only(self, hosts: Sequence[str]) -> None:
+        """Let only URLs of these hosts be due, as long as this table is open (none: of all)."""
+        self._hosts = tuple(hosts)
 
     @property
     def desk(self) -> FrontierService:
@@ -109,7 +114,7 @@ class FrontierTable:
         """What opens the same table in another process, with WARC files of its own."""
         with self._database.read() as connection:
             url = connection.engine.url.render_as_string(hide_password=False)
-        return partial(opened, url, self._archive.folder)
+        return partial(opened, url, self._archive.folder, self._hosts)
 
     def add(self, new: Sequence[NewUrl]) -> int:
         """Add URLs; returns how many were not known. One known before as something else can become a seed."""
@@ -129,13 +134,16 @@ class FrontierTable:
     def due_queues(self, before: float) -> dict[int, int]:
         """Queue number -> how many of its URLs are due."""
         query = select(urls.c.queue, func.count()).where(urls.c.due_at <= before).group_by(urls.c.queue)
+        if self._hosts:
+            query = query.where(urls.c.host.in_(self._hosts))
         with self._database.read() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def due_at_hosts(self, before: float) -> dict[tuple[Host, int], int]:
         """(host, queue) -> how many of its URLs are due."""
         with self._database.read() as connection:
-            return due_at_hosts(connection, before)
+            found = due_at_hosts(connection, before)
+        return {key: count for key, count in found.items() if not self._hosts or key[0] in self._hosts}
 
     def change_rates(self) -> dict[Host, tuple[float, int]]:
         """Host -> the sum of its articles' rates of change (changes a second), and how many articles have one."""
@@ -149,7 +157,7 @@ class FrontierTable:
         # Numbers alone, so no text of anyone's: SQLAlchemy would compile the list of ids anew for each question.
         question = (
             f"SELECT {ENTRY_COLUMNS} FROM urls WHERE queue = {int(queue)} AND due_at <= {float(before)!r}{held} "
-            f"ORDER BY {due_order(before)} LIMIT {int(limit)}"
+            f"AND {at_hosts(self._hosts)} ORDER BY {due_order(before)} LIMIT {int(limit)}"
         )
         with self._database.read() as connection:
             return [entry_of(row) for row in connection.exec_driver_sql(question)]
@@ -291,10 +299,12 @@ class FrontierTable:
 
 
 @contextmanager
-def opened(url: str, warc_folder: Path) -> Iterator[FrontierTable]:
-    """The frontier of a store that is open elsewhere too."""
+def opened(url: str, warc_folder: Path, hosts: Sequence[str] = ()) -> Iterator[FrontierTable]:
+    """The frontier of a store that is open elsewhere too; `hosts` as in `FrontierTable.ask_only`."""
     with closing(Database(url)) as database, Archive(warc_folder) as archive:
-        yield FrontierTable(database, archive)
+        table = FrontierTable(database, archive)
+        table.ask_only(hosts)
+        yield table
 
 
 ENTRY_COLUMNS = ", ".join(f"urls.{name}" for name in FrontierEntry.__dataclass_fields__)
@@ -344,24 +354,15 @@ def url_row(entry: NewUrl, now: float) -> dict[str, Any]:
 
 def visited_row(visit: Visit) -> dict[str, Any]:
     """What a visit changes in its `urls` row."""
-    return {
-        "key": visit.entry.url_id,
-        "due": visit.next_visit,
-        "new_gap": visit.gap,
-        "tries": visit.attempts,
-        "at": visit.visited_at,
-    }
+    when = {"due": visit.next_visit, "new_gap": visit.gap, "at": visit.visited_at}
+    return {"key": visit.entry.url_id, **when, "tries": visit.attempts}
 
 
 def validators_row(visit: Visit) -> dict[str, Any]:
     """The validators to send with the next request: of the page kept now, or new ones for the one kept before."""
-    kept = visit.page or visit
-    return {
-        "key": visit.entry.url_id,
-        "etag": storable(kept.etag),
-        "last_modified": storable(kept.last_modified),
-        "digest": visit.page.digest if visit.page else visit.entry.digest,
-    }
+    kept, digest = visit.page or visit, visit.page.digest if visit.page else visit.entry.digest
+    sent = {"etag": storable(kept.etag), "last_modified": storable(kept.last_modified)}
+    return {"key": visit.entry.url_id, **sent, "digest": digest}
 
 
 def page_row(url_id: int, page: Page, pointer: WarcPointer) -> dict[str, Any]:

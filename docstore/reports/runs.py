@@ -56,6 +56,11 @@ class PipelineRun:
     stages: tuple[StageRun, ...]
 
     @property
+    def is_partial(self) -> bool:
+        """Was it a stage alone, or some sites alone, on the timetable?"""
+        return " " in self.command
+
+    @property
     def last_stage(self) -> StageRun | None:
         """Where it is, or where it ended."""
         return self.stages[-1] if self.stages else None
@@ -99,13 +104,23 @@ class RunTable:
             rows = connection.execute(select(runs).order_by(runs.c.run_id.desc()).limit(limit))
             return [run_of(row) for row in rows]
 
+    def ended_after(self, run_id: int) -> list[PipelineRun]:
+        """The runs behind this one, oldest first, up to the first that has not ended and may go on."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(runs).where(runs.c.run_id > run_id).order_by(runs.c.run_id)).all()
+        found = [run_of(row) for row in rows]
+        # Of those without an end, only the newest can go on: the others were killed.
+        return [run for run in found if run.finished_at is not None or run is not found[-1]]
+
     def since_last_good(self) -> tuple[PipelineRun | None, list[PipelineRun]]:
-        """The newest run that did all it was asked, and those that began after it, newest first."""
+        """The newest whole run that did all it was asked, and those that began after it, newest first."""
         after: list[PipelineRun] = []
         with self._database.read() as connection:
             for row in connection.execute(select(runs).order_by(runs.c.run_id.desc())):
                 run = run_of(row)
                 if run.state(is_held=False) is RunState.DONE:
+                    if run.is_partial:
+                        continue  # a stage that is well says nothing of the night
                     return run, after
                 after.append(run)
         return None, after

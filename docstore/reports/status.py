@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, case, func, or_, select
+from sqlalchemy import ColumnElement, Connection, case, func, or_, select, true
 
 from docstore.database import Database
 from docstore.frontier.order import HostBacklog, backlog
@@ -13,6 +13,7 @@ from docstore.reports.url_report import UrlReport, url_report
 from docstore.tables import articles, changes, indexed, outcomes, pages, urls
 
 MAX_SITES = 200
+SAMPLES = 3  # URLs of each reason that are shown
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,17 @@ class SiteTotals:
     articles: int
     last_visit: float | None
     outcomes: Mapping[Reason, int]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A URL that ended with `reason` in `stage` at `at` (epoch seconds); `detail` says more, or is ""."""
+
+    stage: Stage
+    reason: Reason
+    url: str
+    detail: str
+    at: float
 
 
 class StatusTable:
@@ -76,6 +88,14 @@ class StatusTable:
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).where(urls.c.due_at <= before)) or 0
 
+    def due_since(self, before: float) -> tuple[int, float | None]:
+        """How many URLs are due, and since when (epoch seconds) the first of them: one never asked, since it was
+        found."""
+        since = case((urls.c.due_at > 0, urls.c.due_at), else_=urls.c.found_at)
+        with self._database.read() as connection:
+            row = connection.execute(select(func.count(), func.min(since)).where(urls.c.due_at <= before)).one()
+            return int(row[0]), row[1]
+
     def backlog(self, before: float) -> list[HostBacklog]:
         """What each host has for the next crawl, those with most URLs first."""
         with self._database.read() as connection:
@@ -96,20 +116,47 @@ class StatusTable:
 
     def sites(self, limit: int = MAX_SITES) -> list[SiteTotals]:
         """The `limit` hosts with the most URLs."""
+        return self._sites(limit)
+
+    def _sites(self, limit: int, host: str | None = None) -> list[SiteTotals]:
+        is_wanted = urls.c.host == host if host is not None else true()
         due = func.sum(case((urls.c.due_at <= self._clock(), 1), else_=0))
         hosts = (
             select(urls.c.host, func.min(urls.c.url), func.count(), due, func.max(urls.c.visited_at))
+            .where(is_wanted)
             .group_by(urls.c.host)
             .order_by(func.count().desc(), urls.c.host)
             .limit(limit)
         )
-        counted = select(urls.c.host, func.count()).join(articles, articles.c.url_id == urls.c.url_id)
+        counted = select(urls.c.host, func.count()).join(articles, articles.c.url_id == urls.c.url_id).where(is_wanted)
         with self._database.read() as connection:
             with_articles = {row.host: int(row[1]) for row in connection.execute(counted.group_by(urls.c.host))}
-            ends = outcomes_by_host(connection)
+            ends = outcomes_by_host(connection, is_wanted)
             return [
                 SiteTotals(host, example, count, due, with_articles.get(host, 0), visit, ends.get(host, {}))
                 for host, example, count, due, visit in connection.execute(hosts)
+            ]
+
+    def site(self, host: str) -> SiteTotals | None:
+        """One host; None if none of its URLs was ever seen."""
+        return next(iter(self._sites(1, host)), None)
+
+    def samples(self, host: str, each: int = SAMPLES) -> list[Sample]:
+        """How the last visits to the pages of a host and their extraction ended: of each reason the newest `each`."""
+        newest = func.row_number().over(
+            partition_by=(outcomes.c.stage, outcomes.c.reason), order_by=outcomes.c.at.desc()
+        )
+        of_host = (
+            select(outcomes.c.stage, outcomes.c.reason, outcomes.c.detail, outcomes.c.at, urls.c.url, newest.label("n"))
+            .join(urls, urls.c.url_id == outcomes.c.url_id)
+            .where(urls.c.host == host)
+            .subquery()
+        )
+        query = select(of_host).where(of_host.c.n <= each).order_by(of_host.c.stage, of_host.c.reason, of_host.c.n)
+        with self._database.read() as connection:
+            return [
+                Sample(Stage(row.stage), Reason(row.reason), row.url, row.detail, row.at)
+                for row in connection.execute(query)
             ]
 
     def urls_with(self, stage: Stage, reason: Reason, limit: int = 20) -> list[tuple[str, str]]:
@@ -134,12 +181,13 @@ class StatusTable:
 TELLING = (Reason.SUSPECT_BODY, Reason.NEEDS_SCRIPTS)
 
 
-def outcomes_by_host(connection: Connection) -> dict[str, dict[Reason, int]]:
-    """Host -> how the last visits to its pages ended, and how many of them were read in part or need scripts."""
+def outcomes_by_host(connection: Connection, is_wanted: ColumnElement[bool]) -> dict[str, dict[Reason, int]]:
+    """Host -> how the last visits to its pages ended, and how many of them were read in part or need scripts; of the
+    hosts that are wanted."""
     query = (
         select(urls.c.host, outcomes.c.reason, func.count())
         .join(outcomes, outcomes.c.url_id == urls.c.url_id)
-        .where(or_(outcomes.c.stage == Stage.CRAWL, outcomes.c.reason.in_(TELLING)))
+        .where(is_wanted, or_(outcomes.c.stage == Stage.CRAWL, outcomes.c.reason.in_(TELLING)))
         .group_by(urls.c.host, outcomes.c.reason)
     )
     found: dict[str, dict[Reason, int]] = {}

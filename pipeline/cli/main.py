@@ -18,6 +18,7 @@ from pipeline.cli.grammar import CONFIG, usage_line
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "account": ("pipeline.cli.accounts:account", "Who may sign in to the search site."),
+    "alerts": ("pipeline.cli.alerts:alerts", "What needs the operator; tells what is new by mail and webhook."),
     "compare": (
         "pipeline.cli.compare:compare",
         "Search TERM with the base and with the domain lexicon, side by side (Wang Du 2019).",

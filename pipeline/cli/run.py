@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from pipeline import stages
+from pipeline.alerts.service import alert
 from pipeline.cli.console import err, out, say
 from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import opened, say_reports, settings_of
+from pipeline.cli.shared import opened, progress_of, say_reports, settings_of
 from pipeline.demo.run import DemoOptions, run_demo
 from pipeline.import_warc import import_warc
 from pipeline.logs import log_to
@@ -17,6 +18,7 @@ from pipeline.progress import Terminal
 from pipeline.refresh import refresh, trace_lines
 from pipeline.schedule import run_on_timetable
 from pipeline.search_site.serve import SearchSite
+from pipeline.service_manager import Heartbeat, tell_service_manager
 
 PORT = click.IntRange(1, 65535)
 
@@ -27,7 +29,13 @@ PORT = click.IntRange(1, 65535)
 def run(context: click.Context, until: str) -> None:
     """Run the stages once, in order: crawl, extract, mine the lexicon, index."""
     with opened(settings_of(context)) as engine:
-        say_reports(stages.run(engine, until))
+        try:
+            reports = stages.run(engine, until)
+        except Exception:
+            alert(engine)
+            raise
+        alert(engine)
+        say_reports(reports)
 
 
 @click.command("index", cls=Verb)
@@ -56,7 +64,9 @@ def serve(context: click.Context, /, **flags: Any) -> None:
         out.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
         if engine.store.accounts.is_empty():
             out.print("nobody can sign in yet: plumb account add NAME --role operator", highlight=False)
-        site.wait()
+        tell_service_manager("READY=1", f"STATUS=serving {site.url}")
+        with Heartbeat(site.is_well):
+            site.wait()
 
 
 @click.command(cls=Verb)
@@ -64,7 +74,7 @@ def serve(context: click.Context, /, **flags: Any) -> None:
 def schedule(context: click.Context) -> None:
     """Keep running the stages on the timetable until Ctrl-C."""
     settings = settings_of(context)
-    run_on_timetable(settings, partial(opened, settings), Terminal(err).note)
+    run_on_timetable(settings, partial(opened, settings), progress_of(settings).note)
 
 
 @click.command("refresh", cls=Verb)

@@ -16,7 +16,7 @@ from pipeline.cli.grammar import CONFIG
 from pipeline.engine import Engine, make_folder
 from pipeline.explain.url_explanation import local_time
 from pipeline.logs import log_to
-from pipeline.progress import Terminal
+from pipeline.progress import JsonLines, Progress, Terminal
 from pipeline.settings import Settings, load_settings
 
 
@@ -49,9 +49,14 @@ def loaded(context: click.Context, path: Path, flags: Mapping[str, Any]) -> Sett
 def opened(settings: Settings) -> Iterator[Engine]:
     """The engine of a vertical, its log file open."""
     make_folder(settings.data_dir / "logs")
-    log_to(settings.data_dir / "logs" / "plumb.log")
-    with Engine(settings, Terminal(err)) as engine:
+    log_to(settings.data_dir / "logs" / "plumb.log", settings.vertical.log_format)
+    with Engine(settings, progress_of(settings)) as engine:
         yield engine
+
+
+def progress_of(settings: Settings) -> Progress:
+    """How a command tells how far it is: bars and notes for people, JSON lines for machines."""
+    return JsonLines(err.file) if settings.vertical.log_format == "json" else Terminal(err)
 
 
 def say_reports(reports: list[StageReport]) -> None:

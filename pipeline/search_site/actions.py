@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 
 from crawler.robots.cache import product_token, rules_of
+from crawler.schedule.forecast import Paces, foretold
 from crawler.urls.canonical import origin_of
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.reports.searches import SearchReport
@@ -12,10 +13,10 @@ from pipeline.engine import Engine
 from pipeline.run_states import nights
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
-from search_ui.actions import CrawledSite, Nights, Overview
+from search_ui.actions import CrawledSite, Nights, Overview, SiteDetail
 from text.segment import Segmenter, base_segmenter
 
-RUNS_SHOWN = 8
+RUNS_SHOWN = 30
 
 
 class StoreActions:
@@ -81,7 +82,7 @@ class StoreActions:
         """Index, lexicon and the last runs."""
         store = self._engine.store
         versions = self._lexicon.latest_version(), self._lexicon.applied_version()
-        return Overview(store.status.freshness(), *versions, self.nights())
+        return Overview(store.status.freshness(), *versions, self.nights(), store.alerts.firing())
 
     def nights(self) -> Nights:
         """The last runs."""
@@ -89,7 +90,35 @@ class StoreActions:
 
     def sites(self) -> Sequence[CrawledSite]:
         """The sites with the most URLs."""
-        return [CrawledSite(health, self._delay(health)) for health in self._engine.store.status.sites()]
+        store = self._engine.store
+        runs, found, left = store.site_runs.newest(), store.site_runs.articles(), self._nights_left()
+        return [
+            CrawledSite(
+                health,
+                self._delay(health),
+                next(iter(runs.get(health.host, ())), None),
+                found.get(health.host),
+                left.get(health.host, 0),
+            )
+            for health in store.status.sites()
+        ]
+
+    def site(self, host: str) -> SiteDetail | None:
+        """One site; None if it was never met."""
+        store = self._engine.store
+        health = store.status.site(host)
+        if health is None:
+            return None
+        runs, found = store.site_runs.newest(host).get(host, []), store.site_runs.articles([host]).get(host)
+        last, left = next(iter(runs), None), self._nights_left().get(host, 0)
+        crawled = CrawledSite(health, self._delay(health), last, found, left)
+        return SiteDetail(crawled, runs, store.status.samples(host))
+
+    def _nights_left(self) -> dict[str, int | None]:
+        """Host -> runs until all that is due was asked; None: never."""
+        settings, paces = self._engine.settings, Paces.of(self._engine.settings.data_dir)
+        waits = self._engine.store.status.backlog(time.time())
+        return {one.host: foretold(one, paces, settings.crawl).runs_for_all for one in waits}
 
     def _delay(self, health: SiteTotals) -> float:
         """Seconds between requests to a site: as set, or more where its robots.txt asks for more."""

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -27,9 +28,11 @@ from docstore.errors import (
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.search_site.actions import StoreActions
+from pipeline.search_site.figures import StoreFigures
 from pipeline.search_site.review_service import learn_order
 from pipeline.topic.actions import StoreTopics
 from search_ui.app import create_app
+from search_ui.metrics import SHARED_FOLDER, Metrics
 from search_ui.query.clauses import Params
 from search_ui.query.solr_client import Answer, SearchClient
 from search_ui.search_log import SearchLog
@@ -40,6 +43,7 @@ FOLLOW_SECONDS = 0.3
 BUSY_SECONDS = 2.0  # while another process indexes
 REST_SECONDS = 10.0  # after an error
 START_SECONDS = 120.0
+WELL_SECONDS = 10.0  # for an answer to whoever asks whether the site is well
 STOP_SECONDS = 20.0  # for requests under way; whatever still runs then is killed
 BACKLOG = 1024  # connections that wait while a worker starts
 
@@ -83,8 +87,14 @@ def search_app(engine: Engine, log_of_searches: SearchLog | None = None, waits: 
         engine.store.accounts,
         log_of_searches or SearchLog(engine.store.searches.keep, most=0),
         topics=StoreTopics(engine),
+        metrics=Metrics(StoreFigures(engine), partial(private_text, metrics_token(engine), secrets.token_urlsafe)),
         secret_key=secret(engine.settings.data_dir / "session.key"),
     )
+
+
+def metrics_token(engine: Engine) -> Path:
+    """The file with the token that lets other machines ask for /metrics."""
+    return engine.settings.data_dir / "metrics.token"
 
 
 def secret(path: Path) -> bytes:
@@ -199,6 +209,15 @@ class SearchSite:
             raise
         return self
 
+    def is_well(self) -> bool:
+        """Does it answer?"""
+        with requests.Session() as session:
+            session.trust_env = False
+            try:
+                return session.get(f"{self.url}robots.txt", timeout=WELL_SECONDS).ok
+            except requests.RequestException:
+                return False
+
     def wait(self) -> None:
         """Until Ctrl-C. PlumblineError if the server ends by itself."""
         while self._server is not None:
@@ -233,6 +252,8 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
 def start_server(engine: Engine, listening: socket.socket) -> "subprocess.Popen[bytes]":
     """gunicorn on this socket. It ends when it is terminated, and when this process dies."""
+    figures = engine.settings.data_dir / "metrics"
+    empty_folder(figures)
     server = subprocess.Popen(
         [sys.executable, "-m", "pipeline.search_site.web_server", str(listening.fileno()), str(os.getpid())],
         stdin=subprocess.PIPE,
@@ -240,11 +261,22 @@ def start_server(engine: Engine, listening: socket.socket) -> "subprocess.Popen[
         pass_fds=[listening.fileno()],
         process_group=0,  # a terminal's Ctrl-C is for this process, which then stops the server in good order
         cwd=Path(__file__).parents[2],  # where `pipeline` is found, whatever the caller's folder
+        env={**os.environ, SHARED_FOLDER: str(figures)},
     )
     assert server.stdin is not None
     with suppress(BrokenPipeError), server.stdin as pipe:  # one that has ended already is told by `wait_for_answer`
         pickle.dump((engine.settings, engine.has_index), pipe)
     return server
+
+
+def empty_folder(folder: Path) -> None:
+    """A folder without files, for its owner alone: the figures in it begin anew with the site."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for file in folder.glob("*.db"):
+            file.unlink()
+    except OSError as error:
+        raise StoreError(f"cannot empty {folder}: {error.strerror}") from error
 
 
 def wait_for_answer(url: str) -> None:

@@ -12,23 +12,27 @@ import pickle
 import sys
 import time
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from flask import Flask
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
+from prometheus_client.multiprocess import mark_process_dead
 
 from docstore.errors import PlumblineError
 from pipeline.engine import Engine, make_folder
-from pipeline.logs import log_to
+from pipeline.logs import log_access_to, log_to
 from pipeline.progress import Quiet
 from pipeline.search_site.buffering_worker import BufferingWorker
 from pipeline.search_site.serve import Follower, search_app
 from pipeline.settings import Settings
+from search_ui.metrics import SHARED_FOLDER
 from search_ui.search_log import SearchLog
 
 THREADS = 8
+MAX_FIGURE_FILES = 64
 GRACE_SECONDS = 10  # for requests under way when the site stops
 OPENED_SECONDS = 10.0  # for a worker to open a Solr that answers this program already
 SILENT_SECONDS = 60  # a worker that does not stir for so long is replaced
@@ -57,6 +61,7 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
             "logger_class": LogFile,
             "loglevel": "warning",
             "control_socket_disable": True,
+            "child_exit": lambda _arbiter, worker: forget_figures(worker.pid),
             "worker_exit": lambda _arbiter, _worker: self._open.close(),
         }
         for name, value in values.items():
@@ -74,6 +79,15 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
         return search_app(engine, searches, waits=False)
 
 
+def forget_figures(pid: int) -> None:
+    """A worker has ended: its counts stay, but of very many that ended only those of the newest do."""
+    folder = Path(os.environ.get(SHARED_FOLDER, ""))
+    mark_process_dead(pid)  # type: ignore[no-untyped-call]
+    files = sorted(folder.glob("*.db"), key=lambda file: file.stat().st_mtime)
+    for file in files[:-MAX_FIGURE_FILES]:
+        file.unlink(missing_ok=True)
+
+
 def open_solr(engine: Engine) -> None:
     """Open Solr, if it did not answer before, or go after it to where it was revived."""
     if engine.has_index:
@@ -89,7 +103,7 @@ def wait_for_solr(engine: Engine, deadline: float) -> None:
 
 
 class LogFile(Logger):  # type: ignore[misc]
-    """gunicorn's messages go where all of ours go. There is no log of who asked for what."""
+    """gunicorn's messages go where all of ours go. `search_ui.access_log` logs answers, if anybody does."""
 
     def setup(self, cfg: Any) -> None:
         """Called by gunicorn."""
@@ -119,7 +133,9 @@ def main() -> None:
     settings, is_solr_open = pickle.load(sys.stdin.buffer)
     try:
         make_folder(settings.data_dir / "logs")
-        log_to(settings.data_dir / "logs" / "plumb.log")
+        log_to(settings.data_dir / "logs" / "plumb.log", settings.vertical.log_format)
+        if settings.search.access_log:
+            log_access_to(settings.data_dir / "logs" / "access.log", settings.vertical.log_format)
     except PlumblineError as error:
         sys.exit(f"plumb: {error}")
     SiteArbiter(SiteApplication(settings, descriptor, is_solr_open), parent).run()

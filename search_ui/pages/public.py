@@ -87,6 +87,7 @@ def search() -> Response:
 
 def _log(asked: SearchRequest, total: int, number: int) -> None:
     if asked.text:
+        g.hits = total
         log_search(asked.typed, total, number, asked.filters())
 
 
@@ -251,7 +252,7 @@ def utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-_CLOSED = ("search", "article", "compare", "feed", "picture", "suggest", "api", "admin")
+_CLOSED = ("search", "article", "compare", "feed", "picture", "suggest", "api", "admin", "metrics")
 _ROBOTS = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _CLOSED)
 
 

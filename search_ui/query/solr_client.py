@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import urllib3
 
 from docstore.errors import SolrError, SolrUnavailableError
-from docstore.solr_http import message_of
+from docstore.solr_http import auth_headers, message_of, shown_url
 from search_ui.query.clauses import Params
 
 Answer = Mapping[str, Any]
@@ -42,14 +42,16 @@ _beside = ThreadPoolExecutor(BESIDE, thread_name_prefix="beside")  # starts a th
 class SearchClient:
     """Asks `<solr_url>/<collection>/select` by POST; an answer is complete within `timeout` seconds or given up.
 
-    `solr_url` is Solr's base address, as `http://127.0.0.1:8983/solr`. Safe to use from several threads. Of more than
+    `solr_url` is Solr's base URL, as `http://127.0.0.1:8983/solr` or `http://user:password@host/solr`. Safe to use
+    from several threads. Of more than
     `at_once` questions the later ones wait (0: than cores of this machine and one): Solr would work on all of them at
     the same time, and each would take as long as all together.
     """
 
     def __init__(self, solr_url: str, collection: str, timeout: float, at_once: int = 0) -> None:
         at_once = at_once or (os.cpu_count() or 1) + 1
-        self._address = f"{solr_url.rstrip('/')}/{collection}/select"
+        self._address = f"{shown_url(solr_url)}/{collection}/select"
+        self._headers = _FORM | auth_headers(solr_url)
         self._timeout = timeout
         # Not requests, which takes thrice the time of a question, and heeds a proxy that is meant for the crawl.
         self._pool = urllib3.PoolManager(maxsize=at_once, retries=False, timeout=timeout)
@@ -70,7 +72,9 @@ class SearchClient:
     def _ask(self, params: Params) -> Answer:
         body = urlencode(params, errors="replace")
         try:
-            response = self._pool.request("POST", self._address, body=body, headers=_FORM, preload_content=False)
+            response = self._pool.request(
+                "POST", self._address, body=body, headers=self._headers, preload_content=False
+            )
             return _checked(response.status, self._read(response, time.monotonic() + self._timeout))
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise SolrUnavailableError(f"Solr does not answer at {self._address}: {error}") from error

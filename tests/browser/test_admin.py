@@ -9,6 +9,8 @@ from playwright.sync_api import Page, expect
 
 from docstore.accounts import Role
 from docstore.model import TermStatus
+from docstore.reports.runs import RunState, StageRun
+from pipeline.alerts.service import tell
 from search_ui.passwords import hash_password
 from tests.browser_fixture import (
     ACCOUNT,
@@ -342,11 +344,56 @@ def test_the_overview_and_the_sites_tell_what_the_store_holds(visit: Visit, vert
     page.goto(AREAS["overview"])
     assert number(page.locator("#documents")) >= vertical.engine.store.articles.count() > 250
     assert number(page.locator("#version")) == vertical.engine.store.lexicon.latest_version()
-    expect(page.locator("#runs tbody tr").first).to_contain_text("extracted")
+    expect(page.locator("#runs tbody tr").first).to_contain_text("得到正文")
     page.goto(AREAS["sites"])
     expect(page.locator("#site-health tbody tr")).to_have_count(3)
     found = page.locator("#site-health tbody tr td:nth-child(2)").all_inner_texts()
     assert sum(map(int, found)) == vertical.engine.store.articles.count()
+
+
+@contextmanager
+def failed_night(vertical: Vertical) -> Iterator[str]:
+    """A night that failed in its crawl, and what the alerts make of it; its error. Afterwards a good one."""
+    runs, error = vertical.engine.store.runs, "none of the seeds could be fetched (Connection refused)"
+    runs.finish(runs.start("schedule"), [StageRun("crawl", state=RunState.FAILED, error=error)])
+    tell(vertical.engine)
+    yield error
+    runs.finish(runs.start("schedule"), [StageRun("crawl")])
+    tell(vertical.engine)
+
+
+@pytest.mark.parametrize(("language", "stage"), [("zh", "抓取"), ("en", "Crawl")])
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 740}, {"width": 390, "height": 844}])
+def test_a_failed_night_its_stage_and_its_reason_are_seen_without_a_click(
+    visit: Visit, vertical: Vertical, language: str, stage: str, size: dict[str, int]
+) -> None:
+    """On the first screen of the first page after signing in; in the reader's language; nothing is folded."""
+    page = sign_in(visit(locale=LANGUAGES[language], viewport=size))
+    with failed_night(vertical) as error:
+        page.goto(AREAS["overview"])
+        for text in (stage, error):
+            place = page.locator("#failing", has_text=text)
+            expect(place).to_be_in_viewport(ratio=1)
+        expect(page.locator("#alerts li")).to_contain_text(error)
+        expect(page.locator("#minutes-title")).to_be_attached()
+        assert page.locator("figure.chart").first.locator("rect.part").last.bounding_box()["height"] > 0  # type: ignore[index]
+        assert faults(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    page.goto(AREAS["overview"])
+    expect(page.locator("#failing")).to_have_count(0)
+    expect(page.locator("#alerts")).to_have_count(0)
+
+
+def test_a_site_leads_to_its_runs_and_to_samples_of_what_went_wrong(visit: Visit, vertical: Vertical) -> None:
+    page = sign_in(visit(locale="en-GB"))
+    page.goto(AREAS["sites"])
+    page.locator("#site-health a").first.click()
+    expect(page.locator("#site-runs tbody tr").first).to_contain_text("new or changed")
+    host = page.url.rsplit("/", 1)[1].replace("%3A", ":")
+    known = {one.url for one in vertical.engine.store.status.samples(host)}
+    found = page.locator("#samples a").evaluate_all("all => all.map(one => one.href)")
+    assert found and set(found) <= known
+    assert faults(page) == [] and odd_addresses(page) == []
 
 
 # -- for everyone

@@ -2,8 +2,11 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import socket
+import stat
+import struct
 import subprocess
 import sys
 import time
@@ -17,6 +20,7 @@ import requests
 
 from docstore import fields
 from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
+from docstore.solr_http import auth_headers, split_url
 from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex
 from indexer.solr_node import (
@@ -27,6 +31,7 @@ from indexer.solr_node import (
     next_address,
     open_solr,
 )
+from search_ui.query.solr_client import SearchClient
 from tests.web_fixture import PATIENCE, serving
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -154,6 +159,8 @@ def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
             os.kill(pid, signal.SIGKILL)
         if victims != "everything":
             assert becomes_true(lambda: is_gone(tmp_path))
+        else:
+            shutil.rmtree(tmp_path / "secret")  # as an older program left it
         with SolrNode(tmp_path, IndexSettings(solr_port=port)) as node:
             assert port_of(node.url) == port
             assert SolrIndex(node.url, "plumbline", timeout=120.0).count() == 500
@@ -205,6 +212,88 @@ def test_home_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SolrError, match="file"):
         SolrNode(tmp_path / "file" / "home", IndexSettings()).start()
+
+
+# -- who may ask it
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize("user", ["", "plumb:@", "plumb:wrong@", ":@", "plumb@"])
+def test_nobody_asks_a_node_without_its_secret(solr_node: SolrNode, user: str) -> None:
+    place = f"http://{user}127.0.0.1:{port_of(solr_node.url)}"
+    with requests.Session() as session:
+        session.trust_env = False
+        for path in (
+            "/solr/",
+            "/solr/admin/info/system",
+            "/solr/admin/collections?action=LIST",
+            "/solr/x/select?q=*:*",
+        ):
+            for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS", "TRACE"):
+                answer = session.request(method, place + path, headers={"Origin": "https://evil.example"}, timeout=120)
+                assert answer.status_code in (401, 405), (method, path)
+                assert "Access-Control-Allow-Origin" not in answer.headers and b"responseHeader" not in answer.content
+    assert requests.get(f"{solr_node.url}/admin/info/system", timeout=120).ok
+
+
+def zookeeper_answer(port: int, request: bytes) -> bytes:
+    """What ZooKeeper says to a request in a session that has shown no secret; b"": it closes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+        hello = struct.pack(">iqiqi16s?", 0, 0, 10_000, 0, 16, b"", False)
+        connection.sendall(struct.pack(">i", len(hello)) + hello)
+        assert connection.recv(4096)
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        try:
+            return connection.recv(4096)
+        except ConnectionError:
+            return b""
+
+
+@pytest.mark.solr
+def test_nobody_asks_its_zookeeper_without_its_secret(solr_node: SolrNode) -> None:
+    """The list of the root's children, and the making of a node: neither is done."""
+    port, root = port_of(solr_node.url) + ZOOKEEPER_OFFSET, struct.pack(">i", 1) + b"/"
+    name = struct.pack(">i", 5) + b"/mine"
+    anybody = struct.pack(">iii", 1, 31, 5) + b"world" + struct.pack(">i", 6) + b"anyone"
+    for request in (
+        struct.pack(">ii", 1, 8) + root + b"\0",
+        struct.pack(">ii", 1, 1) + name + struct.pack(">i", 0) + anybody + struct.pack(">i", 0),
+    ):
+        answer = zookeeper_answer(port, request)
+        assert not answer or struct.unpack(">i", answer[16:20])[0] < 0, answer
+
+
+@LINUX
+@pytest.mark.solr
+def test_the_secret_is_its_owners_and_stands_in_no_command_or_log(solr_node: SolrNode) -> None:
+    home = solr_node.home
+    secret = (home / "secret" / "secret").read_text().strip()
+    assert len(secret) == 64 and secret in solr_node.url
+    files = [home / "secret", *(home / "secret").iterdir()]
+    assert len(files) >= 5 and all(stat.S_IMODE(one.stat().st_mode) & 0o077 == 0 for one in (home, *files))
+    for pid in (*javas(home), *guards(home)):
+        assert secret.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+    for log in (home / "logs").iterdir():
+        assert secret not in log.read_text(errors="replace")
+
+
+def test_the_secret_stands_in_no_error() -> None:
+    url = f"http://plumb:s3cret@127.0.0.1:{choose_port(0)}/solr"
+    with pytest.raises(SolrUnavailableError) as refused:
+        SolrIndex(url, "x", 1.0, sleep=lambda seconds: None).count()
+    with pytest.raises(SolrUnavailableError) as unanswered:
+        SearchClient(url, "x", 5.0).select([("q", "*:*")])
+    with pytest.raises(SolrUnavailableError) as missing, open_solr(IndexSettings(solr_url=url), Path("/nowhere")):
+        pass
+    assert not any("s3cret" in str(error.value) for error in (refused, unanswered, missing))
+
+
+def test_a_password_with_odd_signs_is_shown_as_it_is() -> None:
+    assert split_url("https://a%40b:p%3Aw%2F@solr.example:8983/solr/") == (
+        "https://solr.example:8983/solr",
+        ("a@b", "p:w/"),
+    )
+    assert auth_headers("http://u:p@h/solr") == {"authorization": "Basic dTpw"} and auth_headers("http://h/solr") == {}
 
 
 def test_a_new_life_has_a_new_name() -> None:

@@ -1,134 +1,276 @@
-"""The timetable: decided without a clock, fired for real by APScheduler, and its runs killed for real."""
+"""The timetable: decided by a clock of ours in six zones, woken for real by APScheduler, its runs killed for real."""
 
 import json
 import os
+import random
 import signal
 import subprocess
-import threading
-import time
-from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
+from time import sleep
+from time import time as now
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
-from apscheduler.schedulers.background import BackgroundScheduler
+from sqlalchemy import update
 
-from docstore.errors import SolrUnavailableError
+import pipeline.schedule
+from docstore.errors import SettingsError
 from docstore.model import Stage, StageReport
 from docstore.reports.runs import RunState, StageRun
 from docstore.store import sqlite_store
+from docstore.tables import runs
+from pipeline import stages
 from pipeline.demo.site import write_sites
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
+from pipeline.run_record import RunRecord
 from pipeline.run_states import is_to_take_up, nights
-from pipeline.schedule import last_start, run_and_say, run_when_due
-from pipeline.settings import ScheduleSettings, build
-from pipeline.timetable import Timetable, timetable
+from pipeline.schedule import MISSED, Due, Schedule, first_due, run_on_timetable, work
+from pipeline.settings import ScheduleSettings, Settings, build
+from pipeline.timetable import Timetable, appointments, timetable
 from tests.crash_harness import Said, SlowSites, Vertical, until
 from tests.web_fixture import PATIENCE
 
-TABLE = Timetable(2, 30, timedelta(hours=6))
+NIGHT = time(2, 30)
+HOUR, DAY = 3600.0, 86_400.0
+TABLE = Timetable(NIGHT, 24 * HOUR)
+# Two hours that change at different times, half an hour, at midnight, the other way about, and a day that was left out.
+ZONES = (
+    "Europe/Berlin",
+    "America/New_York",
+    "Australia/Lord_Howe",
+    "America/Havana",
+    "America/Santiago",
+    "Pacific/Apia",
+)
+
+
+def at(text: str, zone: str = "UTC") -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).timestamp()
+
+
+# -- decisions
 
 
 @pytest.mark.parametrize(
-    ("last", "now", "missed"),
+    ("last", "now", "due"),
     [
         ("2026-11-20 02:30", "2026-11-21 03:00", True),
         ("2026-11-21 02:30", "2026-11-21 03:00", False),
         ("2026-11-20 02:30", "2026-11-21 08:31", False),
         ("2026-11-20 02:30", "2026-11-21 02:29", False),
         ("2026-11-19 02:30", "2026-11-21 02:30", True),
+        ("2027-11-21 02:30", "2026-11-21 02:30", True),
         (None, "2026-11-21 03:00", False),
     ],
-    ids=["within grace", "already ran", "too late", "not yet", "on time", "never ran"],
+    ids=["within grace", "already ran", "too late", "not yet", "on time", "by a clock that was ahead", "never ran"],
 )
-def test_a_missed_run_is_made_up_for_once(last: str | None, now: str, missed: bool) -> None:
-    start = datetime.fromisoformat(last) if last else None
-    assert TABLE.is_missed(start, datetime.fromisoformat(now)) is missed
+def test_a_missed_run_is_made_up_for_once(last: str | None, now: str, due: bool) -> None:
+    table = Timetable(NIGHT, 6 * HOUR, ZoneInfo("UTC"))
+    starts = [at(last)] if last else []
+    assert (table.due(at(now), starts, since=at(now)) is not None) is due
 
 
-@pytest.mark.parametrize(
-    ("begun", "now", "same"),
-    [
-        ("2026-10-25 02:30", "2026-10-25 02:30", True),
-        ("2026-10-25 02:59", "2026-10-25 02:30", True),
-        ("2026-10-24 02:30", "2026-10-25 02:30", False),
-        ("2026-10-25 01:00", "2026-10-25 02:30", False),
-        (None, "2026-10-25 02:30", False),
-    ],
-    ids=["the hour that came before", "by a late start", "yesterday", "a run by hand", "never ran"],
-)
-def test_an_hour_that_comes_twice_has_one_run(begun: str | None, now: str, same: bool) -> None:
-    moment = datetime.fromisoformat(begun) if begun else None
-    assert TABLE.is_same_time(moment, datetime.fromisoformat(now)) is same
+def test_one_that_was_there_at_the_time_begins_also_where_nothing_ever_ran() -> None:
+    table = Timetable(NIGHT, DAY, ZoneInfo("UTC"))
+    assert table.due(at("2026-11-21 02:30:01"), [], since=at("2026-11-20 15:00")) == at("2026-11-21 02:30")
 
 
-def test_the_second_of_two_equal_times_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    fire: list[Callable[[], None]] = []
-    monkeypatch.setattr(
-        BackgroundScheduler, "add_job", lambda self, work, *rest, **options: fire.append(work) or work()
-    )
-    runs: list[int] = []
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("night", [time(0, 0), time(2, 30), time(23, 59)])
+def test_exactly_one_run_a_night_through_every_change_of_the_clock(zone: str, night: time) -> None:
+    """A year by a clock of ours (2011: Apia left a day out), asked at odd times; the program is killed, is not there
+    for hours, the machine sleeps, the clock steps back and forth by less than the run is away."""
+    table, chance = Timetable(night, DAY, ZoneInfo(zone)), random.Random(f"{zone}{night}")
+    now, end = at("2011-01-01 12:00", zone), at("2012-01-04 12:00", zone)
+    starts: list[float] = [table.night(now)[0]]
+    nights: Counter[float] = Counter()
+    while (now := now + chance.choice((600.0, 5 * HOUR, 8 * HOUR, 11 * HOUR, -40.0, -HOUR / 2))) < end:
+        if table.due(now, starts[-20:], since=now) is not None:
+            starts.append(now)
+            nights[table.night(now)[0]] += 1
+    days = {table.moment(date(2011, 1, 2) + timedelta(days=n)) for n in range(365)}
+    assert days <= set(nights) and set(nights.values()) == {1}
+    assert len(days) == (364 if zone == "Pacific/Apia" else 365)
 
-    def run_once() -> list[StageReport]:
-        runs.append(1)
-        fire[0]()  # the hour begins again
-        threading.Timer(0.5, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
-        return []
 
-    with pytest.raises(KeyboardInterrupt):
-        run_when_due(TABLE, run_once, lambda text: None)
-    assert runs == [1]
+@pytest.mark.parametrize("zone", ZONES)
+def test_the_time_of_a_night_is_the_one_on_the_wall_where_there_is_such_a_one(zone: str) -> None:
+    table = Timetable(NIGHT, DAY, ZoneInfo(zone))
+    for n in range(800):
+        day = date(2011, 1, 1) + timedelta(days=n)
+        shown = datetime.fromtimestamp(table.moment(day), ZoneInfo(zone))
+        is_left_out = shown.replace(tzinfo=None) != datetime.combine(day, NIGHT)
+        assert not is_left_out or shown.replace(tzinfo=None) > datetime.combine(day, NIGHT)
+        assert is_left_out or shown.fold == 0  # of an hour that comes twice the first
 
 
 def test_the_last_and_the_next_scheduled_time() -> None:
-    assert TABLE.last_before(datetime(2026, 3, 1, 2, 29)) == datetime(2026, 2, 28, 2, 30)
-    assert TABLE.next_after(datetime(2026, 2, 28, 2, 29)) == datetime(2026, 2, 28, 2, 30)
-    assert TABLE.next_after(datetime(2026, 2, 28, 2, 30)) == datetime(2026, 3, 1, 2, 30)
+    table = Timetable(NIGHT, DAY, ZoneInfo("UTC"))
+    assert table.night(at("2026-03-01 02:29"))[0] == at("2026-02-28 02:30")
+    assert table.night(at("2026-02-28 02:29"))[1] == at("2026-02-28 02:30")
+    assert table.night(at("2026-02-28 02:30"))[1] == at("2026-03-01 02:30")
+
+
+def test_a_night_without_a_run_is_missed_after_a_while_and_no_longer_once_it_is_made_up() -> None:
+    table, now, before = Timetable(NIGHT, 6 * HOUR, ZoneInfo("UTC")), at("2026-11-21 15:00"), at("2026-11-20 02:30")
+    assert table.missed(now, [before], 900) == at("2026-11-21 02:30")
+    assert table.missed(at("2026-11-21 02:40"), [before], 900) is None
+    assert table.missed(now, [before, at("2026-11-21 14:59")], 900) is None
+    assert table.missed(now, [], 900) is None
 
 
 def test_the_settings_make_the_timetable() -> None:
-    assert timetable(ScheduleSettings("23:05", 1.5)) == Timetable(23, 5, timedelta(hours=1.5))
+    asked = ScheduleSettings(
+        "23:05",
+        1.5,
+        {"crawl": "08:00 14:00"},
+        {"a.example, b.example:8080": "06:00", ",".join(["c.example"] * 9): "07:00"},
+    )
+    assert timetable(asked) == Timetable(time(23, 5), 1.5 * HOUR)
+    found = appointments(asked)
+    assert [(one.command, one.stage, one.hosts) for one in found[:4]] == [
+        ("schedule", "", ()),
+        ("schedule crawl 08:00", "crawl", ()),
+        ("schedule crawl 14:00", "crawl", ()),
+        ("schedule 06:00 a.example b.example:8080", "", ("a.example", "b.example:8080")),
+    ]
+    assert all(len(one.command) <= 64 for one in found) and found[4].hosts == ("c.example",) * 9
 
 
-def test_when_the_pipeline_last_ran_is_in_the_store(tmp_path: Path) -> None:
-    with sqlite_store(tmp_path) as store:
-        assert last_start(store) is None
-        store.runs.start("run")
-        started = last_start(store)
-    assert started is not None
-    assert abs((datetime.now() - started).total_seconds()) < 60
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        {"at": "25:00"},
+        {"at": "02:30 03:30"},
+        {"stages": {"craw": "08:00"}},
+        {"stages": {"crawl": "8"}},
+        {"sites": {"a'b": "08:00"}},
+    ],
+)
+def test_a_timetable_that_cannot_be_followed_is_refused(tmp_path: Path, schedule: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError):
+        build({"schedule": schedule}, tmp_path)
 
 
-def test_a_failing_run_does_not_end_the_timetable() -> None:
+def test_a_run_by_hand_is_as_good_as_the_nights_once_there_are_nights() -> None:
+    nightly, now = appointments(ScheduleSettings())[0], time_of_day(3)
+    assert first_due([nightly], now, {"schedule": [now - DAY]}, now) == Due(nightly, "")
+    assert first_due([nightly], now, {"schedule": [now - DAY], "run": [now - 60]}, now) is None
+    assert first_due([nightly], now + 5 * HOUR, {"schedule": [now - DAY]}, now) == Due(nightly, MISSED)
+
+
+def time_of_day(hour: int) -> float:
+    """Today at a quarter to this hour, by the machine's clock."""
+    return datetime.now().replace(hour=hour - 1, minute=40, second=0).timestamp()
+
+
+# -- runs on it
+
+
+class Clock:
+    """A clock of ours."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def schedule_of(engine: Engine, said: list[str], clock: Clock) -> Schedule:
+    return Schedule(engine.settings, lambda: nullcontext(engine), said.append, clock)
+
+
+def test_a_run_that_fails_does_not_end_the_timetable_and_its_night_is_over(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[str] = []
 
-    def fails() -> list[StageReport]:
-        raise SolrUnavailableError("no Solr answers")
+    def fails(engine: Engine, **how: Any) -> list[StageReport]:
+        with RunRecord(engine.store, how["command"]) as record:
+            record.do(Stage.CRAWL, lambda: 1 / 0)  # type: ignore[arg-type, return-value]
+        return []
 
-    run_and_say(fails, said.append)
-    run_and_say(lambda: [StageReport(Stage.CRAWL)], said.append)
-    assert any("the run failed: no Solr answers" in line for line in said)
-    assert said[-1] == "crawl 0"
+    monkeypatch.setattr(stages, "run", fails)
+    clock = Clock(timetable(engine.settings.schedule).night(now())[1] - DAY / 2)
+    schedule = schedule_of(engine, said, clock)
+    schedule.start()
+    assert said == []
+    clock.now = now()  # runs are noted by the machine's clock
+    schedule = Schedule(everywhen(engine), lambda: nullcontext(engine), said.append, clock)
+    engine.store.runs.finish(engine.store.runs.start("schedule"), [])
+    change_start(engine, -2 * DAY)
+    schedule.start()
+    assert any("the run failed unexpectedly (ZeroDivisionError" in line for line in said), said
+    assert not schedule.step()
+    assert [one.key.kind for one in engine.store.alerts.firing()] == ["run_failed"]
+
+
+def test_a_run_that_cannot_begin_is_tried_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one goes on at its time: it is no failure, and the night is not lost."""
+    said: list[str] = []
+    monkeypatch.setattr(pipeline.schedule, "AGAIN_SECONDS", 0.0)
+    engine.store.runs.finish(engine.store.runs.start("schedule"), [])
+    change_start(engine, -2 * DAY)
+    schedule = Schedule(everywhen(engine), lambda: nullcontext(engine), said.append, now)
+    with engine.lock("run"):
+        schedule.start()
+        assert schedule.step()
+    assert sum("the run waits: another process" in line for line in said) == 2, said
+    ran: list[str] = []
+    monkeypatch.setattr(stages, "run", lambda engine, **how: ran.append(how["command"]) or [])
+    assert schedule.step() and ran == ["schedule"]
+
+
+def test_an_appointment_of_a_stage_or_of_some_sites_is_no_night(engine: Engine) -> None:
+    """It runs what it names, and a night that failed stays one that failed."""
+    note_run(engine, RunState.FAILED)
+    [_, extract] = appointments(ScheduleSettings(stages={"extract": "08:00"}))
+    assert [report.stage for report in work(engine, extract)] == [Stage.EXTRACT]
+    found = nights(engine, 5)
+    assert [run.state for run in found.runs] == [RunState.DONE, RunState.FAILED]
+    assert found.failed_since == found.runs[1].started_at and found.last_good is None
+    assert engine.store.runs.newest(1)[0].command == "schedule extract 08:00"
+
+
+def everywhen(engine: Engine) -> Settings:
+    """The settings with a night that is just over."""
+    minute = datetime.fromtimestamp(now() - 60)
+    return replace(engine.settings, schedule=ScheduleSettings(f"{minute:%H:%M}"))
+
+
+def change_start(engine: Engine, seconds: float) -> None:
+    with engine.store.runs._database.write() as connection:
+        connection.execute(update(runs).values(started_at=runs.c.started_at + seconds))
 
 
 @pytest.mark.slow
-def test_the_scheduler_fires_and_the_run_is_in_the_main_thread_where_a_stop_reaches_it() -> None:
+def test_the_scheduler_wakes_at_the_time_and_the_run_is_in_the_main_thread_where_a_stop_reaches_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The real scheduler, a minute ahead of the clock; a run that ends with a Ctrl-C ends the timetable."""
     soon = datetime.now() + timedelta(seconds=61)
-    runs: list[float] = []
+    settings, started = build({"schedule": {"at": f"{soon:%H:%M}"}}, tmp_path), []
+    monkeypatch.setattr(pipeline.schedule, "POLL_SECONDS", PATIENCE)
 
-    def run_once() -> list[StageReport]:
-        runs.append(time.time())
+    def run_once(engine: Engine, **how: Any) -> list[StageReport]:
+        started.append(now())
         signal.raise_signal(signal.SIGINT)  # reaches the main thread alone
-        time.sleep(PATIENCE)
+        sleep(PATIENCE)
         return []
 
+    monkeypatch.setattr(stages, "run", run_once)
     with pytest.raises(KeyboardInterrupt):
-        run_when_due(Timetable(soon.hour, soon.minute, timedelta(hours=1)), run_once, lambda text: None)
-    assert len(runs) == 1
-    assert datetime.fromtimestamp(runs[0]).replace(microsecond=0) >= soon.replace(second=0, microsecond=0)
+        run_on_timetable(settings, lambda: Engine(settings, Quiet()), lambda text: None)
+    assert len(started) == 1
+    assert datetime.fromtimestamp(started[0]) >= soon.replace(second=0, microsecond=0)
 
 
 # -- how runs are
@@ -185,7 +327,7 @@ def test_a_run_goes_on_as_long_as_its_lock_is_held_and_not_a_moment_longer(engin
     assert found.last_bad == found.runs[0]
     assert found.next_run is None
     with engine.lock("schedule"):
-        assert nights(engine, 1).next_run == TABLE.next_after(datetime.now()).timestamp()
+        assert nights(engine, 1).next_run == TABLE.night(now())[1]
 
 
 # -- the real program

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import signal
 import socket
 import sqlite3
@@ -89,6 +90,27 @@ def test_a_killed_worker_is_replaced(engine: Engine) -> None:
                 os.kill(worker, signal.SIGKILL)
             assert answers(site.url)  # the connection waits for the next worker
             until(lambda: len(set(children(server_of(site))) - set(before)) == 2)  # noqa: B023
+
+
+def answered(site: SearchSite) -> float:
+    """How many requests were answered well, by what /metrics says of all workers together."""
+    text = requests.get(f"{site.url}metrics", timeout=PATIENCE).text
+    return float(re.findall(r'^plumbline_responses_total\{status="2xx"\} (\S+)$', text, re.M)[0])
+
+
+def test_figures_are_those_of_all_workers_and_outlive_a_killed_one(engine: Engine) -> None:
+    with SearchSite(engine) as site:
+        before = answered(site)
+        assert [answers(site.url) for _ in range(20)] == [True] * 20  # each by whichever worker is free
+        assert answered(site) == before + 21
+        until(lambda: len(children(server_of(site))) == 2)
+        killed = children(server_of(site))
+        for worker in killed:
+            os.kill(worker, signal.SIGKILL)
+        until(lambda: len(set(children(server_of(site))) - set(killed)) == 2)
+        assert answered(site) == before + 22
+    with SearchSite(engine) as site:
+        assert answered(site) < before + 5  # a new site counts anew
 
 
 def test_a_session_is_one_for_all_workers(engine: Engine) -> None:

@@ -394,6 +394,7 @@ PAGES = {
     },
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},
     "/admin/sites": {Role.REPORTS},
+    "/admin/sites/<host>": {Role.REPORTS},
     "/admin/topics/": {Role.REVIEWER},
     "/admin/topics/<name>": {Role.REVIEWER},
     **{address: {Role.REVIEWER} for address in REVIEW},

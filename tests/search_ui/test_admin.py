@@ -8,10 +8,16 @@ from flask.testing import FlaskClient
 
 from docstore.accounts import Role
 from docstore.errors import SolrUnavailableError
-from docstore.model import TermStatus
+from docstore.model import Reason, Stage, TermStatus
+from docstore.reports.alerts import Alert, AlertKey
 from docstore.reports.runs import RunState
 from docstore.reports.searches import DayCount, QueryCount, SearchReport, SlowSearch
+from docstore.reports.site_runs import CERTIFICATE, SiteRun
+from docstore.reports.status import Sample
 from search_ui.actions import Nights, RunSummary, StageSummary
+from search_ui.charts import Point, bar_chart
+from search_ui.messages import LANGUAGES, say_in
+from search_ui.run_history import day, minutes, visits, visits_of_site
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
 from tests.search_ui.test_hostile import assert_harmless, rows, skeleton
@@ -64,7 +70,9 @@ def test_the_overview_tells_how_far_the_index_is_behind() -> None:
     assert (text(found, "#documents"), text(found, "#waiting"), text(found, "#version")) == ("3", "1", "第 0 版")
     assert "最早的已等待 2 小时" in text(found, ".tiles")
     [[started, took, outcome]] = cells(found, "#runs")
-    assert (took, outcome) == ("1 分钟", "抓取 fetched 7 索引 无事可做") and len(started) == len("2016-05-09 12:00")
+    assert (took, outcome) == ("1 分钟", "抓取 新的或有变化 7 索引 无事可做") and len(started) == len(
+        "2016-05-09 12:00"
+    )
 
 
 def test_a_solr_that_does_not_answer_is_said_where_one_looks_for_the_reason() -> None:
@@ -205,9 +213,71 @@ def test_readers_of_reports_are_shown_no_forms() -> None:
 def test_each_site_tells_its_troubles() -> None:
     settings = SearchSettings(site_names={"news.example": "新闻"})
     found = page(signed_in(reports(), settings=settings)[0], "/admin/sites")
-    [[site, articles, addresses, due, last, delay, troubles]] = cells(found, "#site-health")
-    assert (site, articles, addresses, due, delay) == ("新闻news.example", "3", "7", "0", "2 秒")
-    assert troubles == "gone 2 timed_out 1" and len(last) == len("2016-05-09 12:00")
+    [[site, articles, urls, due, last, changed, newest, left, delay, troubles]] = cells(found, "#site-health")
+    assert (site, articles, urls, due, delay) == ("新闻news.example", "3", "7", "0", "2.5 秒")
+    assert (changed, left, len(newest)) == ("4 / 7", "2", len("2016-05-09"))
+    assert troubles == "已不存在 2 超时 1" and len(last) == len("2016-05-09 12:00")
+    assert found.select_one("#site-health a")["href"] == "/admin/sites/news.example"  # type: ignore[index]
+
+
+def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_links() -> None:
+    samples = [
+        Sample(Stage.CRAWL, Reason.FETCHED, "https://news.example/fine.html", "", 60.0),
+        Sample(Stage.CRAWL, Reason.GONE, "https://news.example/a.html", "404", 60.0),
+        Sample(Stage.EXTRACT, Reason.NO_BODY, "https://news.example/b.html", "<b>nothing</b>", 60.0),
+    ]
+    client, _ = signed_in(reports(samples=samples))
+    found = page(client, "/admin/sites/news.example?lang=en")
+    assert [link["href"] for link in found.select("#samples a")] == [one.url for one in samples[1:]]
+    assert "Crawl: gone 2" in text(found, "#samples") and "Extract: no article found" in text(found, "#samples")
+    assert not found.select("#samples b > b") and "<b>nothing</b>" in text(found, "#samples")
+    [[_, crawl, extract]] = cells(found, "#site-runs")
+    assert (crawl, extract) == ("new or changed 4 gone 2 too slow 1", "article 3 no article found 1")
+    assert [bar.point for bar in bar_chart(visits_of_site([SiteRun(1, 60.0, {"fetched": 4, "gone": 2})])).bars] == [
+        Point(day(60.0), 6, 2)
+    ]
+    assert client.get("/admin/sites/nowhere.example").status_code == 404
+    assert client.get("/admin/sites/..%2F..%2Fx").status_code == 404
+
+
+# -- runs as charts, alerts
+
+
+def test_runs_are_charts_and_a_bad_one_is_seen_in_them() -> None:
+    good = RunSummary(86_400.0, 86_400.0 + 600, RunState.DONE, (StageSummary("crawl", (("fetched", 2), ("gone", 1))),))
+    bad = RunSummary(0.0, None, RunState.KILLED, (StageSummary("crawl", (), 120.0),), "crawl")
+    assert minutes([good, bad]) == [Point(day(0.0), 2, 2), Point(day(86_400.0), 10, 0)]
+    assert visits([good, bad]) == [Point(day(0.0), 0, 0), Point(day(86_400.0), 3, 2)]
+    found = overview_of(Nights((good, bad), 86_400.0, None, None))
+    assert len(found.select("figure.chart svg")) == 2
+    assert cells(found, "figure.chart:nth-of-type(1)") == [[day(86_400.0), "10", "0"], [day(0.0), "2", "2"]]
+
+
+def test_a_run_that_goes_on_tells_when_it_should_be_done() -> None:
+    going = RunSummary(300.0, None, RunState.RUNNING, (StageSummary("crawl", ()),), "crawl")
+    assert "probably until 1970-01-0" in text(overview_of(Nights((going,), None, None, None, 900.0)), "#runs")
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_what_needs_the_operator_is_said_on_the_first_page(language: str) -> None:
+    firing = [
+        Alert(AlertKey("certificate", "news.example"), {"host": "news.example", "n": 3, "run": 7}, 60.0),
+        Alert(AlertKey("run_failed"), {"time": "now", "stage": "crawl", "error": "<script>alert(1)</script>"}, 60.0),
+    ]
+    found = page(signed_in(reports(alerts=firing))[0], f"/admin/?lang={language}")
+    told = text(found, "#alerts")
+    assert say_in(language, "alert.certificate", host="news.example") in told
+    assert say_in(language, "stage.crawl") in told and "<script>alert(1)</script>" in told
+    assert [link["href"] for link in found.select("#alerts a")] == ["/admin/sites/news.example"]
+    assert not found.select("#alerts script")
+    assert not page(signed_in(reports())[0], "/admin/").select("#alerts")
+
+
+def test_every_code_has_a_name_in_each_language() -> None:
+    for language in LANGUAGES:
+        names = [say_in(language, f"reason.{code}") for code in (*Reason, CERTIFICATE)]
+        assert len(set(names)) == len(names)
+        assert all(say_in(language, f"stage.{stage}") for stage in Stage)
 
 
 # -- hostile text

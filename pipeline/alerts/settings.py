@@ -1,0 +1,59 @@
+"""The settings of alerts: whom to tell, and by what. Secrets are no settings: see `pipeline/alerts/secrets.py`."""
+
+from dataclasses import dataclass, field
+
+from docstore.errors import SettingsError
+
+LANGUAGES = ("en", "zh")
+SECURITY = ("none", "starttls", "tls")
+
+
+@dataclass(frozen=True)
+class AlertSettings:
+    """Who is told of what needs a person. Without `mail_to` and `webhook` alerts are shown at /admin and /metrics."""
+
+    mail_to: tuple[str, ...] = field(default=(), metadata={"help": "mail addresses that are told; none: no mail"})
+    mail_from: str = field(default="", metadata={"help": "sender of the mails; empty: the first of mail_to"})
+    smtp: str = field(default="localhost:25", metadata={"help": "mail server, as host:port"})
+    smtp_security: str = field(
+        default="none",
+        metadata={"help": "encryption of the connection to the mail server: none, starttls, tls", "names": SECURITY},
+    )
+    smtp_user: str = field(
+        default="",
+        metadata={
+            "help": "name at the mail server, if it asks for one; the password is in the variable PLUMB_SMTP_PASSWORD "
+            "or in smtp_password_file"
+        },
+    )
+    smtp_password_file: str = field(
+        default="", metadata={"help": "file that holds the password and nothing else, relative to the TOML file"}
+    )
+    webhook: str = field(
+        default="",
+        metadata={
+            "help": "URL that alerts are posted to as JSON, {text, vertical, alerts}; where the URL is a secret, give "
+            "it in the variable PLUMB_ALERTS_WEBHOOK"
+        },
+    )
+    inside_hosts: tuple[str, ...] = field(
+        default=(),
+        metadata={"help": "hosts that the webhook may be at although they are on a private network: host[:port]"},
+    )
+    language: str = field(
+        default="en", metadata={"help": "language of mails and webhooks: en or zh", "names": LANGUAGES}
+    )
+    silent_days: int = field(
+        default=7, metadata={"help": "days without a new page after which a site that had some is told of; 0: never"}
+    )
+    seconds: float = field(default=30.0, metadata={"help": "seconds that one mail or webhook may take"})
+
+    def __post_init__(self) -> None:
+        host, _, port = self.smtp.rpartition(":")
+        if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+            raise SettingsError(f"smtp = {self.smtp!r}: expected host:port, as localhost:25")
+        for one in (*self.mail_to, *filter(None, [self.mail_from])):
+            if "@" not in one or any(sign.isspace() or sign in ",;<>" for sign in one):
+                raise SettingsError(f"{one!r} is no mail address, as operator@example.org")
+        if self.webhook and not self.webhook.startswith(("http://", "https://")):
+            raise SettingsError("webhook: expected an http or https URL")

@@ -1,0 +1,66 @@
+"""`plumb alerts`: what needs the operator, and whether the operator can be told."""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from docstore.errors import PlumblineError
+from docstore.reports.alerts import Alert, AlertKey
+from pipeline.alerts.channels import as_json, check
+from pipeline.alerts.message import News
+from pipeline.alerts.service import tell
+from pipeline.cli.console import json_option, say, say_or_json
+from pipeline.cli.grammar import Verb
+from pipeline.cli.shared import opened, settings_of, time_or_none
+from pipeline.engine import Engine
+
+TEST = News((Alert(AlertKey("test")),))
+
+
+@click.command(cls=Verb)
+@click.pass_context
+@click.option("--test", "is_test", is_flag=True, help="Send a test by every channel that is set up, and nothing else.")
+@json_option
+def alerts(context: click.Context, is_test: bool, as_json: bool) -> None:
+    """What needs the operator: told by mail and webhook where it is new, or over, and shown.
+
+    Runs do this when they end; without runs, let a timer call it.
+    """
+    with opened(settings_of(context)) as engine:
+        if is_test:
+            say(test(engine))
+            return
+        faults = tell(engine)
+        say_or_json(firing(engine), firing_lines, as_json)
+        if faults:
+            raise PlumblineError("; ".join(faults))
+
+
+def test(engine: Engine) -> Iterator[str]:
+    """Send a test by each channel. Raises the first channel's error."""
+    for channel in check(engine.settings):
+        started = time.monotonic()
+        channel.tell(TEST)
+        yield f"{channel.name}: sent in {time.monotonic() - started:.1f} s"
+
+
+def firing(engine: Engine) -> list[dict[str, Any]]:
+    """What fires, as JSON can hold it."""
+    language = engine.settings.alerts.language
+    return [
+        {"since": time_or_none(one.since), **as_json(one, "firing", language)} for one in engine.store.alerts.firing()
+    ]
+
+
+def firing_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """The same for a person."""
+    if not rows:
+        yield "nothing needs you"
+    yield from (line_of(row) for row in rows)
+
+
+def line_of(row: Mapping[str, Any]) -> str:
+    """An alert in a line."""
+    return f"since {row['since'][:16]}  {row['text']}"

@@ -1,0 +1,130 @@
+"""What each run did at each site, and what fires: counted and kept, on SQLite and on PostgreSQL alike."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import func, select
+
+from docstore.articles.table import Extraction
+from docstore.frontier.table import NewUrl, Visit
+from docstore.model import Article, Kind, Outcome, Reason, Stage
+from docstore.reports.alerts import Alert, AlertKey
+from docstore.reports.site_runs import CERTIFICATE, DAY, KEPT_RUNS, SiteRun, within
+from docstore.store import Store
+from docstore.tables import site_runs
+from tests.docstore.test_store import extract_all, keep_page
+
+EXPIRED = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)"
+
+
+def visit(store: Store, url: str, outcome: Outcome, at: float) -> None:
+    host = url.split("/")[2]
+    store.frontier.add([NewUrl(url, host, 3, 0, Kind.UNKNOWN, 0.0)])
+    store.frontier.record([Visit(store.frontier.entries([url])[url], outcome, at, None, 0.0)])
+
+
+@pytest.fixture
+def run_id(store: Store) -> int:
+    """A run that has begun; the pages of `a.test` are of before."""
+    keep_page(store, "http://a.test/before")
+    extract_all(store, Outcome(Reason.NO_BODY))
+    return store.runs.start("run")
+
+
+def test_a_run_is_what_was_visited_and_read_since_it_began(store: Store, run_id: int) -> None:
+    [run] = store.runs.newest(1)
+    now = run.started_at + 1
+    visit(store, "http://b.test/1", Outcome(Reason.UNREACHABLE, EXPIRED), now)
+    visit(store, "http://b.test/2", Outcome(Reason.UNREACHABLE, "refused"), now)
+    visit(store, "http://b.test/3", Outcome(Reason.GONE, "404"), now)
+    visit(store, "http://c.test/1", Outcome(Reason.GONE, "404"), run.started_at - 1)
+    store.site_runs.count(run_id)
+    store.site_runs.count(run_id)  # once more changes nothing
+    found = store.site_runs.newest()
+    assert found["b.test"] == [SiteRun(run_id, run.started_at, {CERTIFICATE: 1, "unreachable": 1, "gone": 1}, {})]
+    assert "c.test" not in found
+    assert store.site_runs.newest("b.test") == {"b.test": found["b.test"]}
+
+
+def test_runs_long_past_are_forgotten_and_hosts_are_bounded(store: Store, run_id: int) -> None:
+    for n in range(KEPT_RUNS + 5):
+        run_id = store.runs.start("run")
+        visit(store, f"http://b.test/{n}", Outcome(Reason.GONE), store.runs.newest(1)[0].started_at)
+        store.site_runs.count(run_id)
+    assert len(store.site_runs.newest("b.test")["b.test"]) == KEPT_RUNS
+    rows = [(f"{n}.test", "crawl", "gone", n) for n in range(10)]
+    assert within(rows, 3) == rows[7:]
+    with store.runs._database.read() as connection:
+        assert connection.scalar(select(func.count()).select_from(site_runs)) <= KEPT_RUNS * 2
+
+
+def test_articles_of_a_host_and_the_days_on_which_they_were_found(store: Store) -> None:
+    days = (1.0, 2.2, 2.4, 9.0)
+    for n, day in enumerate(days):
+        store.frontier._clock = lambda day=day: day * DAY  # type: ignore[misc]
+        keep_page(store, f"http://a.test/{n}", f"<p>{n}</p>".encode())
+    for n, page in enumerate(list(store.articles.pending())):
+        store.articles.save([Extraction(page, Article(page.url, f"title {n}", f"body {n}"))])
+    found = store.site_runs.articles()["a.test"]
+    assert (found.count, found.newest, found.days) == (4, 9.0 * DAY, 3)
+    assert store.site_runs.articles(["b.test"]) == {}
+
+
+def test_a_site_and_samples_of_its_ends(store: Store) -> None:
+    keep_page(store, "http://a.test/fine")
+    for n in range(5):
+        visit(store, f"http://a.test/{n}", Outcome(Reason.GONE, f"404 {n}"), 2_000.0 + n)
+    extract_all(store, Outcome(Reason.NO_BODY, "nothing"))
+    found = store.status.samples("a.test", each=2)
+    told = [(one.stage, one.reason, one.url, one.detail) for one in found]
+    assert told == [
+        (Stage.CRAWL, Reason.FETCHED, "http://a.test/fine", ""),
+        (Stage.CRAWL, Reason.GONE, "http://a.test/4", "404 4"),
+        (Stage.CRAWL, Reason.GONE, "http://a.test/3", "404 3"),
+        (Stage.EXTRACT, Reason.NO_BODY, "http://a.test/fine", "nothing"),
+    ]
+    site = store.status.site("a.test")
+    assert site is not None and site == store.status.sites()[0] and site.outcomes[Reason.GONE] == 5
+    assert store.status.site("nowhere.test") is None and store.status.samples("nowhere.test") == []
+
+
+def test_what_is_due_and_since_when(store: Store) -> None:
+    assert store.status.due_since(5_000.0) == (0, None)
+    keep_page(store)  # due at 5,000
+    assert store.status.due_since(5_001.0) == (1, 5_000.0)
+    store.frontier._clock = lambda: 4_000.0
+    store.frontier.add([NewUrl("http://a.test/new", "a.test", 3, 0, Kind.UNKNOWN, 0.0)])
+    assert store.status.due_since(5_001.0) == (2, 4_000.0)
+
+
+def test_alerts_keep_when_they_began_and_what_each_channel_was_told(store: Store) -> None:
+    store.alerts._clock = lambda: 100.0
+    one, two = Alert(AlertKey("robots", "a.test"), {"n": 3, "host": "文"}), Alert(AlertKey("run_failed"))
+    store.alerts.replace([one])
+    store.alerts._clock = lambda: 200.0
+    store.alerts.replace([one, two])
+    assert store.alerts.firing() == [replace(one, since=100.0), replace(two, since=200.0)]
+    store.alerts.note_told("mail", [one, two], [])
+    store.alerts.note_told("mail", [one], [two.key])
+    store.alerts.note_told("webhook", [two], [])
+    assert store.alerts.told("mail") == {one.key: one.values} and list(store.alerts.told("webhook")) == [two.key]
+    store.alerts.replace([])
+    assert store.alerts.firing() == []
+
+
+def test_only_hosts_that_are_asked_for_are_due(store: Store) -> None:
+    for host in ("a.test", "b.test:8080", "[::1]:80"):
+        store.frontier.add([NewUrl(f"http://{host}/", host, 3, 0, Kind.SEED, 1.0)])
+    table = store.frontier
+    assert len(table.due(3, 1.0, 10)) == table.due_queues(1.0)[3] == len(table.due_at_hosts(1.0)) == 3
+    table.ask_only(("b.test:8080", "[::1]:80"))
+    assert {one.host for one in table.due(3, 1.0, 10)} == {"b.test:8080", "[::1]:80"}
+    assert table.due_queues(1.0) == {3: 2} and {host for host, _ in table.due_at_hosts(1.0)} == {
+        "b.test:8080",
+        "[::1]:80",
+    }
+    with table.opener()() as elsewhere:
+        assert len(elsewhere.due(3, 1.0, 10)) == 2
+    table.ask_only(("x' OR 1=1 --",))
+    with pytest.raises(ValueError, match="not a host"):
+        table.due(3, 1.0, 10)

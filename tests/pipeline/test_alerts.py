@@ -1,0 +1,439 @@
+"""Alerts: decided from facts alone, remembered in the store, told once by a real mail server and a real webhook."""
+
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from email import message_from_bytes, policy
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, LoginPassword
+
+from docstore.errors import PlumblineError, SettingsError
+from docstore.model import Origin
+from docstore.reports.alerts import Alert, AlertKey
+from docstore.reports.runs import RunState, StageRun
+from docstore.reports.site_runs import SiteArticles, SiteRun
+from pipeline import stages
+from pipeline.alerts.channels import Mail, NotToldError, Webhook, channels
+from pipeline.alerts.message import News, lines, news, subject
+from pipeline.alerts.rules import DAY, KINDS, BadRun, Facts, SiteFacts, decide
+from pipeline.alerts.service import alert, tell
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.settings import Settings, build
+from search_ui.messages import LANGUAGES, has_message
+from tests.crash_harness import Vertical
+from tests.web_fixture import Answer, Site, page
+
+NOW = 1_800_000_000.0
+GOOD = {"fetched": 5, "unchanged": 40}
+
+
+def run(number: int, crawl: Mapping[str, int], extract: Mapping[str, int] | None = None) -> SiteRun:
+    return SiteRun(number, NOW - (100 - number) * DAY, crawl, extract or {})
+
+
+def site(*newest_first: SiteRun, articles: SiteArticles | None = None) -> SiteFacts:
+    return SiteFacts("news.example", newest_first, articles)
+
+
+def decided(*sites: SiteFacts, **more: Any) -> list[Alert]:
+    return decide(Facts(NOW, more.pop("failed", None), more.pop("missed", None), sites, 7, **more))
+
+
+def kinds(*sites: SiteFacts, **more: Any) -> list[str]:
+    return [one.key.kind for one in decided(*sites, **more)]
+
+
+# -- decisions
+
+
+def test_a_run_that_failed_and_a_night_that_was_missed() -> None:
+    found = decided(failed=BadRun(NOW - DAY, "crawl", "disk full"), missed=NOW)
+    assert [one.key for one in found] == [AlertKey("run_failed"), AlertKey("night_missed")]
+    assert (found[0].values["stage"], found[0].values["error"]) == ("crawl", "disk full")
+    assert decided() == []
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "wanted"),
+    [
+        ({"unreachable": 1}, GOOD, ["site_stopped"]),
+        ({"http_error": 3}, GOOD, ["site_stopped"]),
+        ({"gone": 2}, GOOD, []),
+        ({"timed_out": 9, "unchanged": 1}, GOOD, []),
+        ({"unreachable": 9}, {"unreachable": 9}, []),
+        ({"certificate": 2}, GOOD, ["certificate"]),
+        ({"certificate": 2, "fetched": 9}, GOOD, []),
+        ({"robots_forbidden": 1}, GOOD, ["robots"]),
+        ({"robots_unavailable": 4}, GOOD, ["robots"]),
+        ({"robots_forbidden": 30, "fetched": 8}, GOOD, ["robots"]),
+        ({"robots_forbidden": 5, "fetched": 30}, GOOD, []),
+        ({"robots_forbidden": 30, "fetched": 8}, {"robots_forbidden": 28, "fetched": 8}, []),
+    ],
+)
+def test_a_site_that_gives_nothing_any_more(now: dict[str, int], before: dict[str, int], wanted: list[str]) -> None:
+    assert kinds(site(run(9, now), run(8, before))) == wanted
+
+
+def test_a_site_never_asked_before_or_not_since_is_no_alert() -> None:
+    assert kinds(site(run(9, {"unreachable": 3})), SiteFacts("new.example", ())) == []
+
+
+def test_a_site_that_is_down_for_weeks_stays_one_alert() -> None:
+    down = [run(number, {"unreachable": 1}) for number in range(40, 8, -1)]
+    assert kinds(site(*down, run(8, GOOD))) == ["site_stopped"]
+    assert kinds(site(run(41, GOOD), *down, run(8, GOOD))) == []
+
+
+READ_WELL = {"extracted": 38, "no_body": 2}
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "wanted"),
+    [
+        ({"extracted": 10, "no_body": 10}, READ_WELL, ["template"]),
+        ({"extracted": 10, "suspect_body": 6}, READ_WELL, ["template"]),
+        ({"extracted": 19, "no_body": 1}, READ_WELL, []),
+        ({"extracted": 1, "no_body": 6}, READ_WELL, []),
+        ({"extracted": 10, "no_body": 12}, {"extracted": 20, "no_body": 20}, []),
+        ({"list_page": 30, "extracted": 8}, READ_WELL, []),
+    ],
+    ids=["none found", "found in part", "as ever", "too few", "always bad", "lists are no articles"],
+)
+def test_a_new_template(now: dict[str, int], before: dict[str, int], wanted: list[str]) -> None:
+    assert kinds(site(run(9, GOOD, now), run(8, GOOD, before))) == wanted
+
+
+def test_what_is_wrong_never_becomes_usual() -> None:
+    """The nights after a template change are compared with those before it, not with each other; so is robots.txt."""
+    bad, shut = {"extracted": 2, "no_body": 18}, {"robots_forbidden": 30, "fetched": 8}
+    for now, earlier in ((run(9, GOOD, bad), run(8, GOOD, READ_WELL)), (run(9, shut), run(8, GOOD))):
+        [first] = decided(site(now, earlier))
+        known = {first.key: first}
+        nights = [replace(now, run_id=number) for number in range(20, 9, -1)]
+        assert [one.key for one in decided(site(*nights, now, earlier), firing=known)] == [first.key]
+        over = replace(earlier, run_id=30)
+        assert decided(site(over, *nights, now, earlier), firing=known) == []
+
+
+def test_a_night_with_too_few_pages_does_not_end_the_alert_of_a_template() -> None:
+    [first] = decided(site(run(9, GOOD, {"extracted": 2, "no_body": 18}), run(8, GOOD, READ_WELL)))
+    few = site(run(10, GOOD, {"extracted": 2}), run(9, GOOD, {"no_body": 18}), run(8, GOOD, READ_WELL))
+    assert [one.key.kind for one in decided(few, firing={first.key: first})] == ["template"]
+
+
+@pytest.mark.parametrize(
+    ("silent", "days", "wanted"), [(8.0, 5, ["nothing_new"]), (6.0, 5, []), (8.0, 2, [])], ids=["", "not yet", "never"]
+)
+def test_a_site_that_has_nothing_new(silent: float, days: int, wanted: list[str]) -> None:
+    had = SiteArticles(50, NOW - silent * DAY, days)
+    assert kinds(site(replace(run(9, GOOD), started_at=NOW - 60), run(8, GOOD), articles=had)) == wanted
+    assert kinds(site(replace(run(9, GOOD), started_at=had.newest + 60), articles=had)) == []  # not asked since
+
+
+def test_a_site_that_is_shut_is_not_told_to_be_silent_as_well() -> None:
+    had = SiteArticles(50, NOW - 9 * DAY, 9)
+    assert kinds(site(replace(run(9, {"unreachable": 1}), started_at=NOW), run(8, GOOD), articles=had)) == [
+        "site_stopped"
+    ]
+
+
+# -- words
+
+
+def test_each_kind_has_words_in_each_language() -> None:
+    [stopped] = decided(site(run(9, {"unreachable": 2}), run(8, GOOD)))
+    assert lines(News([stopped]), "zh") == ["news.example 在最近一次运行中没有给出任何网页：无法连接，2 个。"]
+    assert lines(News((), [stopped]), "en")[0].startswith("Over: news.example gave no page")
+    for kind in KINDS:
+        assert has_message(f"alert.{kind}"), kind
+    assert set(LANGUAGES) == {"zh", "en"}
+
+
+def test_a_hostile_name_breaks_no_header() -> None:
+    evil = Alert(AlertKey("run_failed"), {"time": "x", "stage": "", "error": "a\r\nBcc: everybody@example.org\n"})
+    assert "\n" not in subject(News([evil]), "Gas", "en") and "\r" not in subject(News([evil]), "Gas", "en")
+
+
+def test_news_is_what_a_channel_does_not_know() -> None:
+    one, two = Alert(AlertKey("robots", "a")), Alert(AlertKey("robots", "b"))
+    assert news([one, two], {one.key: {}}) == News((two,), ())
+    assert news([], {one.key: {"n": 1}}) == News((), (Alert(one.key, {"n": 1}),))
+    assert not news([one], {one.key: {}})
+
+
+# -- by mail and webhook
+
+
+class Mailbox:
+    """What a mail server was given."""
+
+    def __init__(self) -> None:
+        self.mails: list[Any] = []
+        self.refuses = ""
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        if self.refuses:
+            return self.refuses
+        self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
+        return "250 kept"
+
+
+def authenticate(server: Any, session: Any, envelope: Any, mechanism: str, given: Any) -> AuthResult:
+    is_right = isinstance(given, LoginPassword) and (given.login, given.password) == (b"plumb", b"s3cret pass")
+    return AuthResult(success=is_right, handled=is_right)
+
+
+class AnyPort(Controller):
+    """On whichever port is free."""
+
+    def _trigger_server(self) -> None:
+        self.port = self.server.sockets[0].getsockname()[1]
+        super()._trigger_server()
+
+
+@pytest.fixture(scope="module")
+def mail_server() -> Iterator[tuple[str, Mailbox]]:
+    mailbox = Mailbox()
+    controller = AnyPort(mailbox, hostname="127.0.0.1", port=0, authenticator=authenticate, auth_require_tls=False)
+    controller.start()
+    yield f"127.0.0.1:{controller.port}", mailbox
+    controller.stop()
+
+
+class Hook(HTTPServer):
+    """Keeps what is posted to it; answers `status`."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), HookHandler)
+        self.posted: list[dict[str, Any]] = []
+        self.status = 204
+
+
+class HookHandler(BaseHTTPRequestHandler):
+    server: Hook
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.posted.append({"path": self.path, **json.loads(body)})
+        self.send_response(self.server.status)
+        self.send_header("Location", "http://127.0.0.1:9/")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        return
+
+
+@pytest.fixture(scope="module")
+def hook() -> Iterator[Hook]:
+    with Hook() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def settings(folder: Path, **alerts: Any) -> Settings:
+    return build({"vertical": {"name": "Gas"}, "alerts": alerts}, folder)
+
+
+def fail_a_run(engine: Engine) -> None:
+    runs = engine.store.runs
+    runs.finish(runs.start("run"), [StageRun("crawl", state=RunState.FAILED, error="disk full")])
+
+
+def test_each_alert_is_told_once_with_the_all_clear(tmp_path: Path, mail_server: Any, hook: Hook) -> None:
+    place, mailbox = mail_server
+    url = f"http://127.0.0.1:{hook.server_port}/T0/s3cret"
+    wanted = settings(tmp_path, mail_to=["o@x.example"], smtp=place, webhook=url, inside_hosts=["127.0.0.1"])
+    with Engine(wanted, Quiet()) as engine:
+        fail_a_run(engine)
+        assert tell(engine) == [] and tell(engine) == []
+        fail_a_run(engine)  # the same trouble
+        assert tell(engine) == []
+    with Engine(wanted, Quiet()) as engine:  # another process
+        assert [one.key.kind for one in engine.store.alerts.firing()] == ["run_failed"]
+        engine.store.runs.finish(engine.store.runs.start("run"), [StageRun("crawl")])
+        assert tell(engine) == [] and tell(engine) == []
+        assert engine.store.alerts.firing() == []
+    first, second = mailbox.mails[-2:]
+    assert len(mailbox.mails) == 2 and len(hook.posted) == 2
+    assert (first["To"], first["From"], first["Auto-Submitted"]) == ("o@x.example", "o@x.example", "auto-generated")
+    assert "failed in the stage “Crawl”: disk full" in first.get_content() and first["Subject"].startswith(
+        "Gas: The run"
+    )
+    assert second["Subject"].startswith("Gas: Over: The run of")
+    assert [one["alerts"][0]["state"] for one in hook.posted] == ["firing", "resolved"]
+    assert hook.posted[0]["path"] == "/T0/s3cret" and "disk full" in hook.posted[0]["text"]
+
+
+def test_who_could_not_be_told_is_told_the_next_time_and_others_not_again(
+    tmp_path: Path, mail_server: Any, hook: Hook
+) -> None:
+    place, mailbox = mail_server
+    mails, posts = len(mailbox.mails), len(hook.posted)
+    url = f"http://127.0.0.1:{hook.server_port}/T0/s3cret"
+    wanted = settings(tmp_path, mail_to=["o@x.example"], smtp=place, webhook=url, inside_hosts=["127.0.0.1"])
+    with Engine(wanted, Quiet()) as engine:
+        fail_a_run(engine)
+        mailbox.refuses, hook.status = "451 later", 302
+        faults = tell(engine)
+        assert len(faults) == 2 and "451 later" in faults[0] and "answered 302" in faults[1]
+        assert all("s3cret" not in fault for fault in faults)
+        mailbox.refuses, hook.status = "", 204
+        assert tell(engine) == []
+    assert len(mailbox.mails) == mails + 1 and len(hook.posted) == posts + 2
+
+
+def test_a_password_is_in_no_message(
+    tmp_path: Path, mail_server: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    place, mailbox = mail_server
+    (tmp_path / "password").write_text("s3cret pass\n")
+    wanted = settings(tmp_path, mail_to=["o@x.example"], smtp=place, smtp_user="plumb", smtp_password_file="password")
+    Mail(wanted).tell(News([Alert(AlertKey("test"))]))
+    assert "alerts reach you" in mailbox.mails[-1].get_content()
+    monkeypatch.setenv("PLUMB_SMTP_PASSWORD", "wr0ng pass")
+    with Engine(wanted, Quiet()) as engine, pytest.raises(NotToldError) as refused:
+        Mail(wanted).tell(News([Alert(AlertKey("test"))]))
+        fail_a_run(engine)
+        alert(engine)
+    assert "535" in str(refused.value)
+    said = f"{refused.value} {caplog.text} {wanted}"
+    assert "wr0ng" not in said and "s3cret" not in said
+    (tmp_path / "password").unlink()
+    monkeypatch.delenv("PLUMB_SMTP_PASSWORD")
+    with pytest.raises(SettingsError, match=r"cannot read alerts\.smtp_password_file = 'password'"):
+        Mail(wanted).tell(News())
+
+
+def test_a_webhook_reaches_no_inside_address(tmp_path: Path, hook: Hook) -> None:
+    posts = len(hook.posted)
+    for url in (f"http://127.0.0.1:{hook.server_port}/x", f"http://a.localhost:{hook.server_port}/x"):
+        with pytest.raises(NotToldError, match=r"name it in alerts\.inside_hosts"):
+            Webhook(settings(tmp_path, webhook=url)).tell(News([Alert(AlertKey("test"))]))
+    assert len(hook.posted) == posts
+
+
+def test_a_server_that_drips_ends_when_the_time_is_up(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        stop = threading.Event()
+
+        def drip() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                while not stop.wait(0.02):
+                    connection.send(b"2")
+
+        threading.Thread(target=drip, daemon=True).start()
+        place = f"127.0.0.1:{listening.getsockname()[1]}"
+        with pytest.raises(NotToldError, match=r"took longer than 0\.3 s"):
+            Mail(settings(tmp_path, mail_to=["o@x.example"], smtp=place, seconds=0.3)).tell(News())
+        stop.set()
+
+
+@pytest.mark.parametrize(
+    "alerts",
+    [
+        {"smtp": "nowhere"},
+        {"mail_to": ["o@x.example\nBcc: a@b"]},
+        {"webhook": "file:///etc/passwd"},
+        {"language": "fr"},
+    ],
+)
+def test_settings_that_cannot_be_followed_are_refused(tmp_path: Path, alerts: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError):
+        settings(tmp_path, **alerts)
+
+
+def test_nobody_to_tell_is_no_fault(tmp_path: Path) -> None:
+    with Engine(settings(tmp_path), Quiet()) as engine:
+        fail_a_run(engine)
+        assert channels(engine.settings) == [] and tell(engine) == []
+        assert [one.key.kind for one in engine.store.alerts.firing()] == ["run_failed"]
+
+
+# -- by real crawls
+
+
+def crawled(engine: Engine) -> list[str]:
+    """The alerts after a crawl, without that of a run which failed since it reached no seed."""
+    with suppress(PlumblineError):
+        stages.run(engine, until="crawl")
+    assert tell(engine) == []
+    return [one.key.kind for one in engine.store.alerts.firing() if one.key.kind != "run_failed"]
+
+
+def forget_robots(engine: Engine, origin: Origin) -> None:
+    """As if a day had passed."""
+    stored = engine.store.frontier.robots(origin)
+    assert stored is not None
+    engine.store.frontier.save_robots(replace(stored, fetched_at=stored.fetched_at - 2 * DAY))
+
+
+def test_a_site_that_shuts_us_out_by_robots_opens_again_and_goes_down(tmp_path: Path) -> None:
+    site = Site({"/": page("/1.html"), "/1.html": "text", "/robots.txt": Answer(200, b"User-agent: *\nAllow: /\n")})
+    crawl = {"seeds": [site.url()], "inside_hosts": [site.host], "delay": 0.0, "sitemaps": False}
+    with Engine(build({"crawl": crawl}, tmp_path), Quiet()) as engine:
+        with site:
+            assert crawled(engine) == []
+            site.pages["/robots.txt"] = Answer(200, b"User-agent: *\nDisallow: /\n")
+            forget_robots(engine, Origin(site.url("")))
+            assert crawled(engine) == ["robots"] and crawled(engine) == ["robots"]
+            site.pages["/robots.txt"] = Answer(404)
+            forget_robots(engine, Origin(site.url("")))
+            assert crawled(engine) == []
+        assert crawled(engine) == ["site_stopped"]
+        [stopped] = [one for one in engine.store.alerts.firing() if one.key.kind == "site_stopped"]
+        assert stopped.key.subject == site.host and stopped.values["reason"] == "unreachable"
+
+
+def test_a_certificate_that_is_no_longer_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, trusted, tls = trustme.CA(), tmp_path / "authorities.pem", ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    ours.issue_cert("127.0.0.1").configure_cert(tls)
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    with Site({"/": page("/1.html"), "/1.html": "text"}, tls) as site:
+        crawl = {"seeds": [f"https://{site.host}/"], "inside_hosts": [site.host], "delay": 0.0, "sitemaps": False}
+        with Engine(build({"crawl": crawl}, tmp_path), Quiet()) as engine:
+            for authority, wanted in ((ours, []), (trustme.CA(), ["certificate"]), (ours, [])):
+                authority.cert_pem.write_to_path(str(trusted))
+                assert crawled(engine) == wanted
+
+
+@pytest.mark.slow
+def test_the_real_program_tells_of_a_run_that_failed(tmp_path: Path, mail_server: Any, hook: Hook) -> None:
+    """By `plumb run` itself, once; `plumb alerts` shows it; a test goes out by all channels; secrets stay secret."""
+    place, mailbox = mail_server
+    mails, posts = len(mailbox.mails), len(hook.posted)
+    alerts = {"mail_to": ["o@x.example"], "smtp": place, "inside_hosts": ["127.0.0.1"], "language": "zh"}
+    crawl = {"seeds": ["http://127.0.0.1:9/"], "inside_hosts": ["127.0.0.1:9"]}
+    vertical = Vertical(tmp_path / "v").write({"alerts": alerts, "crawl": crawl})
+    secret = {"PLUMB_ALERTS_WEBHOOK": f"http://127.0.0.1:{hook.server_port}/T0/s3cret"}
+    try:
+        for _ in range(2):
+            assert vertical.plumb("run", environment=secret).status == 1
+        assert (len(mailbox.mails), len(hook.posted)) == (mails + 1, posts + 1)
+        assert "在“抓取”阶段失败：none of the seeds" in mailbox.mails[-1].get_content()
+        shown = vertical.plumb("alerts", "--json", environment=secret)
+        assert [one["kind"] for one in json.loads(shown.out)] == ["run_failed"]
+        tested = vertical.plumb("alerts", "--test", environment=secret)
+        assert tested.status == 0 and "mail: sent in" in tested.out and "webhook: sent in" in tested.out
+        assert hook.posted[-1]["alerts"][0]["kind"] == "test" and "您能收到告警" in mailbox.mails[-1].get_content()
+        hook.status = 500
+        refused = vertical.plumb("alerts", "--test", environment=secret)
+        assert refused.status == 1 and refused.complaint == "plumb: the webhook at 127.0.0.1 answered 500"
+        hook.status = 204
+        assert "s3cret" not in vertical.log() + refused.err + tested.out + shown.out
+        nobody = Vertical(tmp_path / "w").write({"crawl": crawl}).plumb("alerts", "--test")
+        assert nobody.complaint == "plumb: nobody is told: name alerts.mail_to, or alerts.webhook"
+    finally:
+        vertical.end()

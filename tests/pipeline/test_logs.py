@@ -1,0 +1,156 @@
+"""The log: the same call sites, lines for people or JSON for machines, no secrets, several processes at once."""
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from structlog.contextvars import bind_contextvars, clear_contextvars
+
+import pipeline.logs
+from docstore.errors import PlumblineError
+from docstore.model import Stage, StageReport
+from docstore.store import sqlite_store
+from pipeline.logs import log_access_to, log_to, masker
+from pipeline.progress import JsonLines
+from pipeline.run_record import RunRecord
+from search_ui.settings import SearchSettings
+from tests.search_ui_fakes import site_app
+
+log = logging.getLogger("tests.logs")
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    yield
+    for one in (*root.handlers, *logging.getLogger("search_ui.access_log").handlers):
+        if one not in before:
+            one.close()
+    logging.getLogger("search_ui.access_log").handlers[:] = []
+    root.handlers[:], root.level = before, level
+    clear_contextvars()
+
+
+def say_it() -> None:
+    log.warning("could not reach %s", "https://u:hunter2@news.example/", extra={"host": "news.example"})
+    try:
+        raise ValueError("token=abcdef0123456789")
+    except ValueError:
+        log.exception("unexpected")
+
+
+def test_lines_for_people(tmp_path: Path) -> None:
+    log_to(tmp_path / "plumb.log")
+    say_it()
+    lines = (tmp_path / "plumb.log").read_text().splitlines()
+    assert lines[0].endswith("WARNING tests.logs could not reach https://u:***@news.example/ host=news.example"), lines[
+        0
+    ]
+    assert lines[1].endswith("ERROR tests.logs unexpected") and lines[2].startswith("Traceback")
+    assert lines[-1] == "ValueError: token=***"
+
+
+def test_json_lines_for_machines_from_the_same_call_sites(tmp_path: Path) -> None:
+    log_to(tmp_path / "plumb.log", "json")
+    bind_contextvars(run=7, stage="crawl")
+    say_it()
+    log.info("中文 \x00 \ud800 fine")
+    first, second, third = map(json.loads, (tmp_path / "plumb.log").read_text().splitlines())
+    assert first | {"timestamp": ""} == {
+        "event": "could not reach https://u:***@news.example/", "host": "news.example", "level": "warning",
+        "logger": "tests.logs", "run": 7, "stage": "crawl", "timestamp": "",
+    }  # fmt: skip
+    assert "ValueError: token=***" in second["exception"]
+    assert third["event"].startswith("中文")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("postgresql+psycopg://plumb:s3cr:et@host/name", "postgresql+psycopg://plumb:***@host/name"),
+        ("http://solr:abc@127.0.0.1:1/solr?x=1", "http://solr:***@127.0.0.1:1/solr?x=1"),
+        ("password=hunter2 tried", "password=*** tried"),
+        ("Authorization: Basic0123456789abc", "Authorization: ***"),
+        ('{"api_key": "0123456789"}', '{"api_key": "***"}'),
+        ("the secret of success", "the secret of success"),
+        ("https://news.example/a@b", "https://news.example/a@b"),
+        ("a token without a name", "a token without a name"),
+    ],
+)
+def test_secrets_are_masked_and_words_are_not(text: str, shown: str) -> None:
+    assert masker()(text) == shown
+
+
+def test_what_the_environment_keeps_secret_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLUMB_SMTP_PASSWORD", "open sesame")
+    monkeypatch.setenv("PLUMB_ALERTS_WEBHOOK", "https://hooks.example/T0/B0/xyz")
+    assert masker()("said open sesame to https://hooks.example/T0/B0/xyz") == "said *** to ***"
+
+
+def test_a_run_stands_beside_what_is_logged_in_it(tmp_path: Path) -> None:
+    log_to(tmp_path / "plumb.log", "json")
+
+    def work() -> StageReport:
+        log.info("at work")
+        return StageReport(Stage.CRAWL)
+
+    with sqlite_store(tmp_path) as store, RunRecord(store, "run") as record:
+        record.do(Stage.CRAWL, work)
+    log.info("after")
+    inside, after = map(json.loads, (tmp_path / "plumb.log").read_text().splitlines())
+    assert (inside["run"], inside["stage"]) == (1, "crawl") and "run" not in after
+
+
+WRITES = """
+import logging, sys
+from pathlib import Path
+import pipeline.logs
+pipeline.logs.MAX_BYTES, pipeline.logs.KEPT_FILES = 4000, 200
+pipeline.logs.log_to(Path(sys.argv[1]), "json")
+for n in range(150):
+    logging.getLogger("x").info("line", extra={"who": sys.argv[2], "n": n})
+"""
+
+
+def test_processes_that_write_and_rotate_at_the_same_time_lose_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "plumb.log"
+    running = [subprocess.Popen([sys.executable, "-c", WRITES, str(path), str(who)]) for who in range(4)]
+    assert [one.wait() for one in running] == [0] * 4
+    files = list(tmp_path.glob("plumb.log*"))
+    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    assert len(files) > 10 and max(file.stat().st_size for file in files) <= 4000
+    assert sorted((one["who"], one["n"]) for one in lines) == sorted((str(w), n) for w in range(4) for n in range(150))
+
+
+def test_a_log_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    with pytest.raises(PlumblineError, match="cannot write the log"):
+        log_to(tmp_path / "nowhere" / "plumb.log")
+
+
+def test_the_access_log_says_what_kind_of_page_and_nothing_of_who_or_for_what(tmp_path: Path) -> None:
+    log_access_to(tmp_path / "access.log", "json")
+    asking = site_app(settings=SearchSettings(access_log=True)).test_client()
+    asking.get("/search?q=geheim", headers={"User-Agent": "somebody"}, environ_base={"REMOTE_ADDR": "192.0.2.7"})
+    asking.get("/nowhere/geheim")
+    text = (tmp_path / "access.log").read_text()
+    first, second = map(json.loads, text.splitlines())
+    assert (first["rule"], first["status"], first["method"]) == ("/search", 200, "GET") and first["bytes"] > 100
+    assert (second["rule"], second["status"]) == ("", 404)
+    assert not any(secret in text for secret in ("geheim", "somebody", "192.0.2.7"))
+    site_app().test_client().get("/search?q=x")  # only where it is asked for
+    assert (tmp_path / "access.log").read_text() == text
+
+
+def test_notes_are_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    JsonLines(sys.stderr).note("next run\ndaily")
+    said = json.loads(capsys.readouterr().err)
+    assert (said["event"], said["level"]) == ("next run\ndaily", "info")
+
+
+def test_there_is_no_other_way_to_open_the_log() -> None:
+    assert pipeline.logs.FORMATS == ("text", "json")

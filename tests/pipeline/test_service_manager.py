@@ -1,0 +1,149 @@
+"""What systemd is told, over a real socket: by the functions, and by the real `plumb schedule` and `plumb serve`."""
+
+import os
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+from pipeline.progress import Quiet
+from pipeline.service_manager import Heartbeat, Signs, tell_service_manager, watchdog_seconds
+from tests.crash_harness import Vertical
+from tests.web_fixture import PATIENCE
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+
+
+class Manager:
+    """A service manager's end of the socket."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.settimeout(PATIENCE)
+        self._socket.bind("\0" + place[1:] if place.startswith("@") else place)
+        self.said: list[str] = []
+
+    def hear(self, wanted: str) -> list[str]:
+        """Listen until this line is said; all lines by then."""
+        while wanted not in self.said:
+            self.said += self._socket.recv(4096).decode().split("\n")
+        return self.said
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture(params=["/", "@"])
+def manager(request: pytest.FixtureRequest) -> Iterator[Manager]:
+    with tempfile.TemporaryDirectory() as folder:  # short: a socket's path has at most 107 bytes
+        made = Manager(f"{folder}/notify" if request.param == "/" else f"@{folder}")
+        yield made
+        made.close()
+
+
+def test_lines_arrive_and_none_can_be_smuggled_in(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", manager.place)
+    tell_service_manager("STATUS=a\nWATCHDOG=trigger", "READY=1")
+    assert manager.hear("READY=1") == ["STATUS=a WATCHDOG=trigger", "READY=1"]
+
+
+def test_where_nobody_listens_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("", "/nowhere/notify", "relative", "@nobody-is-there"):
+        monkeypatch.setenv("NOTIFY_SOCKET", place)
+        tell_service_manager("READY=1")
+
+
+@pytest.mark.parametrize(
+    ("usec", "pid", "seconds"), [("", "", 0.0), ("2000000", "", 2.0), ("2000000", "1", 0.0), ("x", "", 0.0)]
+)
+def test_how_often_the_watchdog_wants_to_be_fed(
+    usec: str, pid: str, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WATCHDOG_USEC", usec)
+    monkeypatch.setenv("WATCHDOG_PID", pid)
+    assert watchdog_seconds() == seconds
+
+
+def test_the_watchdog_is_fed_while_the_work_gives_signs_of_life_and_no_longer(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", manager.place)
+    monkeypatch.setenv("WATCHDOG_USEC", "20000")
+    asked, is_well = threading.Event(), [True]
+
+    def well() -> bool:
+        asked.set()
+        return is_well[0]
+
+    with Heartbeat(well):
+        manager.hear("WATCHDOG=1")
+        is_well[0] = False
+        asked.clear()
+        assert asked.wait(PATIENCE)
+        asked.clear()
+        assert asked.wait(PATIENCE)
+        manager._socket.setblocking(False)
+        drained(manager)
+        asked.clear()
+        assert asked.wait(PATIENCE)
+        assert drained(manager) == 0
+
+
+def drained(manager: Manager) -> int:
+    """How many messages lay there."""
+    count = 0
+    while True:
+        try:
+            manager._socket.recv(4096)
+            count += 1
+        except BlockingIOError:
+            return count
+
+
+def test_each_step_of_the_work_is_a_sign_of_life() -> None:
+    signs = Signs(silent=0.0)
+    assert not signs.is_well()
+    signs = Signs(silent=PATIENCE)
+    steps: list[Callable[[], object]] = []
+    watched = signs.of(Quiet())
+    signs._seen_at = 0.0
+    watched.note("line")
+    assert signs.is_well()
+    for begin in (lambda: watched.task("extract", 3), watched.crawl):
+        signs._seen_at = 0.0
+        with begin() as advance:
+            assert signs.is_well()
+            signs._seen_at = 0.0
+            if callable(advance):
+                advance(1)  # type: ignore[call-arg]
+                assert signs.is_well()
+                steps.append(advance)  # type: ignore[arg-type]
+    assert len(steps) == 1  # nobody watches a quiet crawl: it says lines
+
+
+@pytest.mark.slow
+def test_the_scheduler_says_that_it_is_ready_and_feeds_its_watchdog(tmp_path: Path, manager: Manager) -> None:
+    vertical = Vertical(tmp_path / "v").write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
+    environment = {"NOTIFY_SOCKET": manager.place, "WATCHDOG_USEC": "200000"}
+    try:
+        vertical.start("schedule", environment=environment)
+        assert manager.hear("WATCHDOG=1").index("READY=1") == 0
+        assert "STATUS=waiting for the next run" in manager.said
+    finally:
+        vertical.end()
+
+
+@pytest.mark.parametrize("unit", ["plumbline-serve.service", "plumbline-schedule.service"])
+def test_the_units_ask_for_what_the_program_says(unit: str) -> None:
+    parsed = ConfigParser(strict=False, interpolation=None)
+    parsed.optionxform = str  # type: ignore[assignment, method-assign]
+    parsed.read(DEPLOY / unit)
+    service = parsed["Service"]
+    assert (service["Type"], service["NotifyAccess"]) == ("notify", "main")
+    assert int(service["WatchdogSec"]) >= 60 and service["EnvironmentFile"] == "-/etc/plumbline/secrets"
+    assert os.path.basename(service["ExecStart"].split()[0]) == "plumb"

@@ -1,0 +1,162 @@
+"""/metrics: what is measured, what is counted in the store, and who may see it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from prometheus_client.parser import text_string_to_metric_families
+
+from docstore.errors import StoreError
+from docstore.model import Reason, Stage, StageReport
+from docstore.reports.runs import RunState, StageRun, stage_run
+from pipeline.alerts.rules import KINDS
+from pipeline.alerts.service import tell
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.search_site.figures import StoreFigures
+from pipeline.settings import build
+from search_ui.metrics import Metrics
+from search_ui.settings import SearchSettings
+from tests.search_ui_fakes import FakeSearch, document, site_app
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+DOCUMENTS = [document(n, "页岩气", "开发") for n in range(3)]
+
+
+def client(metrics: Metrics | None = None, **settings: object) -> FlaskClient:
+    made = SearchSettings(**settings)  # type: ignore[arg-type]
+    return site_app(FakeSearch(DOCUMENTS), metrics=metrics or Metrics(), settings=made).test_client()
+
+
+def figures(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    """(name, labels) -> value of all samples; fails for a text that Prometheus would not read."""
+    return {
+        (one.name, tuple(sorted(one.labels.items()))): one.value
+        for family in text_string_to_metric_families(text)
+        for one in family.samples
+    }
+
+
+def test_searches_are_measured_and_those_without_hits_counted() -> None:
+    asking = client()
+    asking.get("/search?q=页岩气")
+    asking.get("/search?q=nothing-of-this")
+    asking.get("/api/v1/search?q=页岩气")
+    asking.get("/nowhere")
+    found = figures(asking.get("/metrics").text)
+    assert found["plumbline_search_seconds_count", ()] == 3
+    assert found["plumbline_searches_without_hits_total", ()] == 1
+    assert found["plumbline_responses_total", (("status", "4xx"),)] == 1
+    assert found["plumbline_search_seconds_bucket", (("le", "+Inf"),)] == 3
+
+
+def test_no_label_holds_what_somebody_typed_however_much_is_asked() -> None:
+    asking = client()
+    asking.get("/metrics")
+    before = len(figures(asking.get("/metrics").text))
+    for n in range(50):
+        asking.get(f"/search?q=secret{n}&site=s{n}.example&page={n}", headers={"User-Agent": f"agent{n}"})
+        asking.get(f"/nowhere/{n}")
+    text = asking.get("/metrics").text
+    assert "secret" not in text and ".example" not in text and "nowhere" not in text
+    assert len(figures(text)) - before <= 4  # a class of status more, and what a counter has beside its value
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "proxies", "status"),
+    [
+        ("127.0.0.1", {}, 0, 200),
+        ("::1", {}, 0, 200),
+        ("192.0.2.1", {}, 0, 403),
+        ("127.0.0.1", {"X-Forwarded-For": "192.0.2.1"}, 0, 403),
+        ("127.0.0.1", {"Forwarded": "for=192.0.2.1"}, 0, 403),
+        ("127.0.0.1", {"X-Forwarded-For": "192.0.2.1"}, 1, 403),
+        ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 1, 200),
+        ("192.0.2.1", {"Authorization": "Bearer t0ken"}, 0, 200),
+        ("192.0.2.1", {"Authorization": "Bearer wrong"}, 0, 403),
+        ("192.0.2.1", {"Authorization": "Bearer "}, 0, 403),
+        ("192.0.2.1", {"Authorization": "Basic t0ken"}, 0, 403),
+    ],
+)
+def test_who_may_see_them(address: str, headers: dict[str, str], proxies: int, status: int) -> None:
+    asking = client(Metrics(token=lambda: "t0ken"), trusted_proxies=proxies)
+    answer = asking.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
+    assert answer.status_code == status
+
+
+def test_without_a_token_nobody_elsewhere_sees_them() -> None:
+    headers = {"Authorization": "Bearer "}
+    assert client().get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": "192.0.2.1"}).status_code == 403
+
+
+def run_of(engine: Engine, *stages: StageRun) -> None:
+    engine.store.runs.finish(engine.store.runs.start("schedule"), stages)
+
+
+def test_what_the_store_knows(tmp_path: Path) -> None:
+    with Engine(build({}, tmp_path), Quiet()) as engine:
+        crawled = stage_run(StageReport(Stage.CRAWL, {Reason.FETCHED: 7, Reason.GONE: 2}))
+        run_of(engine, crawled, stage_run(StageReport(Stage.EXTRACT, {Reason.EXTRACTED: 5})))
+        run_of(engine, crawled)
+        run_of(engine, StageRun("crawl", state=RunState.FAILED, error="x"))
+        tell(engine)
+        clock = [0.0]
+        stored = StoreFigures(engine, lambda: clock[0])
+        asking = client(Metrics(stored))
+        found = figures(asking.get("/metrics").text)
+        assert found["plumbline_fetches_total", (("outcome", "fetched"),)] == 14
+        assert found["plumbline_extractions_total", (("outcome", "extracted"),)] == 5
+        assert found["plumbline_runs_total", (("state", "done"),)] == 2
+        assert found["plumbline_runs_total", (("state", "failed"),)] == 1
+        assert found["plumbline_alerts_firing", (("kind", "run_failed"),)] == 1
+        assert sum(name == "plumbline_alerts_firing" for name, _ in found) == len(KINDS)
+        assert found["plumbline_last_good_run_timestamp_seconds", ()] > 0
+        run_of(engine, crawled)
+        fetched = "plumbline_fetches_total", (("outcome", "fetched"),)
+        assert figures(asking.get("/metrics").text)[fetched] == 14  # read at most twice a minute
+        clock[0] = 31.0
+        assert figures(asking.get("/metrics").text)[fetched] == 21
+
+
+def test_a_store_that_does_not_answer_is_a_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Engine(build({}, tmp_path), Quiet()) as engine:
+
+        def gone() -> None:
+            raise StoreError("gone")
+
+        monkeypatch.setattr(engine.store.status, "freshness", gone)
+        found = figures(client(Metrics(StoreFigures(engine))).get("/metrics").text)
+    assert found["plumbline_store_up", ()] == 0
+
+
+NAMES = re.compile(r"\bplumbline_[a-z_]+\b")
+
+
+@pytest.mark.parametrize("file", ["grafana-dashboard.json", "prometheus-alerts.yml"])
+def test_what_the_examples_name_is_there(file: str, tmp_path: Path) -> None:
+    text = (DEPLOY / file).read_text()
+    with Engine(build({}, tmp_path), Quiet()) as engine:
+        run_of(engine)
+        run_of(engine, StageRun("crawl", state=RunState.FAILED))
+        with engine.lock("schedule"):
+            asking = client(Metrics(StoreFigures(engine)))
+            asking.get("/search?q=x")
+            families = list(text_string_to_metric_families(asking.get("/metrics").text))
+    known = {one.name for family in families for one in family.samples} | {
+        family.name + ("_total" if family.type == "counter" else "") for family in families
+    }
+    named = set(NAMES.findall(text))
+    assert len(named) > 6 and named <= known, named - known
+
+
+def test_the_dashboard_is_one_that_grafana_takes() -> None:
+    board = json.loads((DEPLOY / "grafana-dashboard.json").read_text())
+    panels = board["panels"]
+    assert board["title"] and board["schemaVersion"] >= 36 and len({one["id"] for one in panels}) == len(panels)
+    assert all(target["expr"] and target["refId"] for one in panels for target in one["targets"])
+    assert all(
+        {"h", "w", "x", "y"} <= set(one["gridPos"]) and one["gridPos"]["x"] + one["gridPos"]["w"] <= 24
+        for one in panels
+    )
