@@ -11,6 +11,7 @@ store.queue      terms in the order of review                         (docstore/
 store.changes    the change log that drives the index                 (docstore/changes.py)
 store.status     counts, one URL's path                               (docstore/reports/status.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
+store.soundness  is what is kept what was written?         (docstore/soundness.py)
 store.searches   the search log, without personal data                (docstore/reports/searches.py)
 """
 
@@ -32,6 +33,7 @@ from docstore.frontier.table import FrontierTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
 from docstore.reports.status import StatusTable
+from docstore.soundness import Soundness
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable
 from docstore.terms.review_queue import TermQueue
@@ -57,6 +59,7 @@ class Store:
     ) -> None:
         self._database = Database(url)
         self.store_id = self._database.store_id
+        self.soundness = Soundness(self._database)
         self._archive = Archive(warc_folder, rotate_bytes, max_body)
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.missed = MissedDocuments(self._database)
