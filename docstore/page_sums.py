@@ -2,7 +2,8 @@
 
 `store.db-sums` stands beside a store that was closed in good order and says what each page was then:
 
-    magic (8 bytes), CRC-32 of the rest (4), page size (4), CRC-32 of each page (4 each), all little-endian
+    magic (8 bytes), CRC-32 of the rest (4), page size (4), SQLite's header (100), CRC-32 of each page (4 each), numbers
+    little-endian
 
 Whoever writes to the store takes the file away before and after the commit; whoever closes the store last makes it
 anew. So it is there or not, and never of an older store. A process that reads the store's file by itself loses its
@@ -22,6 +23,7 @@ from pathlib import Path
 
 MAGIC = b"PLSUMS01"
 PAGE_SIZE_AT = 16  # in SQLite's header, two bytes, big-endian; 1 stands for 65,536
+HEADER = 100  # bytes of the first page that say of the whole file what a copy may say otherwise
 AT_ONCE = 256  # pages read at a time
 
 _open: Counter[Path] = Counter()
@@ -30,9 +32,10 @@ _guard = threading.Lock()
 
 @dataclass(frozen=True)
 class PageSums:
-    """The size of a page in bytes, and the CRC-32 of each."""
+    """The size of a page in bytes, the header of the file, and the CRC-32 of each page."""
 
     page_size: int
+    header: bytes
     sums: "array[int]"
 
 
@@ -89,16 +92,17 @@ def sums_of(database: Path, page_size: int = 0) -> PageSums:
     """The sums of the file as it is; `page_size` 0: as its header says."""
     sums = array("I")
     with database.open("rb", buffering=0) as file:
-        size = page_size or size_in(file.read(PAGE_SIZE_AT + 2))
+        header = file.read(HEADER)
+        size = page_size or size_in(header)
         file.seek(0)
         while block := file.read(size * AT_ONCE):
             sums.extend(zlib.crc32(block[at : at + size]) for at in range(0, len(block), size))
-    return PageSums(size, sums)
+    return PageSums(size, header, sums)
 
 
 def size_in(header: bytes) -> int:
     """The page size in SQLite's header; 4,096 where it says nothing sensible."""
-    size = int.from_bytes(header[PAGE_SIZE_AT:], "big")
+    size = int.from_bytes(header[PAGE_SIZE_AT : PAGE_SIZE_AT + 2], "big")
     if size == 1:
         return 65_536
     return size if size >= 512 and size & (size - 1) == 0 else 4096
@@ -106,7 +110,7 @@ def size_in(header: bytes) -> int:
 
 def write_sums(path: Path, sums: PageSums) -> None:
     """Keep sums, whole or not at all."""
-    rest = sums.page_size.to_bytes(4, "little") + sums.sums.tobytes()
+    rest = sums.page_size.to_bytes(4, "little") + sums.header.ljust(HEADER, b"\0") + sums.sums.tobytes()
     half = path.with_name(path.name + ".new")
     half.write_bytes(MAGIC + zlib.crc32(rest).to_bytes(4, "little") + rest)
     os.replace(half, path)
@@ -120,11 +124,16 @@ def read_sums(path: Path) -> PageSums | None:
         return None
     head = len(MAGIC)
     rest = data[head + 4 :]
-    if data[:head] != MAGIC or zlib.crc32(rest) != int.from_bytes(data[head : head + 4], "little") or len(rest) % 4:
+    if (
+        data[:head] != MAGIC
+        or zlib.crc32(rest) != int.from_bytes(data[head : head + 4], "little")
+        or len(rest) % 4
+        or len(rest) < HEADER
+    ):
         return None
     sums = array("I")
-    sums.frombytes(rest[4:])
-    return PageSums(int.from_bytes(rest[:4], "little"), sums)
+    sums.frombytes(rest[4 + HEADER :])
+    return PageSums(int.from_bytes(rest[:4], "little"), rest[4 : 4 + HEADER], sums)
 
 
 def changed_pages(kept: PageSums, database: Path) -> list[int]:
@@ -142,6 +151,8 @@ def pages_from(backup: Path, kept: PageSums, wanted: list[int]) -> Iterator[tupl
                 continue
             file.seek(number * kept.page_size)
             page = file.read(kept.page_size)
+            if number == 0:
+                page = kept.header + page[HEADER:]
             if zlib.crc32(page) == kept.sums[number]:
                 yield number, page
 

@@ -89,7 +89,7 @@ def sums_now(
     for condition in (where, one.only):
         if condition is not None:
             query = query.where(condition)
-    rows = connection.execution_options(yield_per=BATCH).execute(query)
+    rows = connection.execute(query.execution_options(yield_per=BATCH))
     for key, same in groupby(rows, key=lambda row: row[0]):
         yield key, sum_of(row[1:] for row in same)
 

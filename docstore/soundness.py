@@ -1,19 +1,23 @@
 """Is what the store holds what was written? Asked of the database itself; the WARC files have digests of their own."""
 
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
+import time
+from collections.abc import Iterator, Mapping
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import delete, select, tuple_, update
 from sqlalchemy.exc import DatabaseError
 
-from docstore.articles.records import number, write_number
+from docstore.articles.extraction_writer import ask_again
+from docstore.articles.records import Op, number, write_changes, write_number
+from docstore.batches import batched
 from docstore.database import Database
-from docstore.model import Stage
+from docstore.model import Stage, WarcPointer, document_id
 from docstore.row_sums import SEALED, damaged_keys, form, seal, seal_all
-from docstore.tables import articles, indexed, outcomes, pages, row_sums
+from docstore.tables import articles, changes, indexed, outcomes, pages, urls
 
 FORM = "row_sums_form"  # key of what the sums of the store cover
+BATCH = 500
+RECORDS = 10_000  # listed at a time
 MAX_FAULTS = 20  # that SQLite's own check names
 
 
@@ -69,26 +73,40 @@ class Soundness:
             connection.execute(update(outcomes).where(*mine).values(input=""))
             seal(self._database, connection, articles, url_ids)
 
-    def accept(self, name: str, keys: list[str]) -> None:
-        """Take rows as they are now for what was written: the sums of rows that were put right, or are lost."""
-        one = SEALED[name]
-        typed: list[Any] = [int(key) for key in keys] if one.key.type.python_type is int else list(keys)
+    def ask_again(self, url_ids: list[int]) -> None:
+        """Let the next crawl fetch these pages whole: their records are lost."""
         with self._database.write() as connection:
-            seal(self._database, connection, one.table, typed)
+            for url_id in url_ids:
+                ask_again(connection, url_id)
 
-    def forget_sums_of(self, name: str) -> None:
-        """Strike the sums of rows that are not there."""
+    def write_again(self, doc_ids: list[str]) -> None:
+        """Put these articles into the change log."""
         with self._database.write() as connection:
-            connection.execute(delete(row_sums).where(row_sums.c.name == name))
+            for batch in batched(doc_ids, BATCH):
+                found = connection.scalars(select(articles.c.url_id).where(articles.c.doc_id.in_(batch))).all()
+                write_changes(connection, Op.UPSERT, found, time.time())
+
+    def records(self) -> Iterator[tuple[int, WarcPointer, str]]:
+        """url_id, place and digest of every page's record, file by file in the order of their places."""
+        columns = (pages.c.url_id, pages.c.warc_file, pages.c.warc_offset, pages.c.warc_length, pages.c.digest)
+        last = ("", -1)
+        while True:
+            after = tuple_(pages.c.warc_file, pages.c.warc_offset) > last
+            query = select(*columns).where(after).order_by(pages.c.warc_file, pages.c.warc_offset).limit(RECORDS)
+            with self._database.read() as connection:
+                rows = connection.execute(query).all()
+            if not rows:
+                return
+            yield from ((row[0], WarcPointer(row[1], row[2], row[3]), row[4]) for row in rows)
+            last = (rows[-1][1], rows[-1][2])
 
     def ledger(self) -> tuple[set[str], set[str]]:
-        """The ids of documents: of all articles, and of those that the index holds by our own account."""
+        """The ids of documents that the index holds by our own account, and of those that wait to be written or
+        deleted."""
         with self._database.read() as connection:
-            every = dict(connection.execute(select(articles.c.url_id, articles.c.doc_id)).tuples())
-            held = held_by_index(connection)
-        return set(every.values()), {every[url_id] for url_id in held if url_id in every}
-
-
-def held_by_index(connection: Connection) -> list[int]:
-    """The articles (`url_id`) that the index holds by our own account."""
-    return list(connection.scalars(select(indexed.c.url_id)))
+            held = select(urls.c.url).join(indexed, indexed.c.url_id == urls.c.url_id)
+            waiting = select(urls.c.url).join(changes, changes.c.url_id == urls.c.url_id)
+            return (
+                {document_id(url) for url in connection.scalars(held)},
+                {document_id(url) for url in connection.scalars(waiting)},
+            )

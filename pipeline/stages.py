@@ -39,6 +39,7 @@ from lexicon.mine import mine_terms
 from lexicon.offers import Reviewed
 from pipeline.crawl_progress import shown
 from pipeline.engine import Engine
+from pipeline.keeping.digests import drop_damaged, keep_digests
 from pipeline.missed_documents import add_missed_documents
 from pipeline.run_record import RunRecord
 from pipeline.search_site.review_service import StoreReview
@@ -141,10 +142,12 @@ def mine(engine: Engine) -> StageReport:
     with engine.lock("lexicon"):
         version = engine.store.articles.text_version()
         counts, corpus = engine.settings.data_dir / "lexicon", StoredCorpus(engine.store.articles)
+        drop_damaged(counts)
         known = [term.text for term in engine.store.lexicon.accepted()]
         task, reviewed = engine.progress.task, reviewed_in(engine.store)
         terms = mine_terms(corpus, engine.settings.lexicon, task, counts=counts, seeds=known, reviewed=reviewed)
         new = engine.store.lexicon.replace_candidates(terms, version)
+        keep_digests(counts)
     notes = (f"{len(terms)} candidate terms, {new} of them new",)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
