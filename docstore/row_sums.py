@@ -120,8 +120,7 @@ def form() -> int:
 
 def damaged_keys(connection: Connection, one: Sealed) -> list[str]:
     """The keys whose rows are not what was written: changed, lost, or written by nobody."""
-    kept = dict(
-        connection.execute(select(row_sums.c.key, row_sums.c.sum).where(row_sums.c.name == one.table.name)).tuples()
-    )
+    query = select(row_sums.c.key, row_sums.c.sum).where(row_sums.c.name == one.table.name)
+    kept = {row.key: row.sum for row in connection.execute(query)}
     wrong = [str(key) for key, value in sums_now(connection, one) if kept.pop(str(key), None) != value]
     return [*wrong, *kept]

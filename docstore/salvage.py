@@ -18,7 +18,7 @@ from docstore.database import Database
 from docstore.row_sums import SEALED, Sealed, sum_of
 from docstore.tables import metadata
 
-MERGED = ("urls", "pages", "meta")  # rows of these that cannot be read are the backup's, as far as it has them
+NOT_MERGED = ("changes", "indexed", "outcomes")  # what the stages say of the present state is not the backup's to say
 LONGEST_GAP = 1 << 40  # of row numbers that are passed by where a page cannot be read
 BATCH = 500
 
@@ -35,18 +35,19 @@ class Salvaged:
 
 
 def salvage(damaged: Path, backup: Path | None, target: Path) -> Salvaged:
-    """Make the store `target` (a new file) of `damaged` and `backup`. sqlite3.DatabaseError where neither can be
+    """Make the store `target` (a new file) of `damaged` and `backup`. sqlite3.DatabaseError where `damaged` cannot be
     opened."""
     Database(f"sqlite:///{target}").close()  # its tables
     said = Salvaged()
     with closing(reader(damaged)) as old, closing(sqlite3.connect(target)) as new:
+        old.execute("SELECT count(*) FROM sqlite_master").fetchone()
         spare = reader(backup) if backup else None
         new.execute("PRAGMA foreign_keys=OFF")
         new.execute("DELETE FROM meta")
         for table in metadata.sorted_tables:
             if not copy_table(old, new, table):
                 said.partial.append(table.name)
-                if spare is not None and table.name in MERGED:
+                if spare is not None and table.name not in NOT_MERGED:
                     copy_table(spare, new, table)
         for one in SEALED.values():
             put_right(new, spare, one, said)

@@ -61,13 +61,9 @@ def repair_store(file: Path, opened: Opened, parts: set[str], backup: Path | Non
     """Make the database whole; see the module's docstring."""
     used_by_nobody(file)
     aside = file.with_name(f"{file.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    if backup is not None and parts & NEEDS_FILE == {"file"}:
-        shutil.copy2(file, aside)
-        if not mend_pages(file, backup / DATABASE):
-            aside.unlink()
-            yield f"the damaged pages of {file.name} were put right from {backup}"
-            return
-        aside.replace(file)
+    if backup is not None and "file" in parts and not mend_pages(file, backup / DATABASE):
+        yield f"the damaged pages of {file.name} were put right from {backup}"
+        return
     said = rebuild(file, aside, backup)
     yield f"{file.name} was made anew from what proves itself; the damaged one is {aside.name}"
     yield from salvage_lines(said)
