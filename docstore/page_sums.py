@@ -12,6 +12,7 @@ locks on it (POSIX gives back all locks of a process when it closes any descript
 """
 
 import os
+import sys
 import threading
 import zlib
 from array import array
@@ -19,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 MAGIC = b"PLSUMS01"
@@ -28,6 +30,14 @@ AT_ONCE = 256  # pages read at a time
 
 _open: Counter[Path] = Counter()
 _guard = threading.Lock()
+
+
+class Proof(StrEnum):
+    """What the sums say of a store."""
+
+    SOUND = "sound"
+    DAMAGED = "damaged"
+    UNKNOWN = "unknown"  # there are none: it is in use, or was not closed
 
 
 @dataclass(frozen=True)
@@ -174,3 +184,18 @@ def mend_pages(database: Path, backup: Path) -> list[int]:
         file.truncate(len(kept.sums) * kept.page_size)
         os.fsync(file.fileno())
     return [number for number in damaged if number not in found and number < len(kept.sums)]
+
+
+def proof_of(database: Path) -> Proof:
+    """Is the store what it was when its sums were made? A writer takes them away before it changes anything."""
+    kept = read_sums(sums_file(database))
+    if kept is None:
+        return Proof.UNKNOWN
+    changed = changed_pages(kept, database)
+    if not sums_file(database).exists():
+        return Proof.UNKNOWN
+    return Proof.DAMAGED if changed else Proof.SOUND
+
+
+if __name__ == "__main__":
+    print(proof_of(Path(sys.argv[1])))

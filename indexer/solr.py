@@ -113,6 +113,14 @@ class SolrIndex:
         kind = "softCommit" if soft else "commit"
         self._ask(f"{self.collection}/update", {kind: "true", "waitSearcher": "true"})
 
+    def merge(self) -> None:
+        """Make one segment of the index, without deleted documents and in the order of ids.
+
+        Until then what was deleted or written again still counts in the statistics that scores are made of, and of two
+        equal documents the one that came first is the first.
+        """
+        self._ask(f"{self.collection}/update", {"optimize": "true", "maxSegments": "1", "waitSearcher": "true"})
+
     def count(self) -> int:
         """Documents that a search can find now."""
         return int(self.search({"q": "*:*", "rows": 0})["response"]["numFound"])

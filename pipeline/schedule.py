@@ -22,7 +22,6 @@ from docstore.model import StageReport
 from docstore.store import Store
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.keeping.night import refuse_damaged
 from pipeline.run_states import SCHEDULE, is_to_take_up
 from pipeline.settings import Settings
 from pipeline.timetable import Timetable, timetable
@@ -47,7 +46,6 @@ def run_on_timetable(settings: Settings, opened: OpenEngine, note: Note) -> None
     """
 
     def run_once() -> list[StageReport]:
-        refuse_damaged(settings, opened)
         with opened() as engine:
             return stages.run(engine, command=SCHEDULE)
 

@@ -40,6 +40,7 @@ from lexicon.offers import Reviewed
 from pipeline.crawl_progress import shown
 from pipeline.engine import Engine
 from pipeline.keeping.digests import drop_damaged, keep_digests
+from pipeline.keeping.night import faults_before_run, refuse_damaged
 from pipeline.missed_documents import add_missed_documents
 from pipeline.run_record import RunRecord
 from pipeline.search_site.review_service import StoreReview
@@ -49,6 +50,7 @@ from text.folding import word_key
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
 INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does our work
+MAX_MERGED = 100_000  # documents: writing a larger index anew every night costs more than it is worth
 FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
 
 
@@ -197,7 +199,7 @@ def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> Stag
 
 def run(engine: Engine, until: str = "index", command: str = "run") -> list[StageReport]:
     """The stages once, in order, as the nightly run does. Solr starts while they crawl and extract."""
-    with engine.lock("run"), RunRecord(engine.store.runs, command) as record:
+    with engine.lock("run"), recorded(engine, command) as record:
         engine.store.searches.purge(engine.settings.search.log_days)  # first: whatever fails below, it is done
         if until == "index":
             engine.open_index_beside()
@@ -207,9 +209,27 @@ def run(engine: Engine, until: str = "index", command: str = "run") -> list[Stag
             if stage is index:
                 record.do(Stage.SOLR, lambda: open_solr(engine))
             record.do(Stage(name), partial(stage, engine))
+            if stage is index:
+                tidy(engine)
             if name == until:
                 break
         return record.reports
+
+
+@contextmanager
+def recorded(engine: Engine, command: str) -> Iterator[RunRecord]:
+    """The record of a run. A damaged store ends it before it begins: what it does would rest on that."""
+    faults = faults_before_run(engine)
+    with RunRecord(engine.store.runs, command) as record:
+        refuse_damaged(faults)
+        yield record
+
+
+def tidy(engine: Engine) -> None:
+    """Merge the index of a run that is done, so that scores and the order of equals hang on its documents alone."""
+    with engine.lock("index", INDEX_WAIT):
+        if engine.index.count() <= MAX_MERGED:
+            engine.index.merge()
 
 
 FLOW: dict[str, Callable[[Engine], StageReport]] = {

@@ -52,11 +52,11 @@ def file_faults(database: Path) -> list[Fault]:
     return found
 
 
-def store_faults(store: Store, is_proven: bool) -> Iterator[Fault]:
+def store_faults(store: Store, is_proven: bool, quick: bool) -> Iterator[Fault]:
     """What is wrong inside the database; nothing is asked of one that `is_proven` by the sums of its pages."""
     if is_proven:
         return
-    if faults := store.soundness.database_faults():
+    if faults := store.soundness.database_faults(quick):
         yield Fault("database", f"the database is damaged: {'; '.join(faults[:MAX_NAMED])}", tuple(faults))
     for table, keys in store.soundness.damaged_rows().items():
         text = f"{len(keys)} rows of {table} are not what was written ({named(keys)})"

@@ -26,9 +26,9 @@ from pipeline.engine import Engine
 from pipeline.import_warc import import_warc
 from pipeline.keeping.backup import ARCHIVE, DATABASE, FILES, manifest_of
 from pipeline.keeping.check import Fault, warc_faults
+from pipeline.keeping.night import NEEDS_FILE
 from pipeline.settings import Settings
 
-NEEDS_FILE = frozenset({"file", "wal", "database", "rows"})
 BESIDE = ("-wal", "-shm", "-sums")
 BATCH = 500
 
