@@ -40,7 +40,8 @@ def salvage(damaged: Path, backup: Path | None, target: Path) -> Salvaged:
     Database(f"sqlite:///{target}").close()  # its tables
     said = Salvaged()
     with closing(reader(damaged)) as old, closing(sqlite3.connect(target)) as new:
-        old.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not old.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise sqlite3.DatabaseError("it is empty")
         spare = reader(backup) if backup else None
         new.execute("PRAGMA foreign_keys=OFF")
         new.execute("DELETE FROM meta")

@@ -21,6 +21,7 @@ from docstore.archive import Archive, LostPageError
 from docstore.page_sums import changed_pages, read_sums, sums_file
 from docstore.store import Store
 from docstore.wal_frames import damaged_frames
+from docstore.warc_reading import DAMAGED, records_of
 from indexer.solr import SolrIndex
 from pipeline.keeping.digests import damage_in
 from pipeline.settings import Settings
@@ -76,8 +77,19 @@ def warc_faults(store: Store, folder: Path, quick: bool) -> Iterator[Fault]:
                     archive.read(pointer, digest)
                 except LostPageError:
                     bad.setdefault(pointer.file, []).append(str(url_id))
+    if not quick:
+        bad |= {name: bad.get(name, []) for name in sizes if not begins_well(folder / name)}
     for name, url_ids in bad.items():
         yield Fault("warc", f"{len(url_ids)} pages cannot be read from {name}", tuple(url_ids), name)
+
+
+def begins_well(file: Path) -> bool:
+    """Is the record that says what the file is there? Other programs read a WARC file from its beginning."""
+    try:
+        with file.open("rb") as opened:
+            return next(records_of(opened), None) is not None
+    except DAMAGED:
+        return False
 
 
 def state_faults(settings: Settings) -> Iterator[Fault]:

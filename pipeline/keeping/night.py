@@ -51,10 +51,14 @@ def content_faults(engine: Engine, is_proven: bool, quick: bool) -> list[Fault]:
 
 def faults_before_run(engine: Engine) -> list[Fault]:
     """The cheap form of the check, of a vertical that is open: the file is read by a process of its own, as this one
-    would lose its locks on it (`docstore.page_sums`)."""
+    would lose its locks on it (`docstore.page_sums`).
+
+    Pages that are others by their sums alone are said and stop nothing: what nothing depends on may be damaged, and
+    another program may have written.
+    """
     file = engine.settings.data_dir / DATABASE
     proof = Proof.UNKNOWN if engine.settings.store.url else proof_elsewhere(file)
-    found = [Fault("file", f"pages of {file.name} are damaged")] if proof is Proof.DAMAGED else []
+    found = [Fault("pages", f"pages of {file.name} are not what was written")] if proof is Proof.DAMAGED else []
     found += content_faults(engine, proof is Proof.SOUND, quick=True)
     for fault in found:
         log.error("damaged: %s", fault.text)

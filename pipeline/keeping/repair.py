@@ -78,6 +78,8 @@ def repair_store(file: Path, opened: Opened, parts: set[str], backup: Path | Non
 
 def used_by_nobody(file: Path) -> None:
     """StoreError if another process has the store open: it would go on with the old file."""
+    if not file.exists():
+        return
     try:
         with closing(sqlite3.connect(file, timeout=1, isolation_level=None)) as connection:
             connection.execute("PRAGMA locking_mode=EXCLUSIVE")
@@ -102,7 +104,8 @@ def rebuild(file: Path, aside: Path, backup: Path | None) -> Salvaged:
         shutil.copy2(backup / DATABASE, fresh)
         said = Salvaged(partial=["urls", "pages", "all decisions since the backup"])
     os.chmod(fresh, 0o600)
-    file.replace(aside)
+    if file.exists():
+        file.replace(aside)
     for one in BESIDE:
         file.with_name(file.name + one).unlink(missing_ok=True)
         fresh.with_name(fresh.name + one).unlink(missing_ok=True)
