@@ -40,7 +40,7 @@ def queries_of(vertical: Vertical, count: int) -> list[str]:
 
 
 def restore_faults(source: Vertical, folder: Path, count: int = 24) -> Tally:
-    """Some documents are written again, so that the original index has a past; then backup, restore, the same queries."""
+    """Some documents are written again, so that the original index has a past; then backup, restore, the queries."""
     tally = Tally("restore")
     original = source.copy_to(folder / "original")
     try:

@@ -179,7 +179,9 @@ REDIRECTS: Mapping[str, Callable[[socket.socket, str, str], None]] = {
     "ping_pong": redirect("{base}/?{next}"),
     "endless": redirect("{base}/{next}"),
     "no_location": lambda to, base, path: plain(to, b"", "302 Found"),
-    "empty_location": lambda to, base, path: to.sendall(b"HTTP/1.1 302 Found\r\nLocation:\r\nContent-Length: 0\r\n\r\n"),
+    "empty_location": lambda to, base, path: to.sendall(
+        b"HTTP/1.1 302 Found\r\nLocation:\r\nContent-Length: 0\r\n\r\n"
+    ),
     "to_file": redirect("file:///etc/passwd"),
     "to_rebind": redirect("http://rebind.test/"),
     "to_metadata": redirect("http://169.254.169.254/latest/"),
@@ -201,7 +203,7 @@ PROTOCOL: Mapping[str, bytes] = {
     "header_nul": OK + b"X-Nul: a\0b\r\n\r\n" + PAGE,
     "close_mid_body": FRAMED + PAGE[:100],
     "rst_mid_body": FRAMED + PAGE[:100],
-    "503_retry_after_date": b"HTTP/1.1 503 x\r\nRetry-After: Fri, 31 Dec 2099 23:59:59 GMT\r\nContent-Length: 0\r\n\r\n",
+    "503_retry_after_date": b"HTTP/1.1 503 x\r\nRetry-After: Fri, 31 Dec 2099 23:59:59 GMT\r\n\r\n",
     "429_retry_after_1e9": b"HTTP/1.1 429 x\r\nRetry-After: 1000000000\r\nContent-Length: 0\r\n\r\n",
     "two_content_length": OK + b"Content-Length: 5\r\nContent-Length: 50\r\n\r\n" + PAGE,
     "te_and_length": OK + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",

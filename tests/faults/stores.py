@@ -146,7 +146,11 @@ def cut(file: Path) -> None:
 
 def beside(name: str, data: bytes) -> Callable[[Path], None]:
     """A file of somebody else's beside the store, as a wrong copy leaves it."""
-    return lambda file: file.with_name(file.name + name).write_bytes(data) and None
+
+    def spoil(file: Path) -> None:
+        file.with_name(file.name + name).write_bytes(data)
+
+    return spoil
 
 
 SQLITE_RECIPES: Mapping[str, Callable[[Path], None]] = {
