@@ -275,7 +275,7 @@ def mounted(*arguments: str) -> bool:
 # -- restore and import
 
 
-def import_faults(made: Undisturbed, folder: Path) -> Tally:
+def import_faults(made: Undisturbed, folder: Path, names: tuple[str, ...] = ()) -> Tally:
     """WARC files that are cut or damaged: what is whole is taken once, the rest is said."""
     tally = Tally("import", detected=0)
     source = folder / "source.warc.gz"
@@ -291,6 +291,8 @@ def import_faults(made: Undisturbed, folder: Path) -> Tally:
         "no_warc": b"hello " * 1000,
     }
     for name, data in recipes.items():
+        if names and name not in names:
+            continue
         with tally.trying(name), copied(made.new, folder / "v") as vertical:
             file = folder / "damaged.warc.gz"
             file.write_bytes(data)
