@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change test lint format clean browser debian-python compiler compiled docs
+.PHONY: install demo demo-change test faults lint format clean browser debian-python compiler compiled docs
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -20,6 +20,9 @@ demo-change: $(STAMP)  ## change one demo page on disk and show when each stage 
 
 test: $(TEST_STAMP) browser debian-python compiled lint  ## everything that CI runs
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder  # conftest.py has put the long files first
+
+faults: $(TEST_STAMP)  ## all faults on real processes, as a table; ARGS='--only kill9,solr --short' for some
+	$(BIN)/python -m tests.faults.table $(if $(DATA),--data $(DATA)) $(ARGS)
 
 lint: $(TEST_STAMP)  ## style, types, and who may import whom
 	$(BIN)/ruff check .

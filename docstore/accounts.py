@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
 from docstore.articles.records import storable
 from docstore.database import Database
 from docstore.errors import AccountError
+from docstore.row_sums import seal
 from docstore.tables import accounts, ended_sessions
 
 _NAME = re.compile(r"[\w.@-]{1,64}")
@@ -65,6 +66,7 @@ class AccountTable:
         with self._database.write() as connection:
             if not self._database.upsert(connection, accounts, [row]):
                 raise AccountError(f"there is an account {account.name} already: choose another name")
+            seal(self._database, connection, accounts, [account.name])
         return account
 
     def find(self, name: str) -> Account | None:
@@ -117,6 +119,7 @@ class AccountTable:
         with self._database.write() as connection:
             if connection.execute(update(accounts).where(mine).values(**values)).rowcount != 1:
                 raise AccountError(f"there is no account {name[:64]!r}: `plumb account list` shows those in use")
+            seal(self._database, connection, accounts, [folded_name(name)[:64]])
 
 
 def checked_name(name: str) -> str:

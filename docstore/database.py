@@ -9,6 +9,7 @@ import sqlite3
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event, func, select
@@ -16,6 +17,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
+from docstore import page_sums
 from docstore.errors import StoreError, StoreFullError, StoreTooNewError
 from docstore.migrations import upgrade
 from docstore.tables import SCHEMA_VERSION, meta, metadata
@@ -33,11 +35,21 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._engine = open_engine(url)
+        self.file = sqlite_file(self._engine)
+        if self.file is not None:
+            page_sums.opened(self.file)
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
         with self.write() as connection:
             if connection.dialect.name == "postgresql":  # SQLite's writers wait for each other anyway
                 connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
             metadata.create_all(connection)
-            check_schema(connection, self)
+            self.is_new = check_schema(connection, self)
             self.store_id = stamped(connection, self)
 
     @contextmanager
@@ -52,7 +64,15 @@ class Database:
         with wrapped_errors(), self._engine.connect() as connection:
             connection.execution_options(plumb_write=True)
             with connection.begin():
+                before = changes_of(connection)
                 yield connection
+                is_changed = self.file is not None and changes_of(connection) != before
+                self._forget_sums(is_changed)
+        self._forget_sums(is_changed)  # again: somebody may have made them before the commit
+
+    def _forget_sums(self, is_changed: bool) -> None:
+        if is_changed and self.file is not None:
+            page_sums.forget_sums(self.file)
 
     def upsert(
         self, connection: Connection, table: Table, rows: Sequence[dict[str, Any]], update: Sequence[str] = ()
@@ -76,6 +96,9 @@ class Database:
     def close(self) -> None:
         """Give all connections back."""
         self._engine.dispose()
+        if self.file is not None:
+            page_sums.closed(self.file)
+            self.file = None
 
 
 def insert_into(connection: Connection, table: Table) -> Any:
@@ -102,6 +125,18 @@ def open_engine(url: str) -> Engine:
     return engine
 
 
+def sqlite_file(engine: Engine) -> Path | None:
+    """The file of a SQLite store; None for another database, and for one in memory."""
+    name = engine.url.database
+    return Path(name) if engine.url.get_backend_name() == "sqlite" and name and name != ":memory:" else None
+
+
+def changes_of(connection: Connection) -> int:
+    """Rows that a connection has changed since it was opened; 0 where there are no files to look after."""
+    raw = connection.connection.driver_connection
+    return raw.total_changes if isinstance(raw, sqlite3.Connection) else 0
+
+
 def set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     """WAL lets readers go on while one writes; a commit then survives kill -9 without an fsync of its own."""
     connection.isolation_level = None  # transactions are begun by `begin_sqlite`, not guessed by the driver
@@ -120,10 +155,10 @@ def begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def check_schema(connection: Connection, database: Database) -> None:
-    """Stamp a fresh store, bring an older one up to date, refuse one that a newer program made."""
+def check_schema(connection: Connection, database: Database) -> bool:
+    """Stamp a fresh store, bring an older one up to date, refuse one that a newer program made. Is it a fresh one?"""
     row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
-    database.upsert(connection, meta, [row])
+    is_new = database.upsert(connection, meta, [row]) == 1
     found = connection.scalar(select(meta.c.value).where(meta.c.key == "schema_version"))
     if not str(found).isdecimal():
         raise StoreError(f"the store is damaged (schema version {found!r}): restore it from a backup")
@@ -135,6 +170,7 @@ def check_schema(connection: Connection, database: Database) -> None:
     if int(str(found)) < SCHEMA_VERSION:
         upgrade(connection, int(str(found)))
         database.upsert(connection, meta, [row], update=("value",))
+    return is_new
 
 
 def stamped(connection: Connection, database: Database) -> str:

@@ -14,6 +14,7 @@ store.runs       runs of the pipeline                                 (docstore/
 store.site_runs  what each run did at each site                       (docstore/reports/site_runs.py)
 store.alerts     what the operator shall know, and was told           (docstore/reports/alerts.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
+store.soundness  is what is kept what was written?         (docstore/soundness.py)
 store.searches   the search log, without personal data                (docstore/reports/searches.py)
 """
 
@@ -37,6 +38,7 @@ from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusTable
+from docstore.soundness import Soundness
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable
 from docstore.terms.review_queue import TermQueue
@@ -62,6 +64,7 @@ class Store:
     ) -> None:
         self._database = Database(url)
         self.store_id = self._database.store_id
+        self.soundness = Soundness(self._database)
         self._archive = Archive(warc_folder, rotate_bytes, max_body)
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.missed = MissedDocuments(self._database)

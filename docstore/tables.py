@@ -23,6 +23,7 @@ site_runs what each of the last runs did at each site, by outcome
 alerts, alert_notices   what the operator shall know, and what each channel has been told
 accounts  who may sign in to the search site, and for what
 searches, clicks   what was searched for and opened; nothing that says by whom
+row_sums  sums of rows that nothing can make again          (docstore/row_sums.py)
 meta      schema version, the id of this store, and other single values
 """
 
@@ -40,7 +41,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 metadata = MetaData()
 
@@ -420,6 +421,14 @@ searches = Table(
     Column("filters", String(200), nullable=False),  # their names, with blanks between
     Column("latency_ms", Integer, nullable=False),
     Index("searches_by_minute", "minute"),
+)
+
+row_sums = Table(
+    "row_sums",
+    metadata,
+    Column("name", String(32), primary_key=True),  # of a table
+    Column("key", String(200), primary_key=True),  # the first column of its primary key, as text
+    Column("sum", BigInteger, nullable=False),  # CRC-32
 )
 
 clicks = Table(

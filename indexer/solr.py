@@ -113,6 +113,14 @@ class SolrIndex:
         kind = "softCommit" if soft else "commit"
         self._ask(f"{self.collection}/update", {kind: "true", "waitSearcher": "true"})
 
+    def merge(self) -> None:
+        """Make one segment of the index, without deleted documents and in the order of ids.
+
+        Until then what was deleted or written again still counts in the statistics that scores are made of, and of two
+        equal documents the one that came first is the first.
+        """
+        self._ask(f"{self.collection}/update", {"optimize": "true", "maxSegments": "1", "waitSearcher": "true"})
+
     def count(self) -> int:
         """Documents that a search can find now."""
         return int(self.search({"q": "*:*", "rows": 0})["response"]["numFound"])
@@ -134,13 +142,15 @@ class SolrIndex:
     ) -> Iterator[str]:
         """The ids of documents whose title or body holds one of `phrases` as a run of characters, each id once.
 
-        Sees everything that was written before. Punctuation counts for nothing and Latin words match whole, by
-        their stem, and by the pieces they are glued of, so a few ids too many may come, none too few.
+        Sees everything that was written before. Runs of Chinese characters are found wherever they stand: a few ids
+        too many may come, as punctuation counts for nothing, and a text with a sign glued to a Chinese character is
+        always among them. What is Latin is found only where Solr makes the same tokens of it in the text, which hangs
+        on the signs beside it (`indexer.containing`).
         """
         self.commit(soft=True)
         seen: set[str] = set()
         for batch in batched(phrases, PHRASES_AT_ONCE):
-            for doc_id in self._ids(phrase_query(batch, within)):
+            for doc_id in self._ids(f"{phrase_query(batch, within)} {odd_query(within)}"):
                 if doc_id not in seen:
                     seen.add(doc_id)
                     yield doc_id
@@ -318,6 +328,16 @@ def phrase_query(phrases: Sequence[str], within: Sequence[str]) -> str:
     """
     quoted = ['"' + phrase.replace("\\", "\\\\").replace('"', '\\"') + '"' for phrase in phrases]
     return " ".join(f"{field}:{phrase}" for phrase in quoted for field in within)
+
+
+def odd_query(within: Sequence[str]) -> str:
+    """A query for texts in which a Chinese character is no token of its own, as a soft hyphen, a variation selector or
+    an accent stands behind it. There are few.
+
+    >>> odd_query(["body_chars"])
+    'body_chars:/[一-鿿].+/'
+    """
+    return " ".join(f"{field}:/[\u4e00-\u9fff].+/" for field in within)
 
 
 def configset_files(folder: Path) -> list[Path]:

@@ -21,6 +21,7 @@ from docstore.batches import batched
 from docstore.changes import Change, Indexed
 from docstore.model import Outcome, Reason, StoredArticle, document_id
 from docstore.store import Store
+from indexer.containing import url_ids_holding
 from indexer.mapping import Analysis, to_document
 
 LOOK_UP = 500
@@ -54,10 +55,8 @@ def apply_lexicon(store: Store, index: Index) -> int:
     newest, applied = store.lexicon.latest(), store.lexicon.applied()
     if newest.version == applied.version:
         return 0
-    terms = newest.changed_since(applied)
-    doc_ids = index.ids_containing(terms) if terms else iter(())
-    url_ids = [u for batch in batched(doc_ids, LOOK_UP) for u in store.articles.url_ids(batch)]
-    store.lexicon.mark_applied(newest.version, url_ids)
+    url_ids = url_ids_holding(newest.changed_since(applied), store, index)
+    store.lexicon.mark_applied(newest.version, sorted(url_ids))
     return len(url_ids)
 
 

@@ -40,6 +40,8 @@ from lexicon.mine import mine_terms
 from lexicon.offers import Reviewed
 from pipeline.crawl_progress import shown
 from pipeline.engine import Engine
+from pipeline.keeping.digests import drop_damaged, keep_digests
+from pipeline.keeping.night import faults_before_run, refuse_damaged
 from pipeline.missed_documents import add_missed_documents
 from pipeline.run_record import RunRecord
 from pipeline.search_site.review_service import StoreReview
@@ -49,6 +51,7 @@ from text.folding import word_key
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
 INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does our work
+MAX_MERGED = 100_000  # documents: writing a larger index anew every night costs more than it is worth
 FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
 
 
@@ -142,10 +145,12 @@ def mine(engine: Engine) -> StageReport:
     with engine.lock("lexicon"):
         version = engine.store.articles.text_version()
         counts, corpus = engine.settings.data_dir / "lexicon", StoredCorpus(engine.store.articles)
+        drop_damaged(counts)
         known = [term.text for term in engine.store.lexicon.accepted()]
         task, reviewed = engine.progress.task, reviewed_in(engine.store)
         terms = mine_terms(corpus, engine.settings.lexicon, task, counts=counts, seeds=known, reviewed=reviewed)
         new = engine.store.lexicon.replace_candidates(terms, version)
+        keep_digests(counts)
     notes = (f"{len(terms)} candidate terms, {new} of them new",)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
@@ -196,7 +201,7 @@ def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> Stag
 def run(engine: Engine, until: str = "index", command: str = "run", only: str = "") -> list[StageReport]:
     """The stages once, in order, as the nightly run does, or one of them alone. Solr starts while they crawl and
     extract."""
-    with engine.lock("run"), RunRecord(engine.store, command) as record:
+    with engine.lock("run"), recorded(engine, command) as record:
         engine.store.searches.purge(engine.settings.search.log_days)  # first: whatever fails below, it is done
         if until == "index" and only in ("", "index"):
             engine.open_index_beside()
@@ -208,9 +213,27 @@ def run(engine: Engine, until: str = "index", command: str = "run", only: str = 
             if stage is index:
                 record.do(Stage.SOLR, lambda: open_solr(engine))
             record.do(Stage(name), partial(stage, engine))
+            if stage is index:
+                tidy(engine)
             if name == until:
                 break
         return record.reports
+
+
+@contextmanager
+def recorded(engine: Engine, command: str) -> Iterator[RunRecord]:
+    """The record of a run. A damaged store ends it before it begins: what it does would rest on that."""
+    faults = faults_before_run(engine)
+    with RunRecord(engine.store, command) as record:
+        refuse_damaged(faults)
+        yield record
+
+
+def tidy(engine: Engine) -> None:
+    """Merge the index of a run that is done, so that scores and the order of equals hang on its documents alone."""
+    with engine.lock("index", INDEX_WAIT):
+        if engine.index.count() <= MAX_MERGED:
+            engine.index.merge()
 
 
 FLOW: dict[str, Callable[[Engine], StageReport]] = {

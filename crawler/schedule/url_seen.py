@@ -90,6 +90,11 @@ class UrlSeenTest:
         self._count += len(new)
         self._remember(new)
 
+    @staticmethod
+    def is_whole(path: Path, kind: str) -> bool:
+        """Can the filter in this file be believed?"""
+        return _read(path, kind) is not None
+
     def save(self, path: Path) -> None:
         """Write the filter so that `path` holds the old file or the whole new one, whatever happens.
 

@@ -21,6 +21,7 @@ from docstore.grouping.resolve import PageRole, resolve
 from docstore.grouping.site_templates import learn
 from docstore.grouping.url_patterns import ListEvidence, Sibling, sibling_of
 from docstore.model import Article, Kind, Outcome, PageTraits, PageType, Reason, Stage, Teaser, WarcPointer
+from docstore.row_sums import seal
 from docstore.tables import articles, outcomes, parts, urls
 
 # Pages whose worth lies in their links: the crawl asks them again in every run.
@@ -130,6 +131,7 @@ class ExtractionWriter:
         self.keep_parts(roles, fresh)
         connection = self.connection
         connection.execute(delete(articles).where(articles.c.url_id.in_(gone)))
+        seal(self.database, connection, articles, gone)
         write_changes(connection, Op.DELETE, gone, self.now)
         self.keep_articles(roles, before, [before[url_id].doc_id for url_id in gone])
         known = outcomes_of(connection, [url_id for url_id in roles if url_id not in fresh])
@@ -152,6 +154,7 @@ class ExtractionWriter:
         wholes = {url_id: role for url_id, role in roles.items() if role.article is not None}
         rows = [row_of(role, before.get(url_id), self.now) for url_id, role in wholes.items()]
         self.database.upsert(self.connection, articles, rows, update=RENEWED)
+        seal(self.database, self.connection, articles, wholes)
         texts = [row["url_id"] for row in rows if differs(row, before.get(row["url_id"]), "digest")]
         if texts:
             version = number(self.connection, TEXT_VERSION) + 1

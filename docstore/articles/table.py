@@ -188,6 +188,18 @@ class ArticleTable:
                 rows = connection.execute(query).all()
             yield from ((row.url_id, row.title, row.body, blocks_of(json.loads(row.blocks))) for row in rows)
 
+    def plain_texts(self) -> Iterator[tuple[int, str, str]]:
+        """url_id, title and body of every article, by rising ids; a batch at a time."""
+        last = 0
+        while True:
+            query = select(articles.c.url_id, articles.c.title, articles.c.body).where(articles.c.url_id > last)
+            with self._database.read() as connection:
+                rows = connection.execute(query.order_by(articles.c.url_id).limit(BATCH)).all()
+            if not rows:
+                return
+            yield from ((row.url_id, row.title, row.body) for row in rows)
+            last = rows[-1].url_id
+
     def count(self) -> int:
         """How many articles there are."""
         with self._database.read() as connection:

@@ -25,6 +25,7 @@ from docstore.frontier.requeueing import requeue
 from docstore.frontier.service import FrontierService
 from docstore.grouping.spurious_changes import discount_spurious_changes
 from docstore.model import FrontierEntry, Host, Kind, Origin, Outcome, Page, Stage, WarcPointer
+from docstore.row_sums import seal
 from docstore.tables import articles, outcomes, pages, robots, urls
 
 # SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
@@ -246,7 +247,7 @@ class FrontierTable:
             )
             for visit in visits:
                 if visit.gone:
-                    forget_page(connection, visit.entry.url_id, visit.visited_at)
+                    forget_page(self._database, connection, visit.entry.url_id, visit.visited_at)
             self._add(connection, [link for visit in visits for link in visit.links])
             guided = [(v.entry.url_id, v.guidance, v.visited_at) for v in visits if v.guidance is not None]
             if guided:
@@ -326,13 +327,14 @@ VALIDATED = (
 )
 
 
-def forget_page(connection: Connection, url_id: int, at: float) -> None:
+def forget_page(database: Database, connection: Connection, url_id: int, at: float) -> None:
     """The page is gone: its article leaves the store and the index, and a page that comes back is extracted anew."""
     connection.execute(delete(pages).where(pages.c.url_id == url_id))
     connection.execute(delete(outcomes).where(outcomes.c.url_id == url_id, outcomes.c.stage == Stage.EXTRACT))
     connection.execute(update(urls).where(urls.c.url_id == url_id).values(etag="", last_modified="", digest=""))
     if connection.execute(delete(articles).where(articles.c.url_id == url_id)).rowcount:
         write_changes(connection, Op.DELETE, [url_id], at)
+        seal(database, connection, articles, [url_id])
 
 
 def url_row(entry: NewUrl, now: float) -> dict[str, Any]:

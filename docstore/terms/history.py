@@ -18,6 +18,7 @@ from docstore.batches import batched
 from docstore.database import Database
 from docstore.errors import ChangedMeanwhileError, LexiconError
 from docstore.model import Term, TermClass, TermStatus
+from docstore.row_sums import seal
 from docstore.tables import term_acts, term_changes, terms
 from docstore.terms.rows import UNDECIDED, State, listed, state_in, state_of, state_text, term_row
 
@@ -144,8 +145,10 @@ class TermActs:
             restored = [self._restore(connection, change, rows.get(change.text)) for change in act.changes]
             if act.undoes is not None:  # what was undone counts again, and can be undone again
                 connection.execute(update(term_acts).where(term_acts.c.act_id == act.undoes).values(undone_by=None))
+                seal(self._database, connection, term_acts, [act.undoes])
             made = self._record(connection, ActKind.UNDO, restored, by, self._clock(), undoes=act.act_id)
             connection.execute(update(term_acts).where(term_acts.c.act_id == act.act_id).values(undone_by=made.act_id))
+            seal(self._database, connection, term_acts, [act.act_id])
             return made
 
     def history(self, text: str = "", by: str = "", offset: int = 0, limit: int = 50) -> tuple[int, list[Act]]:
@@ -217,6 +220,9 @@ class TermActs:
         ]
         for batch in batched(rows, BATCH):
             connection.execute(term_changes.insert(), batch)
+        for table, keys in ((terms, [change.text for change in changes]), (term_acts, [act_id])):
+            seal(self._database, connection, table, keys)
+        seal(self._database, connection, term_changes, [act_id])
         return Act(act_id, now, by, kind, tuple(changes), undoes)
 
     def returned(self, connection: Connection, texts: Sequence[str]) -> None:

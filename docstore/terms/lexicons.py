@@ -12,6 +12,7 @@ from docstore.batches import batched
 from docstore.database import Database
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, Term, TermStatus
+from docstore.row_sums import seal
 from docstore.tables import changes, lexicon_entries, lexicons, terms
 from docstore.terms.history import TermActs
 from docstore.terms.review_queue import NEVER, RANKED_MINED
@@ -102,6 +103,8 @@ class LexiconTable:
             rows = [entry_row(published.version, e) for e in published.entries]
             if rows:
                 connection.execute(lexicon_entries.insert(), rows)
+            for table in (lexicons, lexicon_entries):
+                seal(self._database, connection, table, [published.version])
         return published
 
     def latest(self) -> Lexicon:

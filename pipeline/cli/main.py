@@ -19,6 +19,11 @@ from pipeline.cli.grammar import CONFIG, usage_line
 VERBS: Mapping[str, tuple[str, str]] = {
     "account": ("pipeline.cli.accounts:account", "Who may sign in to the search site."),
     "alerts": ("pipeline.cli.alerts:alerts", "What needs the operator; tells what is new by mail and webhook."),
+    "backup": ("pipeline.cli.keeping:backup", "Copy the vertical into a folder, while everything runs."),
+    "check": (
+        "pipeline.cli.keeping:check",
+        "Prove that store, WARC files, index and lexicon are what was written; --repair what is not.",
+    ),
     "compare": (
         "pipeline.cli.compare:compare",
         "Search TERM with the base and with the domain lexicon, side by side (Wang Du 2019).",
@@ -28,6 +33,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "pipeline.cli.run:demo",
         "Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites.",
     ),
+    "doctor": ("pipeline.cli.keeping:doctor", "What is wrong with the place a vertical runs in, and what to do."),
     "explain": (
         "pipeline.cli.page:explain",
         "One document's path in sentences: how it was found, fetched, extracted and indexed, when, and why.",
@@ -49,6 +55,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "pipeline.cli.run:refresh_command",
         "Fetch one page now, take it through all stages, and print when each was done.",
     ),
+    "restore": ("pipeline.cli.keeping:restore", "Put a backup back into an empty data folder."),
     "run": ("pipeline.cli.run:run", "Run the stages once, in order: crawl, extract, mine the lexicon, index."),
     "schedule": ("pipeline.cli.run:schedule", "Keep running the stages on the timetable until Ctrl-C."),
     "serve": ("pipeline.cli.run:serve", "Serve the search and review pages until Ctrl-C."),

@@ -52,6 +52,7 @@ def index_command(context: click.Context, full: bool, adopt: bool) -> None:
         if full:
             engine.store.changes.enqueue_all()
         say_reports([opening, stages.index(engine, adopt=adopt)])
+        stages.tidy(engine)
 
 
 @click.command(cls=Verb)

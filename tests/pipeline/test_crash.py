@@ -15,7 +15,6 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,8 @@ import requests
 from crawler.sitemaps.walk import usual_places
 from docstore.locks import stage_lock
 from docstore.model import document_id
-from pipeline.demo.site import write_sites
 from tests.crash_harness import PLUMB, Kept, Said, SlowSites, Vertical, indexed_ids, until
+from tests.faults.verticals import Undisturbed, undisturbed_run
 from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
@@ -37,42 +36,10 @@ ACCOUNT = "管理员"
 PASSWORD = "石油 password"
 
 
-@dataclass
-class Undisturbed:
-    """One vertical after each stage of a run that nobody disturbed."""
-
-    site: SlowSites
-    new: Vertical
-    begun: Vertical  # the first 40 pages crawled
-    crawled: Vertical
-    extracted: Vertical
-    mined: Vertical
-    decided: Vertical  # the best thirty terms accepted, and mined again in their light
-    indexed: Vertical
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbed]:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    write_sites(folder / "sites")
-    with SlowSites(folder / "sites", pause=0.0) as site:
-        new = Vertical(folder / "new").write(site.sections())
-        begun = new.copy_to(folder / "begun")
-        begun.done("crawl", "--max-pages", "40")
-        crawled = begun.copy_to(folder / "crawled")
-        crawled.done("crawl")
-        extracted = crawled.copy_to(folder / "extracted")
-        extracted.done("extract")
-        mined = extracted.copy_to(folder / "mined")
-        mined.done("lexicon", "build")
-        decided = mined.copy_to(folder / "decided")
-        decided.done("lexicon", "accept", "--top", "30")
-        decided.done("lexicon", "build")
-        indexed = decided.copy_to(folder / "indexed")
-        indexed.done("index")
-        assert len(indexed.kept().articles) > 80
-        yield Undisturbed(site, new, begun, crawled, extracted, mined, decided, indexed)
-        indexed.end()
+    with undisturbed_run(tmp_path_factory.mktemp("undisturbed")) as made:
+        yield made
 
 
 @pytest.fixture

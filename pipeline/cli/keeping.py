@@ -1,0 +1,122 @@
+"""The verbs that keep a vertical whole: prove it, mend it, copy it, put a copy back, look at the place it runs in."""
+
+import logging
+from functools import partial
+from pathlib import Path
+
+import click
+
+from docstore.errors import PlumblineError, StoreError
+from pipeline.cli.console import say, say_json
+from pipeline.cli.grammar import CONFIG, Verb
+from pipeline.cli.shared import opened, settings_of
+from pipeline.keeping.backup import back_up, newest_backup, places
+from pipeline.keeping.backup import restore as restored
+from pipeline.keeping.check import Fault
+from pipeline.keeping.doctor import Finding, examine
+from pipeline.keeping.night import all_faults
+from pipeline.keeping.repair import repair as repaired
+from pipeline.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+@click.command(cls=Verb)
+@click.pass_context
+@click.option("--repair", is_flag=True, help="Put right what is damaged: from the WARC files, or the newest backup.")
+@click.option("--quick", is_flag=True, help="The nightly form: sizes in place of records, and no Solr.")
+@click.option("--index/--no-index", "with_index", default=True, help="Compare index and ledger (needs Solr).")
+@click.option(
+    "--backup", "folder", type=click.Path(path_type=Path), help="Where backups are, if elsewhere than before."
+)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def check(
+    context: click.Context, repair: bool, quick: bool, with_index: bool, folder: Path | None, as_json: bool
+) -> None:
+    """Prove that store, WARC files, index and lexicon are what was written; leaves with 1 where they are not."""
+    settings = settings_of(context)
+    look = partial(all_faults, settings, partial(opened, settings), quick=quick, with_index=with_index and not quick)
+    faults = look()
+    done: list[str] = []
+    if faults and repair:
+        backup = backup_in(settings, folder)
+        done = list(repaired(settings, partial(opened, settings), faults, backup))
+        left = look()
+    else:
+        left = faults
+    if as_json:
+        said = [{"part": one.part, "fault": one.text} for one in faults]
+        say_json({"faults": said, "done": done, "left": [one.text for one in left]})
+    else:
+        say(fault_lines(faults, done))
+    if left:
+        raise PlumblineError(f"{len(left)} faults {'are left' if repair else 'were found'}: {advice(left, repair)}")
+
+
+def fault_lines(faults: list[Fault], done: list[str]) -> list[str]:
+    """What was found and done, for a person."""
+    return [f"damaged: {one.text}" for one in faults] + [f"done: {line}" for line in done] or [
+        "all is what was written"
+    ]
+
+
+def advice(left: list[Fault], is_repair: bool) -> str:
+    """What to do next."""
+    if is_repair:
+        return f"{left[0].text}; restore a backup with `plumb restore`"
+    return "stop `plumb serve` and `plumb schedule`, then run `plumb check --repair`"
+
+
+def backup_in(settings: Settings, folder: Path | None) -> Path | None:
+    """The newest backup in a folder, in those that backups went to before, or the folder itself."""
+    if folder is not None and (folder / "manifest.json").exists():
+        return folder
+    return newest_backup([folder] if folder else [Path(place) for place in places(settings.data_dir)])
+
+
+@click.command(cls=Verb)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.pass_context
+def backup(context: click.Context, folder: Path) -> None:
+    """Copy the vertical into a new folder in FOLDER, while everything runs."""
+    settings = settings_of(context)
+    config = context.obj["config"] or Path(CONFIG)
+    made = back_up(settings, config, folder)
+    say([f"backed up to {made}"])
+
+
+@click.command(cls=Verb)
+@click.argument("backup", type=click.Path(path_type=Path))
+@click.pass_context
+def restore(context: click.Context, backup: Path) -> None:
+    """Put a backup back into an empty data folder: BACKUP is one, or a folder of them, of which the newest is taken."""
+    settings = settings_of(context)
+    chosen = backup if (backup / "manifest.json").exists() else newest_backup([backup])
+    if chosen is None:
+        raise StoreError(f"{backup} is no backup and has none in it (half ones do not count): name another folder")
+    manifest = restored(chosen, settings)
+    say([f"restored {len(manifest.files)} files from {chosen}", "now: plumb index (fills an empty Solr by itself)"])
+
+
+@click.command(cls=Verb)
+@click.pass_context
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def doctor(context: click.Context, as_json: bool) -> None:
+    """What is wrong with the place a vertical runs in, and what to do; leaves with 1 where something is."""
+    found = list(examine(settings_of(context)))
+    if as_json:
+        say_json([vars(one) for one in found])
+    else:
+        say(
+            f"{'well ' if one.is_well else 'AMISS'}  {one.name:<12} {one.text}"
+            + ("" if one.is_well else f": {one.advice}")
+            for one in found
+        )
+    if amiss := [one for one in found if not one.is_well]:
+        raise PlumblineError(f"{len(amiss)} of {len(found)} things are amiss: {', '.join(one.name for one in amiss)}")
+
+
+def finding_line(found: Finding) -> str:
+    """One line of the doctor's."""
+    told = f"{'well ' if found.is_well else 'AMISS'}  {found.name:<12} {found.text}"
+    return told if found.is_well else f"{told}: {found.advice}"

@@ -1,0 +1,252 @@
+"""Hostile servers and pages: one real crawl of all of them, its extraction, and the memory that both take."""
+
+import base64
+import json
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from docstore.model import Article, Outcome
+from extractor import ExtractSettings
+from extractor.article_extractor import ArticleExtractor
+from extractor.fields.dates.date_text import date_in_text
+from tests.crash_harness import Vertical
+from tests.faults.servers import SENTENCE, HostileServer, Recipe
+from tests.faults.tally import Tally
+from tests.web_fixture import serving
+from text.decoding.encoding import decode
+
+DEADLINE = 12.0  # seconds that one fetch may take in these crawls
+MAX_ABOVE_IDLE = 256.0  # MB
+POLL = 0.05
+# Of our own, beside the rows of the data folder.
+OWN: tuple[Recipe, ...] = (
+    {"body": "nodes", "count": 1_200_000},
+    {"body": "quadratic_attrs", "count": 100_000},
+    {"body": "attrs", "count": 100_000},
+    {"body": "entities", "count": 400_000},
+    {"body": "zeros", "encoding": "gzip,gzip,gzip", "mb": 500},
+    {"slow": "never_header"},
+    {"redirect": "to_metadata"},
+    {"redirect": "to_solr"},
+)
+CLASSES = {"slow": "slow", "redirect": "redirects", "proto": "bomb", "robots": "redirects"}
+
+
+def class_of(recipe: Recipe) -> str:
+    """The class of the table that a recipe counts in."""
+    if "body" in recipe:
+        return "bomb" if recipe["body"] == "zeros" else "nesting"
+    return next((name for key, name in CLASSES.items() if key in recipe), "bomb")
+
+
+def hostile_servers(recipes: Sequence[Recipe], folder: Path) -> Iterator[Tally]:
+    """Crawl and extract them, class by class; each URL ends in one outcome, and the memory stays bounded."""
+    classes: dict[str, list[Recipe]] = {}
+    for recipe in recipes:
+        classes.setdefault(class_of(recipe), []).append(recipe)
+    idle = crawled(Tally("idle"), [{}], folder / "idle")
+    for name, chosen in classes.items():
+        tally = Tally(name)
+        tally.peak_mb = round(crawled(tally, chosen, folder / name) - idle, 1)
+        if tally.peak_mb > MAX_ABOVE_IDLE:
+            tally.complaints.append(f"{name}: {tally.peak_mb:.0f} MB above idle")
+        yield tally
+
+
+def crawled(tally: Tally, recipes: Sequence[Recipe], folder: Path) -> float:
+    """One crawl and its extraction of a server a recipe; returns the most memory of all its processes in MB."""
+    hosts = {f"127.1.{number // 250}.{number % 250 + 1}": recipe for number, recipe in enumerate(recipes)}
+    server = HostileServer(hosts)
+    with serving(server):
+        seeds = {f"http://{host}:{server.port}/": recipe for host, recipe in hosts.items()}
+        crawl = {
+            "seeds": list(seeds),
+            "inside_hosts": [f"{host}:{server.port}" for host in hosts],
+            "delay": 0.01,
+            "depth": 1,
+            "sitemaps": False,
+            "total_timeout": DEADLINE,
+            "max_pages": 4 * len(hosts),
+            "read_timeout": 5.0,
+            "connect_timeout": 5.0,
+        }
+        vertical = Vertical(folder).write({"crawl": crawl})
+        try:
+            began = time.monotonic()
+            peak = max(watched(vertical, "crawl"), watched(vertical, "extract"))
+            tally.worst_s = max(tally.worst_s, time.monotonic() - began)
+        finally:
+            vertical.end()
+    ends = dict(
+        vertical.ask("SELECT u.url, o.reason FROM outcomes o JOIN urls u USING (url_id) WHERE o.stage = 'crawl'")
+    )
+    for url, recipe in seeds.items():
+        with tally.trying(json.dumps(dict(recipe))):
+            found = [reason for one, reason in ends.items() if one == url]
+            assert found, "no outcome"
+    tally.connections = 0  # to the inside: there is nobody at those addresses, and the outcome says so
+    inside = [url for url in ends if "169.254" in url or ":8983" in url]
+    tally.connections = sum(
+        ends[url] not in ("inside_address", "redirected_off_scope", "not_allowed") for url in inside
+    )
+    return peak
+
+
+def watched(vertical: Vertical, command: str) -> float:
+    """Run a command to its end; returns the most memory that its processes had together, in MB."""
+    running, peak = vertical.start(command), 0.0
+    while running.poll() is None:
+        peak = max(peak, sum(map(memory_of, vertical.processes())))
+        time.sleep(POLL)
+    said = vertical.finished(running)
+    assert said.status == 0 and "Traceback" not in said.err, said
+    return peak
+
+
+def memory_of(pid: int) -> float:
+    """The memory of a process in MB, what it shares with others counted in parts."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+# -- rows of the data folder, and others made alike
+
+
+def rows(data: Path | None, name: str) -> list[dict[str, Any]]:
+    """The rows of a file of the data folder; none without one."""
+    file = data / "hostile" / f"{name}.jsonl" if data else None
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file and file.exists() else []
+
+
+def http_recipes(data: Path | None) -> list[Recipe]:
+    """Those of the data folder and our own."""
+    return [json.loads(row["text"]) for row in rows(data, "http")] + list(OWN)
+
+
+def date_faults(data: Path | None) -> Tally:
+    """Date look-alikes: none or one ISO date, within 50 ms of CPU time each."""
+    tally, chance = Tally("dates"), random.Random(5)
+    texts = [text_of(json.loads(row["text"])) for row in rows(data, "dates")]
+    units = ["12:", "am pm ", "2019年", "1/", "-", "十", "May ", "2024-01-", "日", "GMT+8 ", "0"]
+    texts += ["".join(chance.choices(units, k=chance.choice((5, 50, 5000)))) for _ in range(100)]
+    for text in texts:
+        with tally.trying(text[:40]):
+            began = time.process_time()
+            day = date_in_text(text)
+            seconds = time.process_time() - began
+            assert day == "" or (len(day) == 10 and "1990" <= day[:4] <= "2099"), day
+            assert seconds < 0.5, f"{seconds:.2f} s"
+    return tally
+
+
+def text_of(recipe: Mapping[str, Any]) -> str:
+    """A row's text, or what its recipe makes."""
+    return str(recipe.get("text") or recipe["pre"] + recipe["repeat"] * recipe["times"] + recipe["post"])
+
+
+def charset_faults(data: Path | None) -> Tally:
+    """Pages with wrong labels are decoded as what they are; others made with every coding and a lie in the label."""
+    tally = Tally("charset")
+    for row in rows(data, "enc_pages"):
+        with tally.trying(row["id"]):
+            label = f"text/html; charset={row['header']}" if row["header"] else ""
+            assert row["truth"] in text_read(base64.b64decode(row["b64"]), label)
+    text = f"<html><title>石油</title><p>{SENTENCE * 6}</p>"
+    for coding in ("gbk", "gb18030", "big5", "utf-8", "utf-16", "utf-8-sig"):
+        for lie in ("", "iso-8859-1", "utf-8", "gb2312", "nonsense"):
+            with tally.trying(f"{coding} said to be {lie}"):
+                body = text.encode(coding, "ignore")
+                assert "今天宣布" in text_read(body, f"text/html; charset={lie}" if lie else "")
+    return tally
+
+
+def text_read(body: bytes, label: str) -> str:
+    """The text of a page; "" where it cannot be read."""
+    found = decode(body, label)
+    return found.text if found else ""
+
+
+def xml_faults(data: Path | None) -> Tally:
+    """Sitemaps and feeds that are bombs, or name files and hosts: no exception, nothing of a file."""
+    from crawler.sitemaps.sitemaps import read_sitemap
+
+    tally = Tally("xml", connections=0)
+    own = [
+        '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
+        + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
+        + "]><urlset><url><loc>&j;</loc></url></urlset>",
+        '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><urlset><url><loc>&f;</loc></url></urlset>',
+        "<urlset>" + "<url>" * 100_000,
+        "<urlset>" + "<url><loc>http://a.test/</loc></url>" * 60_000,
+    ]
+    bodies = [payload(row) for row in rows(data, "xml")] + [one.encode() for one in own]
+    for number, body in enumerate(bodies):
+        with tally.trying(f"xml {number}"):
+            began = time.process_time()
+            found = str(read_sitemap(body, "http://a.test/sitemap.xml"))
+            assert "root:" not in found
+            assert time.process_time() - began < 5
+    return tally
+
+
+def payload(row: Mapping[str, str]) -> bytes:
+    """The bytes of a row."""
+    return base64.b64decode(row["b64"]) if "b64" in row else row["text"].encode("utf-8", "surrogatepass")
+
+
+def page_faults(data: Path | None, names: Iterable[str] = ("html_tree", "html_tok", "xss", "strings")) -> Tally:
+    """Broken pages are an article or an outcome."""
+    tally, extractor = Tally("pages"), ArticleExtractor(ExtractSettings())
+    for name in names:
+        for row in rows(data, name):
+            with tally.trying(str(row["id"])):
+                assert isinstance(extractor.extract(payload(row), "http://a.test/1.html"), Article | Outcome)
+    return tally
+
+
+def ssrf_faults(data: Path | None) -> Tally:
+    """Addresses that mean the inside, as they stand and as canonical forms: no connection."""
+    from urllib.parse import urljoin, urlsplit
+
+    from crawler.http.ip_policy import InsideAddressError, PublicAddresses, is_public
+    from crawler.urls.canonical import canonical, host_of
+    from docstore.model import Reason
+
+    tally, policy = Tally("ssrf", connections=0), PublicAddresses()
+    own = [
+        "http://127.0.0.1/",
+        "http://0177.1/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://2130706433/",
+        "http://localhost./",
+    ]
+    own += [
+        "http://[64:ff9b::7f00:1]/",
+        "http://169.254.169.254/",
+        "http://0x7f.1/",
+        "http://[fd00::1]/",
+        "http://10.1/",
+    ]
+    for text in [*(row["text"] for name in ("urls_ssrf", "urls_redirect") for row in rows(data, name)), *own]:
+        with tally.trying(text):
+            url = canonical(text, "http://site.test/a")
+            hosts: list[str] = [] if isinstance(url, Reason) else [host_of(url)]
+            with suppress(ValueError):
+                hosts.append(urlsplit(urljoin("http://site.test/a", text)).hostname or "")
+            for host in filter(None, hosts):
+                if not any(sign.isdecimal() or sign == "[" for sign in host) and "localhost" not in host:
+                    continue  # a name: nothing is asked of DNS here
+                try:
+                    targets = policy.connect_to(host, 80)
+                except (InsideAddressError, OSError):
+                    continue
+                tally.connections = (tally.connections or 0) + sum(not is_public(one) for one, _ in targets)
+                assert all(is_public(one) for one, _ in targets)
+    return tally

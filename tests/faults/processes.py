@@ -1,0 +1,313 @@
+"""Faults of processes: kill -9 in every stage, Solr down or killed, clocks that jump, disks that are full."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from docstore.page_sums import forget_sums
+from tests.crash_harness import Vertical, indexed_ids, until
+from tests.faults.tally import Tally
+from tests.faults.verticals import Undisturbed
+
+JAVA = "org.eclipse.jetty"
+POINTS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the time that the stage takes undisturbed
+MAX_BACK = 60.0  # seconds until everything is there again
+
+
+@contextmanager
+def copied(source: Vertical, folder: Path) -> Iterator[Vertical]:
+    """A copy of a vertical; nothing of it lives afterwards."""
+    shutil.rmtree(folder, ignore_errors=True)
+    vertical = source.copy_to(folder)
+    try:
+        yield vertical
+    finally:
+        vertical.end()
+
+
+# -- kill -9
+
+STAGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    # stage: the vertical that it begins with, and the command
+    "crawl": ("new", ("crawl",)),
+    "extract": ("crawled", ("extract",)),
+    "mine": ("extracted", ("lexicon", "build")),
+    "review_write": ("mined", ("lexicon", "accept", "--top", "30")),
+    "publish": ("decided", ("lexicon", "publish")),
+    "swap_dictionary": ("indexed", ("index", "--full")),
+    "index": ("decided", ("index",)),
+    "backup": ("indexed", ("backup", "{folder}/backups")),
+}
+
+
+def kill9_faults(made: Undisturbed, folder: Path, stages: Mapping[str, tuple[float, ...]]) -> Tally:
+    """Kill each stage, with all that it started, at points of its time; then run it again and account for all."""
+    tally = Tally("kill9")
+    for stage, points in stages.items():
+        source, command = STAGES[stage]
+        command = tuple(part.format(folder=folder) for part in command)
+        with copied(getattr(made, source), folder / "v") as whole:
+            began = time.monotonic()
+            whole.done(*command)
+            seconds, wanted = time.monotonic() - began, whole.kept()
+        for point in points:
+            with tally.trying(f"{stage} at {point}"), copied(getattr(made, source), folder / "v") as vertical:
+                killed_at(vertical, command, seconds * point)
+                began = time.monotonic()
+                vertical.done(*command)
+                tally.worst_s = max(tally.worst_s, time.monotonic() - began)
+                account(tally, made, vertical, wanted, stage)
+    return tally
+
+
+def killed_at(vertical: Vertical, command: tuple[str, ...], seconds: float) -> None:
+    """Start a command and kill all of it after so long; one that was done by then is done."""
+    running = vertical.start(*command)
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and running.poll() is None:
+        time.sleep(0.002)
+    if vertical.processes():
+        vertical.kill()
+    running.communicate()
+
+
+def account(tally: Tally, made: Undisturbed, vertical: Vertical, wanted: object, stage: str) -> None:
+    """The store is what it is after an undisturbed stage; the index holds each article once."""
+    found = vertical.kept()
+    tally.account(set(made.crawled.kept().urls), [url for (url,) in vertical.ask("SELECT url FROM urls")], stage)
+    if stage != "review_write":  # acceptances that were not acknowledged are made again in another order
+        assert found == wanted, f"{stage}: the store is another one"
+    assert vertical.check_archive() == vertical.number("SELECT count(*) FROM pages")
+    if stage in ("index", "swap_dictionary"):
+        with vertical.solr() as index:
+            tally.account(made.ids, indexed_ids(index), stage)
+
+
+# -- Solr
+
+
+def solr_faults(made: Undisturbed, folder: Path, names: tuple[str, ...] = ()) -> Tally:
+    """Whatever happens to Solr, the ids in the index are those of the ledger after the next run."""
+    tally = Tally("solr", detected=0)
+    for name in names or tuple(SOLR):
+        with tally.trying(name), copied(made.decided, folder / "v") as vertical:
+            tally.said(SOLR[name](vertical))
+            began = time.monotonic()
+            vertical.done("index")
+            tally.worst_s = max(tally.worst_s, time.monotonic() - began)
+            with vertical.solr() as index:
+                tally.account(made.ids, indexed_ids(index), name)
+    return tally
+
+
+def begun(vertical: Vertical, rows: int) -> "subprocess.Popen[str]":
+    """An index stage that has written so many documents."""
+    running = vertical.start("index")
+    until(lambda: vertical.number("SELECT COUNT(*) FROM indexed") >= rows, running)
+    return running
+
+
+def solr_killed(rows: int) -> Callable[[Vertical], bool]:
+    """Solr is killed when so many documents are acknowledged."""
+
+    def fault(vertical: Vertical) -> bool:
+        running = begun(vertical, rows)
+        os.kill(running.pid, signal.SIGSTOP)
+        vertical.kill(JAVA)
+        os.kill(running.pid, signal.SIGCONT)
+        said = vertical.finished(running)
+        return said.status == 1 and "run the same command again" in said.complaint
+
+    return fault
+
+
+def solr_stands_still(vertical: Vertical) -> bool:
+    """Solr does not answer for some seconds."""
+    running = begun(vertical, 20)
+    pids = [pid for pid, command in vertical.processes().items() if JAVA in command]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    time.sleep(5)
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+    return vertical.finished(running).status in (0, 1)
+
+
+def no_solr(vertical: Vertical) -> bool:
+    """Nobody answers at the operator's address."""
+    said = vertical.plumb("-s", "index.solr_url=http://127.0.0.1:9/solr", "index")
+    return said.status == 1 and "Traceback" not in said.err
+
+
+def index_is_lost(vertical: Vertical) -> bool:
+    """The folder of the embedded Solr is gone."""
+    vertical.done("index")
+    vertical.end()
+    shutil.rmtree(vertical.data / "solr")
+    return True
+
+
+def core_is_damaged(vertical: Vertical) -> bool:
+    """Files of the index are cut."""
+    vertical.done("index")
+    vertical.end()
+    files = sorted((vertical.data / "solr").rglob("*.cfs")) or sorted((vertical.data / "solr").rglob("*.si"))
+    for file in files:
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    said = vertical.plumb("check")
+    shutil.rmtree(vertical.data / "solr")  # what its line says to do
+    return said.status == 1
+
+
+SOLR: Mapping[str, Callable[[Vertical], bool]] = {
+    "down_at_start": no_solr,
+    "down_mid_batch": solr_killed(20),
+    "kill9_mid_commit": solr_killed(60),
+    "kill9_after_ack": solr_killed(100),
+    "stands_still": solr_stands_still,
+    "index_lost": index_is_lost,
+    "core_damaged": core_is_damaged,
+}
+
+
+# -- clocks
+
+
+def clock_faults(made: Undisturbed, folder: Path) -> Tally:
+    """A clock that is set: what the store says of times moves by as much; every stage goes on."""
+    tally = Tally("clock")
+    wanted = made.indexed.kept()
+    for name, seconds in {"plus_1d": -86400.0, "minus_1d": 86400.0, "minus_1y": 3.2e7, "dst": 3600.0}.items():
+        for command in (("crawl",), ("extract",), ("lexicon", "build"), ("backup", f"{folder}/backups"), ("status",)):
+            with tally.trying(f"{name} {command[0]}"), copied(made.decided, folder / "v") as vertical:
+                move_times(vertical, seconds)
+                vertical.done(*command)
+                found = vertical.kept()
+                assert found.articles == wanted.articles and found.urls == wanted.urls
+                assert set(found.terms) == set(wanted.terms)
+    return tally
+
+
+def move_times(vertical: Vertical, seconds: float) -> None:
+    """What was written an hour ago was written at another time, as the clock now is another."""
+    with closing(sqlite3.connect(vertical.data / "store.db")) as connection, connection:
+        connection.execute(
+            "UPDATE urls SET visited_at = visited_at + ?, due_at = due_at + ? WHERE visited_at > 0", (seconds,) * 2
+        )
+        connection.execute("UPDATE robots SET fetched_at = fetched_at + ?", (seconds,))
+        connection.execute("UPDATE runs SET started_at = started_at + ?", (seconds,))
+        connection.execute("UPDATE terms SET mined_at = mined_at + ? WHERE mined_at IS NOT NULL", (seconds,))
+        connection.execute("UPDATE pages SET fetched_at = fetched_at + ?", (seconds,))
+    forget_sums(vertical.data / "store.db")
+
+
+# -- disks
+
+
+def disk_faults(made: Undisturbed, folder: Path) -> Tally:
+    """A disk that is full, read-only, or lets no file grow: one line, and the same command goes on afterwards."""
+    tally = Tally("disk", detected=0)
+    wanted = {"crawl": made.crawled, "extract": made.extracted, "lexicon build": made.mined, "index": made.indexed}
+    sources = {"crawl": made.new, "extract": made.crawled, "lexicon build": made.extracted, "index": made.decided}
+    for command, source in sources.items():
+        for how in ("full", "read_only", "limit"):
+            if how == "limit" and command == "index":  # Java reserves what it may need: it says so by not starting
+                continue
+            with tally.trying(f"{command} {how}"), small_disk(folder / "v") as vertical:
+                shutil.copytree(source.folder, vertical.folder, dirs_exist_ok=True)
+                tally.said(refused(vertical, command.split(), how))
+                vertical.done(*command.split())
+                found, expected = vertical.kept(), wanted[command].kept()
+                assert found.articles == expected.articles and found.extracted == expected.extracted
+                tally.account(set(expected.urls), [url for (url,) in vertical.ask("SELECT url FROM urls")], command)
+                vertical.check_archive()
+                if command == "index":
+                    with vertical.solr() as index:
+                        tally.account(made.ids, indexed_ids(index), command)
+    return tally
+
+
+def refused(vertical: Vertical, command: list[str], how: str) -> bool:
+    """One line and a status that is not 0?"""
+    if how == "limit":
+        said = vertical.finished(vertical.start(*command, largest_file=400_000))
+        return said.status == 0 or bool(said.complaint)
+    if how == "full":
+        room = os.statvfs(vertical.folder)
+        (vertical.folder / "filler").write_bytes(bytes(room.f_bavail * room.f_frsize - 60_000))
+    else:
+        assert mounted("-o", "remount,ro", str(vertical.folder))
+    said = vertical.plumb(*command)
+    vertical.end()
+    if how == "full":
+        (vertical.folder / "filler").unlink()
+    else:
+        assert mounted("-o", "remount,rw", str(vertical.folder))
+    assert "Traceback" not in said.err, said.err
+    return said.status == 1 and bool(said.complaint)
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Vertical]:
+    """A vertical's folder on a disk of 200 MB of its own; AssertionError where the system lets us mount none."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    assert mounted("-t", "tmpfs", "-o", "size=200m", "tmpfs", str(folder)), "may not mount a tmpfs here"
+    vertical = Vertical(folder)
+    try:
+        yield vertical
+    finally:
+        vertical.end()
+        subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+def mounted(*arguments: str) -> bool:
+    """Did the system mount it?"""
+    return subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode == 0
+
+
+# -- restore and import
+
+
+def import_faults(made: Undisturbed, folder: Path, names: tuple[str, ...] = ()) -> Tally:
+    """WARC files that are cut or damaged: what is whole is taken once, the rest is said."""
+    tally = Tally("import", detected=0)
+    source = folder / "source.warc.gz"
+    source.write_bytes(b"".join(file.read_bytes() for file in sorted((made.crawled.data / "warc").iterdir())))
+    whole = source.read_bytes()
+    recipes = {
+        "twice": whole,
+        "half": whole[: len(whole) // 2],
+        "one_byte_short": whole[:-1],
+        "flipped": whole[: len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 1]) + whole[len(whole) // 2 + 1 :],
+        "zeroed": whole[:20_000] + bytes(2000) + whole[22_000:],
+        "empty": b"",
+        "no_warc": b"hello " * 1000,
+    }
+    for name, data in recipes.items():
+        if names and name not in names:
+            continue
+        with tally.trying(name), copied(made.new, folder / "v") as vertical:
+            file = folder / "damaged.warc.gz"
+            file.write_bytes(data)
+            said = vertical.plumb("import", str(file))
+            again = vertical.plumb("import", str(file))
+            assert "Traceback" not in said.err + again.err
+            tally.said(said.status == (0 if name == "twice" else 1))
+            assert said.status == (0 if name == "twice" else 1), said
+            if name not in ("empty", "no_warc"):
+                vertical.done("import", str(source))
+                tally.account(set(digests(made.crawled)), list(digests(vertical)), name)
+            vertical.check_archive()
+    return tally
+
+
+def digests(vertical: Vertical) -> list[str]:
+    """The digests of all pages."""
+    return [digest for (digest,) in vertical.ask("SELECT DISTINCT digest FROM pages")]

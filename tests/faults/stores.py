@@ -1,0 +1,241 @@
+"""Damage to what a vertical keeps: bits of the database, its logs, the seen filter, WARC and state files, dictionaries.
+
+Nothing runs in processes of its own here but what a fault needs: two hundred stores are damaged, checked and put right
+in the time of a few runs.
+"""
+
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+
+from docstore.archive import Archive
+from docstore.store import sqlite_store
+from pipeline.engine import Engine
+from pipeline.keeping.backup import back_up
+from pipeline.keeping.check import Fault
+from pipeline.keeping.night import all_faults
+from pipeline.keeping.repair import repair
+from pipeline.progress import Quiet
+from pipeline.settings import Settings, load_settings
+from tests.crash_harness import Vertical
+from tests.faults.tally import Tally
+
+# Everything that a reader, a reviewer or a crawl builds on; when an article was extracted is no part of it.
+CONTENT = (
+    "SELECT url, a.doc_id, title, body, published, a.digest, blocks FROM articles a JOIN urls USING (url_id)",
+    "SELECT text, status, category, synonyms, broader, weight, tag, version, decided_by FROM terms",
+    "SELECT * FROM term_acts",
+    "SELECT * FROM term_changes",
+    "SELECT version, text, frequency, tag, synonyms FROM lexicon_entries",
+    "SELECT * FROM accounts",
+    "SELECT url, p.digest, warc_file, warc_offset FROM pages p JOIN urls USING (url_id)",
+    "SELECT url, host FROM urls",
+)
+
+
+class Damaged:
+    """A vertical to damage, its backup, and how it has to be in the end."""
+
+    def __init__(self, source: Vertical, folder: Path) -> None:
+        self._base, self._folder = folder / "base", folder / "vertical"
+        shutil.copytree(source.folder, self._base, ignore=shutil.ignore_patterns("solr"))
+        add_account(self._base / "data")
+        settings = load_settings(self._base / "vertical.toml")
+        self.backup = back_up(settings, self._base / "vertical.toml", folder / "backups")
+        self.truth = content(self._base / "data" / "store.db")
+
+    def fresh(self) -> Path:
+        """A whole copy; returns its data folder."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.copytree(self._base, self._folder)
+        return self._folder / "data"
+
+    @property
+    def settings(self) -> Settings:
+        """Of the copy."""
+        return load_settings(self._folder / "vertical.toml")
+
+    def opened(self) -> Engine:
+        """The copy, open."""
+        return Engine(self.settings, Quiet())
+
+    def check(self) -> list[Fault]:
+        """Its faults, but for the index."""
+        return all_faults(self.settings, self.opened, with_index=False)
+
+    def repair(self, faults: list[Fault], with_backup: bool = True) -> list[str]:
+        """Put it right."""
+        return list(repair(self.settings, self.opened, faults, self.backup if with_backup else None))
+
+
+def add_account(data: Path) -> None:
+    """Somebody whose account must not be lost."""
+    from docstore.accounts import Role
+
+    with sqlite_store(data) as store:
+        store.accounts.add("anna", "hash", [Role.OPERATOR])
+
+
+def content(database: Path) -> list[list[tuple[object, ...]]]:
+    """What the store holds, as far as it must be the same afterwards."""
+    with closing(sqlite3.connect(database)) as connection:
+        return [sorted(connection.execute(query).fetchall(), key=repr) for query in CONTENT]
+
+
+def flip(data: bytes, chance: random.Random, bits: int = 3) -> bytes:
+    """`data` with some random bits turned over."""
+    spoilt = bytearray(data)
+    for place in chance.sample(range(len(spoilt) * 8), bits):
+        spoilt[place // 8] ^= 1 << (place % 8)
+    return bytes(spoilt)
+
+
+def sqlite_faults(source: Vertical, folder: Path, stores: int) -> Tally:
+    """Three random bits in each of so many stores; then what recipes do to the file and its logs."""
+    tally, made = Tally("sqlite", detected=0), Damaged(source, folder)
+    chance = random.Random(19)
+    for number in range(stores):
+        with tally.trying(f"three bits, store {number}"):
+            data = made.fresh()
+            file = data / "store.db"
+            file.write_bytes(flip(file.read_bytes(), chance))
+            put_right(tally, made)
+    for name, spoil in SQLITE_RECIPES.items():
+        with tally.trying(name):
+            data = made.fresh()
+            spoil(data / "store.db")
+            if name in HARMLESS:
+                tally.said(True)
+                assert not made.check(), name
+                assert content(data / "store.db") == made.truth, name
+            else:
+                put_right(tally, made)
+    return tally
+
+
+def put_right(tally: Tally, made: Damaged) -> None:
+    """The damage is detected, and everything is there again afterwards."""
+    faults = made.check()
+    tally.said(faults)
+    assert faults, "undetected"
+    done = made.repair(faults)
+    found = content(made.settings.data_dir / "store.db")
+    lost = sum(len(set(want) - set(have)) for want, have in zip(made.truth, found, strict=True))
+    tally.lost += lost
+    assert found == made.truth, f"{lost} rows lost after {done}"
+    left = made.check()
+    assert not left, left
+
+
+def zero(count: int) -> Callable[[Path], None]:
+    """Zeros over so many bytes of the beginning."""
+
+    def spoil(file: Path) -> None:
+        file.write_bytes(bytes(count) + file.read_bytes()[count:])
+
+    return spoil
+
+
+def cut(file: Path) -> None:
+    """Half of the file."""
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def beside(name: str, data: bytes) -> Callable[[Path], None]:
+    """A file of somebody else's beside the store, as a wrong copy leaves it."""
+
+    def spoil(file: Path) -> None:
+        file.with_name(file.name + name).write_bytes(data)
+
+    return spoil
+
+
+SQLITE_RECIPES: Mapping[str, Callable[[Path], None]] = {
+    "zero_page_1": zero(4096),
+    "zero_header": zero(100),
+    "cut in half": cut,
+    "gone": lambda file: file.unlink(),
+    "stale_wal": beside("-wal", bytes(random.Random(3).randbytes(50_000))),
+    "hot_journal": beside("-journal", bytes(random.Random(4).randbytes(5_000))),
+    "delete_wal": lambda file: file.with_name(file.name + "-wal").unlink(missing_ok=True),
+}
+HARMLESS = frozenset({"hot_journal", "delete_wal"})  # SQLite knows that the journal is not of this store
+
+
+def bloom_faults(source: Vertical, folder: Path) -> Tally:
+    """The seen filter and other small files: missing, cut, flipped; WARC files likewise."""
+    tally, made = Tally("bloom", detected=0), Damaged(source, folder)
+    chance = random.Random(23)
+    data = made.fresh()
+    names = ["seen.bloom", *(str(one.relative_to(data)) for one in sorted(data.glob("*.json")))]
+    names += [str(one.relative_to(data)) for one in sorted((data / "lexicon").glob("*"))]
+    warcs = [str(one.relative_to(data)) for one in sorted((data / "warc").glob("*"))]
+    spoils: Mapping[str, Callable[[bytes], bytes | None]] = {
+        "missing": lambda _: None,
+        "cut": lambda whole: whole[: len(whole) // 2],
+        "flipped": lambda whole: flip(whole, chance),
+        "zeroed": lambda whole: bytes(len(whole)),
+        "other_version": lambda whole: b"XXXXXXXX" + whole[8:],
+    }
+    for name in [*names, *warcs]:
+        for how, spoil in spoils.items():
+            with tally.trying(f"{name} {how}"):
+                file = made.fresh() / name
+                spoilt = spoil(file.read_bytes())
+                file.unlink() if spoilt is None else file.write_bytes(spoilt)
+                spoilt_file(tally, made, is_gone=spoilt is None and name not in warcs)
+    return tally
+
+
+def spoilt_file(tally: Tally, made: Damaged, is_gone: bool) -> None:
+    """A damaged file is detected and replaced, one that is gone is made anew by whoever uses it; nothing is lost."""
+    faults = made.check()
+    tally.said(faults or is_gone)
+    assert faults or is_gone, "undetected"
+    made.repair(faults)
+    assert content(made.settings.data_dir / "store.db") == made.truth
+    left = made.check()
+    assert not left, left
+    check_archive(tally, made)
+
+
+def check_archive(tally: Tally, made: Damaged) -> None:
+    """Every page can be read."""
+    with made.opened() as engine, Archive(engine.settings.data_dir / "warc") as archive:
+        for _, pointer, digest in engine.store.soundness.records():
+            try:
+                archive.read(pointer, digest)
+            except Exception:
+                tally.lost += 1
+                raise
+
+
+DICTIONARIES: Mapping[str, bytes] = {
+    "empty": b"",
+    "half_written": "油气田 5 n\n钻井".encode()[:-1],
+    "not_utf8": "油气田 5 n\n".encode("gbk"),
+    "columns": "油气田 5 n\n坏 行 多 太 了\n".encode(),
+    "frequency": "油气田 5 n\n抽油机 many n\n".encode(),
+    "nul": "油气田 5 n\n\0\0\0 3 n\n".encode(),
+    "bom_utf16": "油气田 5 n\n".encode("utf-16"),
+}
+
+
+def dictionary_faults(source: Vertical, folder: Path) -> Tally:
+    """Dictionaries that are none: refused with a line, and not a word of them is taken."""
+    tally = Tally("dictionary", detected=0)
+    vertical = source.copy_to(folder / "vertical")
+    before = vertical.kept()
+    for name, data in DICTIONARIES.items():
+        with tally.trying(name):
+            file = folder / "dictionary.txt"
+            file.write_bytes(data)
+            said = vertical.plumb("lexicon", "import", str(file))
+            assert "Traceback" not in said.err, said.err
+            tally.said(said.status == 1 or name == "empty")
+            assert said.status == 1 or name == "empty", said
+            assert vertical.kept() == before
+    return tally

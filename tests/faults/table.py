@@ -1,0 +1,91 @@
+"""Every class of faults, one after the other: `make faults`, `make bench-faults [DATA=DIR]`.
+
+    python -m tests.faults.table [--data DIR] [--only kill9,sqlite] [--short]
+
+Recipes and rows of DIR/hostile are tried beside our own. `--short` tries a few of each class.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from benchmarks.results import SHARED, Figure, publish
+from tests.faults import hostile, processes, serving, stores
+from tests.faults.restoring import restore_faults
+from tests.faults.tally import Tally
+from tests.faults.traps import trap_faults
+from tests.faults.verticals import undisturbed_run
+
+STORES, FEW_STORES = 200, 10
+NEEDS_RUN = ("kill9", "solr", "disk", "clock", "sqlite", "bloom", "dictionary", "import", "restore", "soak", "slow")
+ROUNDS, FEW_ROUNDS = 10, 1
+
+
+def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Path) -> Iterator[Tally]:
+    """One tally a class, as they come."""
+    yield from pages(data, only)
+    if not only or only & {"slow_servers", "bomb", "redirects", "nesting"}:
+        recipes = hostile.http_recipes(data)
+        yield from hostile.hostile_servers(recipes[:: 8 if is_short else 1], folder / "hostile")
+    if only and not only & frozenset(NEEDS_RUN):
+        return
+    (folder / "run").mkdir()
+    with undisturbed_run(folder / "run") as made:
+        points = processes.POINTS[2:3] if is_short else processes.POINTS
+        few = ("kill9_after_ack",) if is_short else ()
+        classes: dict[str, Callable[[Path], Tally]] = {
+            "sqlite": lambda at: stores.sqlite_faults(made.indexed, at, FEW_STORES if is_short else STORES),
+            "bloom": lambda at: stores.bloom_faults(made.decided, at),
+            "dictionary": lambda at: stores.dictionary_faults(made.mined, at),
+            "import": lambda at: processes.import_faults(made, at),
+            "clock": lambda at: processes.clock_faults(made, at),
+            "disk": lambda at: processes.disk_faults(made, at),
+            "kill9": lambda at: processes.kill9_faults(made, at, dict.fromkeys(processes.STAGES, points)),
+            "solr": lambda at: processes.solr_faults(made, at, few),
+            "restore": lambda at: restore_faults(made.indexed, at),
+            "slow": lambda at: serving.slow_faults(made.indexed, at, is_short),
+            "soak": lambda at: serving.soak_faults(made, at, FEW_ROUNDS if is_short else ROUNDS),
+        }
+        for name, tried in classes.items():
+            if not only or name in only:
+                (folder / name).mkdir()
+                yield tried(folder / name)
+
+
+def pages(data: Path | None, only: frozenset[str]) -> Iterator[Tally]:
+    """The classes that need no process."""
+    classes: dict[str, Callable[[Path | None], Tally]] = {
+        "ssrf": hostile.ssrf_faults,
+        "xml": hostile.xml_faults,
+        "dates": hostile.date_faults,
+        "charset": hostile.charset_faults,
+        "pages": hostile.page_faults,
+        "traps": trap_faults,
+    }
+    for name, tried in classes.items():
+        if not only or name in only:
+            yield tried(data)
+
+
+@click.command()
+@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="Folder with hostile/*.jsonl.")
+@click.option("--only", default="", help="Classes, with commas between.")
+@click.option("--short", "is_short", is_flag=True, help="A few of each.")
+def main(data: Path, only: str, is_short: bool) -> None:
+    """Try all faults, print the table, write benchmarks/out/faults.jsonl; leaves with 1 where one was not survived."""
+    figures, complaints = [], []
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        for tally in tallies(data, frozenset(filter(None, only.split(","))), is_short, Path(folder)):
+            figures += [Figure(tally.name, "plumbline", metric, value) for metric, value in tally.measures()]
+            complaints += tally.complaints
+            click.echo(f"{tally.name}: {tally.survived} of {tally.tried}", err=True)
+    publish("faults", figures)
+    for line in complaints:
+        click.echo(line)
+    raise SystemExit(bool(complaints))
+
+
+if __name__ == "__main__":
+    main()

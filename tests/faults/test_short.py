@@ -1,0 +1,66 @@
+"""A few faults of each class on real processes, as `make faults` tries them all."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults import hostile, processes
+from tests.faults.restoring import restore_faults
+from tests.faults.servers import Recipe
+from tests.faults.tally import Tally
+from tests.faults.verticals import Undisturbed, undisturbed_run
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
+
+FEW: tuple[Recipe, ...] = (
+    {"body": "zeros", "encoding": "gzip,gzip", "mb": 200},
+    {"body": "nested", "depth": 20_000, "tag": "blockquote"},
+    {"body": "attrs", "count": 20_000},
+    {"redirect": "to_metadata"},
+    {"redirect": "endless"},
+    {"proto": "chunk_overflow"},
+    {"robots": "never_ends"},
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbed]:
+    with undisturbed_run(tmp_path_factory.mktemp("faults")) as run:
+        yield run
+
+
+def survived(tally: Tally) -> None:
+    assert tally.complaints == [] and tally.survived == tally.tried > 0
+    assert tally.lost == tally.duplicates == 0
+
+
+@pytest.mark.solr
+def test_restored_it_answers_every_query_as_before(made: Undisturbed, tmp_path: Path) -> None:
+    survived(restore_faults(made.indexed, tmp_path, count=12))
+
+
+@pytest.mark.solr
+def test_killed_when_the_index_is_made_anew(made: Undisturbed, tmp_path: Path) -> None:
+    survived(processes.kill9_faults(made, tmp_path, {"swap_dictionary": (0.75,), "backup": (0.5,)}))
+
+
+@pytest.mark.solr
+def test_an_index_that_is_lost_is_filled_again(made: Undisturbed, tmp_path: Path) -> None:
+    survived(processes.solr_faults(made, tmp_path, ("index_lost",)))
+
+
+def test_hostile_servers_end_in_outcomes(tmp_path: Path) -> None:
+    for tally in hostile.hostile_servers(FEW, tmp_path):
+        survived(tally)
+
+
+def test_warc_files_that_are_damaged(made: Undisturbed, tmp_path: Path) -> None:
+    survived(processes.import_faults(made, tmp_path, ("flipped", "one_byte_short")))
+
+
+@pytest.mark.parametrize(
+    "tried", [hostile.ssrf_faults, hostile.xml_faults, hostile.date_faults, hostile.charset_faults]
+)
+def test_rows_of_our_own(tried: Callable[[Path | None], Tally]) -> None:
+    survived(tried(None))

@@ -1,0 +1,152 @@
+"""A few damaged stores: each is detected, and put right. `make faults` tries two hundred."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from crawler.schedule.url_seen import UrlSeenTest
+from crawler.state_files import write_state
+from docstore.errors import StoreError
+from docstore.model import Lexicon, LexiconEntry, TermStatus
+from docstore.page_sums import Proof, proof_of, sums_file
+from docstore.wal_frames import damaged_frames
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.keeping.night import all_faults, faults_before_run, refuse_damaged
+from pipeline.progress import Quiet
+from pipeline.settings import load_settings
+from tests.crash_harness import Vertical
+from tests.docstore.test_store import keep_page
+from tests.faults.stores import Damaged, bloom_faults, content, sqlite_faults
+from tests.terms import add, decide
+
+TEXT = "大庆油田今天宣布，第{n}号井的产量超过去年同期，创下新高。工程师说，钻井用了{n}十天，比计划少{n}天。"
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vertical]:
+    """A vertical of eight pages with decisions and a published lexicon; it has no Solr."""
+    vertical = Vertical(tmp_path_factory.mktemp("small") / "v").write({"vertical": {"name": "small"}})
+    with Engine(load_settings(vertical.config), Quiet()) as engine:
+        for n in range(1, 9):
+            body = "".join(f"<p>{TEXT.format(n=n)}</p>" * 3 for _ in range(2))
+            html = f"<html><title>第{n}号井</title><body><h1>第{n}号井创下新高</h1>{body}"
+            keep_page(engine.store, f"http://a.test/2024/{n}.html", html.encode())
+        stages.extract(engine)
+        assert engine.store.articles.count() == 8
+        add(engine.store, ["抽油机", "采油树"], by="anna")
+        decide(engine.store, ["采油树"], TermStatus.REJECTED, by="anna")
+        engine.store.lexicon.publish(Lexicon(1, (LexiconEntry("抽油机"),)))
+        stages.mine(engine)
+        seen = engine.settings.data_dir / "seen.bloom"
+        UrlSeenTest.load(seen, engine.store.frontier).save(seen)
+        write_state(seen.with_name("lastmod.json"), {"a.test": [[1, 0]]})
+    yield vertical
+
+
+@pytest.fixture
+def damaged(small: Vertical, tmp_path: Path) -> Damaged:
+    return Damaged(small, tmp_path)
+
+
+def test_random_bits_and_lost_pages_are_detected_and_put_right(small: Vertical, tmp_path: Path) -> None:
+    tally = sqlite_faults(small, tmp_path, stores=6)
+    assert tally.complaints == [] and tally.survived == tally.tried == tally.detected
+
+
+def test_small_files_are_detected_and_made_anew(small: Vertical, tmp_path: Path) -> None:
+    tally = bloom_faults(small, tmp_path)
+    assert tally.complaints == [] and tally.lost == 0 and tally.survived == tally.tried == tally.detected
+
+
+def test_without_a_backup_articles_come_from_their_pages(damaged: Damaged) -> None:
+    """A row that no page sum knows of: the store was in use."""
+    file = damaged.fresh() / "store.db"
+    sums_file(file).unlink()
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE articles SET body = replace(body, '大庆', '小庆') WHERE url_id = 3")
+    faults = damaged.check()
+    assert [(one.part, one.table, one.keys) for one in faults] == [("rows", "articles", ("3",))]
+    damaged.repair(faults, with_backup=False)
+    assert damaged.check() == [] and content(file)[0] == damaged.truth[0]
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("terms", "UPDATE terms SET status = 'accepted' WHERE text = '采油树'"),
+        ("term_changes", "UPDATE term_changes SET after = '' WHERE text = '采油树'"),
+        ("term_acts", "DELETE FROM term_acts WHERE act_id = 2"),
+        ("accounts", "UPDATE accounts SET roles = 'reviewer'"),
+        ("lexicon_entries", "UPDATE lexicon_entries SET text = '抽油'"),
+    ],
+)
+def test_what_people_said_comes_from_the_backup(damaged: Damaged, table: str, change: str) -> None:
+    file = damaged.fresh() / "store.db"
+    sums_file(file).unlink()
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(change)
+    faults = damaged.check()
+    assert table in {one.table for one in faults}
+    damaged.repair(faults)
+    assert content(file) == damaged.truth and damaged.check() == []
+
+
+def test_a_store_of_before_there_were_sums_gets_them(damaged: Damaged) -> None:
+    file = damaged.fresh() / "store.db"
+    sums_file(file).unlink()
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("DELETE FROM row_sums")
+        connection.execute("DELETE FROM meta WHERE key = 'row_sums_form'")
+    assert damaged.check() == []
+    with closing(sqlite3.connect(file)) as connection, connection:
+        assert connection.execute("SELECT count(*) FROM row_sums").fetchone()[0] > 8
+
+
+def test_sums_are_there_only_while_nothing_is_written(damaged: Damaged) -> None:
+    file = damaged.fresh() / "store.db"
+    assert proof_of(file) is Proof.SOUND
+    with damaged.opened() as engine:
+        assert sums_file(file).exists()  # looking changes nothing
+        decide(engine.store, ["采油树"], TermStatus.ACCEPTED)
+        assert proof_of(file) is Proof.UNKNOWN
+        with damaged.opened():
+            pass
+        assert not sums_file(file).exists()  # not while another has it open
+    assert proof_of(file) is Proof.SOUND
+
+
+def test_a_run_on_a_damaged_store_is_refused(damaged: Damaged) -> None:
+    file = damaged.fresh() / "store.db"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE accounts SET roles = 'reviewer'")
+    with damaged.opened() as engine:
+        found = faults_before_run(engine)
+        assert {one.part for one in found} == {"pages", "rows"}
+        with pytest.raises(StoreError, match="plumb check --repair"):
+            refuse_damaged(found)
+
+
+def test_a_log_that_was_damaged_is_told_from_one_that_was_cut_off(damaged: Damaged, tmp_path: Path) -> None:
+    file = damaged.fresh() / "store.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE more (n)")
+        for n in range(20):
+            connection.execute("INSERT INTO more VALUES (?)", (n,))
+            connection.commit()
+        log = file.with_name("store.db-wal").read_bytes()
+    kept = tmp_path / "kept-wal"
+    kept.write_bytes(log)
+    assert damaged_frames(kept) == 0
+    kept.write_bytes(log[:-1000])
+    assert damaged_frames(kept) == 0
+    kept.write_bytes(log[:9000] + b"\xff" + log[9001:])
+    assert damaged_frames(kept) > 10
+
+
+def test_a_store_that_is_gone_is_missed(damaged: Damaged) -> None:
+    (damaged.fresh() / "store.db").unlink()
+    assert [one.part for one in all_faults(damaged.settings, damaged.opened)] == ["database"]

@@ -1,0 +1,73 @@
+"""An incremental publish cuts anew every article that a full index would cut differently, whatever stands beside it."""
+
+import random
+import string
+from pathlib import Path
+
+import pytest
+
+from docstore.model import Article, Lexicon, LexiconEntry
+from docstore.store import Store, sqlite_store
+from indexer.containing import longest_run, read_for, url_ids_holding
+from indexer.mapping import Analysis, to_document
+from indexer.solr import SolrIndex
+from indexer.sync import sync
+from tests.docstore.test_store import extract_all, keep_page
+from text.segment import RjiebaSegmenter, base_segmenter
+
+WORDS = [
+    *("image", "xlink", "CO2", "PDC", "k-means", "页岩气", "钻头", "r", "a", "C++", "naïve", "3.5", "10", "λ", "σ"),
+    *("привет", "don't", "foo_bar", "hp1010", "IoT", "日本", "カタカナ", "한국", "e.g"),
+]
+SIGNS = [*string.punctuation, *" \t\n\u00a0\u3000\u200b\u200d\u00ad\ufeff·‧：．＇’“、，。", "́"]
+TEXTS, TERMS = 150, 60
+
+
+@pytest.mark.parametrize(
+    ("term", "run"), [("PDC钻头用", "钻头用"), ("image xlink", ""), ("二号A井", "二号"), ("，", "")]
+)
+def test_what_solr_is_asked(term: str, run: str) -> None:
+    assert longest_run(term) == run
+
+
+@pytest.mark.parametrize("text", ["image xlink:href", "see image xlink.", "IMAGE\u00a0XLINK_b", "x-image xlink's"])
+def test_a_term_is_found_whatever_is_glued_to_it(text: str) -> None:
+    assert list(read_for(["image xlink"], [(1, "", text), (2, "image", "xlinks"), (3, text, "")])) == [1, 3]
+
+
+def test_inside_a_word_it_is_none() -> None:
+    assert (
+        list(read_for(["image xlink"], [(1, "", "image xlink2"), (2, "", "imagexlink"), (3, "", "an image of")])) == []
+    )
+
+
+def glued(chance: random.Random, words: int) -> str:
+    return "".join(chance.choice(WORDS) + chance.choice([" ", *SIGNS]) for _ in range(words))
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize("seed", [1, 2])
+def test_nothing_that_is_cut_differently_is_missed(tmp_path: Path, solr_index: SolrIndex, seed: int) -> None:
+    """Random words with signs glued to them: documents that change are among those that are found."""
+    chance = random.Random(seed)
+    store = filled(tmp_path, [glued(chance, chance.randint(2, 9)) for _ in range(TEXTS)])
+    before = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    sync(store, solr_index, before, 100)
+    terms = {term for _ in range(TERMS) if (term := glued(chance, chance.randint(1, 3))[:-1].strip())}
+    for term in sorted(terms):
+        lexicon = Lexicon(1, (LexiconEntry(term),))
+        after = Analysis(lexicon, RjiebaSegmenter([(term, 0, "n")]), base_segmenter())
+        found = url_ids_holding([term], store, solr_index)
+        for stored in store.articles.all():
+            if stored.url_id not in found:
+                assert to_document(stored, after)["domain_terms"] == [], (term, stored.article.body)
+    store.close()
+
+
+def filled(folder: Path, bodies: list[str]) -> Store:
+    store = sqlite_store(folder)
+    for number, body in enumerate(bodies):
+        url = f"http://a.test/{number}"
+        keep_page(store, url, body.encode())
+        extract_all(store, Article(url, "t", body, "2024-05-06", "url", "zh", "blocks"))
+    return store

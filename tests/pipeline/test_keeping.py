@@ -1,0 +1,168 @@
+"""`plumb backup`, `restore`, `check` and `doctor`: what they do, refuse and say."""
+
+import json
+import shutil
+import socket
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.engine import Engine
+from pipeline.keeping.backup import BackupError, back_up, manifest_of, newest_backup, restore
+from pipeline.keeping.doctor import Finding, examine
+from pipeline.progress import Quiet
+from pipeline.settings import Settings, load_settings
+from tests.crash_harness import Vertical
+from tests.docstore.test_store import keep_page
+from tests.faults.stores import add_account, content
+
+
+@pytest.fixture
+def vertical(tmp_path: Path) -> Iterator[Vertical]:
+    """A vertical with a page, an account, sites that were added and a topic."""
+    made = Vertical(tmp_path / "v").write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
+    with Engine(load_settings(made.config), Quiet()) as engine:
+        keep_page(engine.store)
+    add_account(made.data)
+    (made.data / "sites.json").write_text('{"added": ["http://b.test/"]}')
+    (made.data / "topics").mkdir()
+    (made.data / "topics" / "oil.toml").write_text('name = "oil"\n')
+    (made.data / "session.key").write_text("secret\n")
+    (made.data / "logs").mkdir(exist_ok=True)
+    (made.data / "logs" / "plumb.log").write_text("x")
+    yield made
+    made.end()
+
+
+def settings(vertical: Vertical) -> Settings:
+    return load_settings(vertical.config)
+
+
+def other(tmp_path: Path, vertical: Vertical) -> Settings:
+    """A vertical with an empty data folder."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    shutil.copy(vertical.config, folder / "vertical.toml")
+    return load_settings(folder / "vertical.toml")
+
+
+def test_everything_comes_back(vertical: Vertical, tmp_path: Path) -> None:
+    before = content(vertical.data / "store.db")
+    backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
+    empty = other(tmp_path, vertical)
+    restore(backup, empty)
+    assert content(empty.data_dir / "store.db") == before
+    for name in ("sites.json", "topics/oil.toml", "session.key"):
+        assert (empty.data_dir / name).read_bytes() == (vertical.data / name).read_bytes()
+    assert not (empty.data_dir / "logs").exists()
+    with Engine(empty, Quiet()) as engine:
+        [(_, pointer, digest)] = engine.store.soundness.records()
+        assert (empty.data_dir / "warc" / pointer.file).exists() and digest
+    assert (backup / "vertical.toml").read_text() == vertical.config.read_text()
+
+
+def test_it_is_its_owners_alone(vertical: Vertical, tmp_path: Path) -> None:
+    backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in backup.rglob("*") if file.is_file()} == {0o600}
+
+
+def test_it_is_made_while_the_store_is_written_to(vertical: Vertical, tmp_path: Path) -> None:
+    with Engine(settings(vertical), Quiet()) as engine:
+        keep_page(engine.store, "http://a.test/2", b"<p>two</p>")
+        backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
+        keep_page(engine.store, "http://a.test/3", b"<p>three</p>")
+    empty = other(tmp_path, vertical)
+    restore(backup, empty)
+    with Engine(empty, Quiet()) as engine:
+        assert engine.store.frontier.count() == 2
+        assert sorted(page.url for page in engine.store.articles.pending()) == ["http://a.test/1", "http://a.test/2"]
+        for page in engine.store.articles.pending():
+            engine.store.articles.read_page(page)
+
+
+def test_a_warc_file_that_did_not_change_is_not_copied_again(vertical: Vertical, tmp_path: Path) -> None:
+    first, second = (back_up(settings(vertical), vertical.config, tmp_path / "backups") for _ in range(2))
+    assert first != second and newest_backup([tmp_path / "backups"]) == second
+    [old], [new] = (list((one / "warc").iterdir()) for one in (first, second))
+    assert old.stat().st_ino == new.stat().st_ino
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "store.db", "files/sites.json"])
+@pytest.mark.parametrize("how", ["gone", "cut"])
+def test_a_backup_that_is_not_whole_is_refused(vertical: Vertical, tmp_path: Path, name: str, how: str) -> None:
+    backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
+    file = backup / name
+    file.unlink() if how == "gone" else file.write_bytes(file.read_bytes()[:-1])
+    empty = other(tmp_path, vertical)
+    with pytest.raises(BackupError):
+        restore(backup, empty)
+    assert not (empty.data_dir / "store.db").exists()
+
+
+def test_what_was_broken_off_is_no_backup(vertical: Vertical, tmp_path: Path) -> None:
+    (tmp_path / "backups" / ".unfinished-20260101-000000-1").mkdir(parents=True)
+    (tmp_path / "backups" / "plumbline-20260101-000000").mkdir()
+    assert newest_backup([tmp_path / "backups"]) is None
+    said = vertical.plumb("restore", str(tmp_path / "backups"))
+    assert said.status == 1 and "is no backup" in said.complaint
+
+
+def test_a_store_that_is_there_is_not_written_over(vertical: Vertical, tmp_path: Path) -> None:
+    backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
+    with pytest.raises(BackupError, match="has a store already"):
+        restore(backup, settings(vertical))
+
+
+def test_a_damaged_store_is_not_backed_up(vertical: Vertical, tmp_path: Path) -> None:
+    whole = (vertical.data / "store.db").read_bytes()
+    at = whole.index(b"anna")
+    (vertical.data / "store.db").write_bytes(whole[:at] + b"anne" + whole[at + 4 :])
+    with pytest.raises(BackupError, match="damaged"):
+        back_up(settings(vertical), vertical.config, tmp_path / "backups")
+    assert list((tmp_path / "backups").iterdir()) == []
+
+
+def test_the_verbs_say_what_they_do(vertical: Vertical, tmp_path: Path) -> None:
+    assert "backed up to" in vertical.done("backup", str(tmp_path / "backups")).out
+    assert "all is what was written" in vertical.done("check", "--no-index").out
+    assert manifest_of(newest_backup([tmp_path / "backups"]) or Path()).store_id
+    file = vertical.data / "store.db"
+    file.write_bytes(file.read_bytes()[:5000] + b"\xff\xfe\xfd" + file.read_bytes()[5003:])
+    said = vertical.plumb("check", "--no-index")
+    assert said.status == 1 and "damaged: " in said.out and "plumb check --repair" in said.complaint
+    assert "put right from" in vertical.done("check", "--repair", "--no-index").out
+    assert json.loads(vertical.done("check", "--quick", "--json").out) == {"faults": [], "done": [], "left": []}
+
+
+def findings(vertical: Vertical) -> dict[str, list[Finding]]:
+    found: dict[str, list[Finding]] = {}
+    for one in examine(settings(vertical)):
+        found.setdefault(one.name, []).append(one)
+    return found
+
+
+def test_the_doctor_looks_at_everything(vertical: Vertical) -> None:
+    found = findings(vertical)
+    names = {"disk", "inodes", "writing", "permissions", "versions", "solr", "dictionary", "clock", "schedule", "seed"}
+    assert names <= found.keys()
+    assert all(one.advice for group in found.values() for one in group if not one.is_well)
+    assert not found["seed"][0].is_well and "127.0.0.1:9" in found["seed"][0].text
+    assert not found["backup"][0].is_well and not found["schedule"][0].is_well
+    assert found["dictionary"][0].is_well and found["versions"][0].is_well
+
+
+def test_the_doctor_sees_what_is_amiss(vertical: Vertical, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as seed, socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        url = f"http://127.0.0.1:{seed.getsockname()[1]}/"
+        taken.close()
+        vertical.write({"crawl": {"seeds": [url]}, "search": {"port": port}})
+        (vertical.data / "session.key").chmod(0o644)
+        found = findings(vertical)
+    assert found["seed"][0].is_well and found["port"][0].is_well
+    assert [one.is_well for one in found["permissions"]] == [True, False]
+    said = vertical.plumb("doctor")
+    assert said.status == 1 and "AMISS  permissions" in said.out and "chmod o=" in said.out
