@@ -12,6 +12,7 @@ from typing import Protocol
 import requests
 import rjieba
 
+from benchmarks.search_citations import with_citations
 from benchmarks.search_data import Document
 from docstore import fields
 from docstore.batches import batched
@@ -77,10 +78,10 @@ class Ours:
     def load(self, documents: Sequence[Document]) -> None:
         """See `System`."""
         self._index.ensure()
-        for batch in batched(documents, IndexSettings().batch):
-            stored = [document.stored(self._collection) for document in batch]
-            self._ids.update((one.doc_id, document.id) for one, document in zip(stored, batch, strict=True))
-            self._index.add([to_document(one, self._analysis) for one in stored])
+        stored = with_citations([document.stored(self._collection) for document in documents])
+        self._ids.update((one.doc_id, document.id) for one, document in zip(stored, documents, strict=True))
+        for batch in batched(stored, IndexSettings().batch):
+            self._index.add([to_document(one, self._analysis) for one in batch])
         self._index.commit(soft=False)
 
     def search(self, text: str) -> list[str]:

@@ -25,6 +25,7 @@ FORMAT = "format"  # the file format it was read from: html, or a name of docsto
 PAGE_STARTS = "page_starts"  # where in the body the pages of a document begin (docstore/page_starts.py)
 PICTURE = "picture"  # URL of its lead picture
 WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex digits, the same for all its parts
+AUTHORITY = "authority"  # pfloat: how often others cite it, on a scale of logarithms (docstore/citations.py)
 
 TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
@@ -66,6 +67,7 @@ ALL = (
     PAGE_STARTS,
     PICTURE,
     WORK,
+    AUTHORITY,
     TITLE,
     BODY,
     TITLE_KEY,

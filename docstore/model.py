@@ -263,7 +263,7 @@ class StoredArticle:
 
     `duplicate_of` is the `doc_id` of the article that its copies stand behind, "" for that one itself and for an
     article that has none. `series` is what it has in common with articles that are similar and no copies: versions,
-    or issues of one series; "" where that was not told.
+    or issues of one series; "" where that was not told. `citations` is how many others cite it.
     """
 
     url_id: int
@@ -273,6 +273,7 @@ class StoredArticle:
     fetched_at: float = 0.0
     duplicate_of: str = ""
     series: str = ""
+    citations: int = 0
 
 
 @dataclass(frozen=True)

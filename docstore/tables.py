@@ -7,6 +7,8 @@ articles  the article that a page (or a chain of pages) became; `duplicate_of` g
 parts     what a page is by itself, where the article is kept under another URL or joined of several pages
 ties      URLs that a page names as the next page of its article, or as its original
 bands     keys of those articles that copies and similar ones are looked for among
+citing, citations, cited_names   who cites what, and by what each article is cited (docstore/citations.py)
+uncounted   keys of citations that have changed since the citations of articles were counted
 teasers   what a page shows of another one below that one's headline
 page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
@@ -38,7 +40,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 metadata = MetaData()
 
@@ -131,6 +133,7 @@ articles = Table(
     Column("series", String(32), nullable=False, server_default=""),  # "": not told yet, or too short a text
     Column("page_type", String(16), nullable=False, server_default=""),  # "": not told yet
     Column("format", String(16), nullable=False, server_default="html"),
+    Column("citations", Integer, nullable=False, server_default="0"),  # by how many others it is cited
     Index("articles_by_text", "text_key"),
     Index("articles_by_duplicate", "duplicate_of"),
     Index("articles_by_series", "series"),
@@ -224,6 +227,38 @@ site_tails = Table(
     Column("host", String(300), primary_key=True),
     Column("tail", String(200), primary_key=True),
     Column("pages", Integer, nullable=False),
+)
+
+citing = Table(
+    "citing",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),  # of an article that was read, also once gone
+    Column("digest", String(64), nullable=False),  # of the article as it was read
+    Column("cluster", String(32), nullable=False),  # doc_id
+    Column("voice", BigInteger, nullable=False),  # line_hash; of copies, and of the parts of a work, the same
+    Column("host", String(300), nullable=False),
+)
+
+citations = Table(
+    "citations",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash, see text/citations.py
+    Index("citations_by_key", "key"),
+)
+
+cited_names = Table(
+    "cited_names",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Index("cited_names_by_key", "key"),
+)
+
+uncounted = Table(
+    "uncounted",
+    metadata,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
 )
 
 changes = Table(
