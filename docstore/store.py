@@ -3,7 +3,7 @@
 store.frontier   URLs: what is due, what a visit led to          (docstore/frontier/table.py)
 store.missed     documents that earlier crawls passed by      (docstore/frontier/missed_documents.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles/table.py)
-store.citations  who cites whom                                (docstore/citations.py)
+store.citations  who cites whom                                (docstore/articles/citations.py)
 store.originals  the answers that articles were read from      (docstore/articles/originals.py)
 store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
 store.lexicon    candidate terms, decisions, published versions       (docstore/terms/lexicons.py)
@@ -22,10 +22,10 @@ from types import TracebackType
 
 from docstore.accounts import AccountTable
 from docstore.archive import ROTATE_BYTES, Archive
+from docstore.articles.citations import CitationTable
 from docstore.articles.originals import OriginalTable
 from docstore.articles.table import ArticleTable
 from docstore.changes import ChangeLog
-from docstore.citations import CitationTable
 from docstore.database import Database
 from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import DecisionTable

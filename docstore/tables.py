@@ -7,7 +7,7 @@ articles  the article that a page (or a chain of pages) became; `duplicate_of` g
 parts     what a page is by itself, where the article is kept under another URL or joined of several pages
 ties      URLs that a page names as the next page of its article, or as its original
 bands     keys of those articles that copies and similar ones are looked for among
-citing, citations, cited_names   who cites what, and by what each article is cited (docstore/citations.py)
+citing, citations, cited_names   who cites what, and by what each article is cited (docstore/articles/citations.py)
 uncounted   keys of citations that have changed since the citations of articles were counted
 teasers   what a page shows of another one below that one's headline
 page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are

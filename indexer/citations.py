@@ -1,6 +1,6 @@
 """How often documents cite each other, brought up to date before they are indexed: reads what is new, counts again."""
 
-from docstore.citations import Citing
+from docstore.articles.citations import Citing
 from docstore.model import BlockKind, StoredArticle
 from docstore.store import Store
 from text.citations import cited, cited_links, own_keys

@@ -91,7 +91,7 @@ MAX_PARTS = 12  # no document holds all words of a longer question
 
 
 def rank_query(text: str, words: Words, profile: str) -> Clause:
-    """The query that finds and ranks by `profile`: the sum of its parts, times what the document's authority is worth."""
+    """The query that finds and ranks by `profile`: the sum of its parts, and what authority makes of it."""
     found = Clause.boolean(_summands(PROFILES[profile], text, words))
     if not (weight := PROFILES[profile].authority):
         return found

@@ -1,6 +1,6 @@
 """Who cites whom: what each article cites, what it is cited by, and by how many others it is cited.
 
-    for batch in store.citations.unread():      # of the articles in the change log, those that were not read as they are
+    for batch in store.citations.unread():      # articles in the change log that were not read as they are now
         store.citations.save(read, gone)        # what they cite; the keys that this changes wait to be counted
     store.citations.count()                     # the articles behind those keys; who rises or falls is indexed again
 
@@ -65,7 +65,7 @@ class CitationTable:
         self._clock = clock
 
     def unread(self) -> Iterator[list[int]]:
-        """The articles in the change log (`url_id`) that are not what was read of them, or are gone; a batch at a time."""
+        """The articles in the change log (`url_id`) that were not read as they are now, or are gone; a batch at a time."""
         last = -1
         while True:
             query = _UNREAD.where(changes.c.url_id > last).order_by(changes.c.url_id).limit(BATCH)
@@ -135,7 +135,7 @@ class CitationTable:
         return len(moved - waiting)
 
 
-_UNREAD: Select[int] = (  # type: ignore[type-arg]
+_UNREAD: Select[int] = (
     select(changes.c.url_id)
     .distinct()
     .outerjoin(articles, articles.c.url_id == changes.c.url_id)
