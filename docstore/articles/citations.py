@@ -24,8 +24,8 @@ from docstore.model import line_hash
 from docstore.tables import articles, changes, citations, cited_names, citing, uncounted
 
 BATCH = 200  # articles read, or keys counted, in one transaction
-MIN_FRAME = 5  # citations from one site that are never taken for its frame
-MAX_FRAME_SHARE = 0.2  # of a site's articles: what more of them cite is its frame
+MIN_FRAME = 10  # citations from one site that are never taken for its frame
+MAX_FRAME_SHARE = 0.3  # of a site's articles: what more of them cite is its frame
 MAX_NAMESAKES = 8  # works or single articles with one name; what more of them bear is no name
 STEPS = 4  # of authority, to one unit: a smaller change is not worth indexing for
 
@@ -65,7 +65,7 @@ class CitationTable:
         self._clock = clock
 
     def unread(self) -> Iterator[list[int]]:
-        """The articles in the change log (`url_id`) that were not read as they are now, or are gone; a batch at a time."""
+        """Articles in the change log (`url_id`) that were not read as they are now, or are gone; a batch at a time."""
         last = -1
         while True:
             query = _UNREAD.where(changes.c.url_id > last).order_by(changes.c.url_id).limit(BATCH)

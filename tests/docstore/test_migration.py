@@ -26,6 +26,7 @@ ARTICLES_1 = """
 """
 NEW_TABLES = (
     *("bands", "parts", "ties", "sites", "site_pages", "site_lines", "site_tails"),
+    *("citing", "citations", "cited_names", "uncounted"),
     *("accounts", "searches", "clicks", "term_changes", "term_acts"),
 )
 NEW_COLUMNS = {
