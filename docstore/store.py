@@ -3,6 +3,7 @@
 store.frontier   URLs: what is due, what a visit led to          (docstore/frontier/table.py)
 store.missed     documents that earlier crawls passed by      (docstore/frontier/missed_documents.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles/table.py)
+store.vectors    what a model of meaning made of articles       (docstore/articles/vectors.py)
 store.originals  the answers that articles were read from      (docstore/articles/originals.py)
 store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
 store.lexicon    candidate terms, decisions, published versions       (docstore/terms/lexicons.py)
@@ -23,6 +24,7 @@ from docstore.accounts import AccountTable
 from docstore.archive import ROTATE_BYTES, Archive
 from docstore.articles.originals import OriginalTable
 from docstore.articles.table import ArticleTable
+from docstore.articles.vectors import VectorTable
 from docstore.changes import ChangeLog
 from docstore.database import Database
 from docstore.errors import StoreError
@@ -61,6 +63,7 @@ class Store:
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.missed = MissedDocuments(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
+        self.vectors = VectorTable(self._database, clock)
         self.originals = OriginalTable(self._database, self._archive)
         self.judgements = DecisionTable(self._database, clock)
         self.lexicon = LexiconTable(self._database, clock)
