@@ -24,7 +24,7 @@ AUTHOR = "author"
 SOURCE = "source"  # whom it was taken over from
 PAGE_TYPE = "page_type"  # what kind of page it is: article, thread, reference ... (extractor/types/decide.py)
 FORMAT = "format"  # the file format it was read from: html, or a name of docstore/formats.py
-PAGE_STARTS = "page_starts"  # where in the body the pages of a document begin (docstore/page_starts.py)
+PAGE_STARTS = "page_starts"  # where in the body the pages of a document begin (docstore/articles/page_starts.py)
 PICTURE = "picture"  # URL of its lead picture
 WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex digits, the same for all its parts
 

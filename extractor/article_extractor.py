@@ -4,7 +4,7 @@ import datetime
 from dataclasses import replace
 
 from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
-from extractor.fields.date import find_date
+from extractor.fields.dates.date import find_date
 from extractor.fields.language import language_of
 from extractor.fields.metadata import find_metadata
 from extractor.fields.site_name import title_tail

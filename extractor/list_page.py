@@ -18,16 +18,17 @@ is missing.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from docstore.model import Teaser
-from extractor.fields.date_text import date_in_url
+from extractor.fields.dates.date_text import date_in_url
 from extractor.fields.linked_data import ARTICLE, COLLECTION, linked_article
 from extractor.methods.anchor import is_near
 from extractor.methods.contract import Body
 from extractor.page.document import Document
 from extractor.page.layout import Layout, Line, Span, size_of
 from extractor.page.markup_hints import value_of
+from extractor.page.url_steps import steps_of
 from extractor.settings import ExtractSettings
 
 ARTICLE_TITLE = 6.0  # shortest title that names an article, not a channel, in Chinese characters
@@ -176,7 +177,7 @@ def address_points(url: str) -> int:
         return 0
     if not parts.query and FRONT_PAGE.fullmatch(parts.path):
         return -3
-    steps = [step for step in unquote(parts.path).lower().split("/") if step]
+    steps = steps_of(url)
     points = points_of_article(steps)
     if is_channel(steps) or (not points and any(key.lower() in LIST_KEYS for key, _ in keys)):
         return -2

@@ -11,10 +11,10 @@ beside those that are written. Three things tell, and no site's name:
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from urllib.parse import unquote, urlsplit
 
 from extractor.page.document import Document
 from extractor.page.layout import CODE_TAG, Line
+from extractor.page.url_steps import steps_of
 
 # Tools for documentation, not those that make blogs and shops as well.
 TOOLS = re.compile(
@@ -95,11 +95,3 @@ def is_index_file(document: Document) -> bool:
     if not steps or (INDEX_STEPS.isdisjoint(steps[-2:-1]) and not INDEX_FILE.fullmatch(steps[-1])):
         return False
     return is_manual(document)
-
-
-def steps_of(url: str) -> list[str]:
-    """The steps of a URL's path in lower case."""
-    try:
-        return [step for step in unquote(urlsplit(url).path).lower().split("/") if step]
-    except ValueError:
-        return []

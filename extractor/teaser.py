@@ -19,12 +19,12 @@ from extractor.fields.site_name import letters_of
 from extractor.methods.contract import Body
 from extractor.page.document import Document
 from extractor.page.dom import HEADINGS
-from extractor.page.layout import Layout, Line
+from extractor.page.layout import LINK_LINE, Layout, Line
 from extractor.page.markup_hints import attributes_of, plain, value_of
 
 ABOVE = 25  # lines above the first sentence in which its headline is looked for
 SENTENCE = 15.0  # shortest line that is text, in Chinese characters
-LINK_LINE, ALL_LINK = 0.5, 0.9  # shares of link text: of a line of links, of a line that is one link
+ALL_LINK = 0.9  # share of link text in a line that is one link
 SHORTEST, LONGEST = 2.0, 90.0  # sizes of a headline
 MIN_OWN = 4  # letters of a headline that <title> may hold by chance
 MAX_LINES, MAX_LINE = 5, 60  # lines of the text below that are kept, and characters of each

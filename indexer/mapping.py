@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from docstore import fields
+from docstore.articles.page_starts import packed, page_starts
 from docstore.model import Article, BlockKind, Lexicon, PageType, StoredArticle
-from docstore.page_starts import packed, page_starts
 from text.folding import fold_width, word_key
 from text.joined import joined
 from text.pinyin import sounded

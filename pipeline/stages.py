@@ -2,6 +2,7 @@
 
     seeds | crawl   -> Page     pages worth keeping, in order of promise       crawler/crawl.py
           | extract -> Article  title, date, body; or a reason why not         extractor/article_extractor.py
+          |                     the same of PDF, Word and other files          extractor/documents/read.py
           | mine    -> Term     candidate words of the domain, by C-value      lexicon/mine.py
           | publish -> Lexicon  the administrator's choice, versioned          lexicon/review.py
           | index   -> Solr     whatever changed since the last run            indexer/sync.py

@@ -1,4 +1,4 @@
-"""Make `extractor/fields/cldr_months.py`: names of the months from the Unicode CLDR, as Babel brings it.
+"""Make `extractor/fields/dates/cldr_months.py`: names of the months from the Unicode CLDR, as Babel brings it.
 
     python -m benchmarks.training.month_names
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 
-from extractor.fields.date_text import MONTH_WORD
+from extractor.fields.dates.date_text import MONTH_WORD
 
-OUT = Path("extractor") / "fields" / "cldr_months.py"
+OUT = Path("extractor") / "fields" / "dates" / "cldr_months.py"
 HEAD = '''"""Names of the months in the official languages of the world, in lower case: January first.
 
 Made by `python -m benchmarks.training.month_names` from the Unicode CLDR (Unicode License v3). Of a name that means

@@ -105,6 +105,20 @@ class BlockList:
         return f"cut at {self.characters:,} letters" if self.full else ""
 
 
+def opening_lines(blocks: list[Block], of_first_level: str = "title") -> tuple[OpeningLine, ...]:
+    """The first blocks, for the title. `of_first_level` is the role of a heading of the first level."""
+    roles = {0: "", 1: of_first_level}
+    return tuple(
+        OpeningLine(block.text[:500], role=roles.get(level_of(block), "heading"), place=place)
+        for place, block in enumerate(blocks[:MAX_OPENING])
+    )
+
+
+def level_of(block: Block) -> int:
+    """The level of a heading, 0 for what is none."""
+    return block.level if block.kind is BlockKind.HEADING else 0
+
+
 def plain(text: str) -> str:
     """A text on lines without blanks around, control characters and letters that stand for others."""
     text = CONTROL.sub("", text.replace("\xa0", " "))

@@ -16,8 +16,8 @@ from itertools import islice
 from docstore.model import Block, BlockKind
 from extractor.documents.content import Content
 from extractor.documents.title import NUMBER_OF_PAPER
-from extractor.fields.date_text import LONGEST_TEXT, Stamp, as_day, first_stamp, plain_digits
-from extractor.fields.month_names import MONTH_NAMES
+from extractor.fields.dates.date_text import LONGEST_TEXT, Stamp, as_day, first_stamp, plain_digits
+from extractor.fields.dates.month_names import MONTH_NAMES
 
 MAX_FIRST = 60  # blocks of the first page in which a day is looked for
 MAX_LAST = 40  # blocks of the end

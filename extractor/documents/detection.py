@@ -20,6 +20,7 @@ PAGE = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head)\b", re.
 PARTS = (("word/", "docx"), ("ppt/", "pptx"), ("xl/", "xlsx"))
 # Streams of the compound files of old Office, in UTF-16 as their directory has them
 STREAMS = (("WordDocument", "doc"), ("PowerPoint Document", "ppt"), ("Workbook", "xls"), ("Book", "xls"))
+ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # and of new Office, locked
 OLD_EXCEL = (b"\x09\x08\x10\x00", b"\x09\x08\x08\x00", b"\x09\x04\x06\x00", b"\x09\x02\x06\x00")
 TEXT = ("txt", "md")
 BINARY = tuple(name for name in FORMATS if name not in TEXT)
@@ -78,7 +79,7 @@ def ole_format(data: bytes, named: str) -> str:
     for stream, name in STREAMS:
         if stream.encode("utf-16-le") in data:
             return name
-    if "EncryptedPackage".encode("utf-16-le") in data:
+    if ENCRYPTED in data:
         return named if named in ("docx", "pptx", "xlsx") else "docx"
     return named if named in BINARY else ""
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 from lxml.etree import _Element as Element
 
 from docstore.model import Block, BlockKind, Reason
-from extractor.documents.content import MAX_OPENING, BlockList, Content, OpeningLine, Properties, UnreadableError
+from extractor.documents.content import BlockList, Content, Properties, UnreadableError, opening_lines
 from extractor.documents.office_properties import DC, text_of
 from extractor.documents.package import Package, resolved
-from extractor.fields.date_text import date_in_text
+from extractor.fields.dates.date_text import date_in_text
 from extractor.methods.contract import Body
 from extractor.page.document import lay_out, source_of
 from extractor.page.structure import blocks_of
@@ -33,10 +33,7 @@ def read(data: bytes) -> Content:
             found.add(block)
         if found.full:
             break
-    opening = tuple(
-        OpeningLine(block.text[:500], 0.0, "heading" if block.kind is BlockKind.HEADING else "", place=place)
-        for place, block in enumerate(found.blocks[:MAX_OPENING])
-    )
+    opening = opening_lines(found.blocks, "heading")  # each chapter has its own of the first level
     return Content(tuple(found.blocks), opening, properties_of(root), cut=found.cut)
 
 

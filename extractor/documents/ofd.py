@@ -9,7 +9,7 @@ from extractor.documents.content import MAX_PAGES, Content, Properties, Unreadab
 from extractor.documents.office_properties import text_of
 from extractor.documents.package import Package, resolved
 from extractor.documents.page_layout import PageLine, PrintedPage, lay_out, same_size
-from extractor.fields.date_text import date_in_text
+from extractor.fields.dates.date_text import date_in_text
 
 OFD = "{http://www.ofdspec.org/2016}"
 POINTS = 72 / 25.4  # in a millimetre

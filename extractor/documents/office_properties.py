@@ -4,7 +4,7 @@ from lxml.etree import _Element as Element
 
 from extractor.documents.content import Properties, one_line
 from extractor.documents.package import Package
-from extractor.fields.date_text import date_in_text
+from extractor.fields.dates.date_text import date_in_text
 
 DC = "{http://purl.org/dc/elements/1.1/}"
 TERMS = "{http://purl.org/dc/terms/}"

@@ -80,6 +80,10 @@ class Package:
             raise UnreadableError(Reason.UNPARSABLE, f"damaged: it has no {name}")
         return root
 
+    def office_main(self, default: str) -> str:
+        """The main part of an Office file, as the file says; `default` where it does not."""
+        return next((name for kind, name in self.targets("").values() if kind == "officeDocument"), default)
+
     def targets(self, name: str) -> dict[str, tuple[str, str]]:
         """What a part of an Office file refers to: id -> (last word of the kind, name of the part)."""
         folder, _, file = name.rpartition("/")

@@ -20,7 +20,7 @@ import pypdfium2.raw as pdfium
 from docstore.model import Reason
 from extractor.documents.content import MAX_CHARACTERS, MAX_PAGES, Content, Properties, UnreadableError, one_line
 from extractor.documents.page_layout import PageLine, PrintedPage, lay_out, turned
-from extractor.fields.date_text import as_day
+from extractor.fields.dates.date_text import as_day
 
 MAX_LINES = 5_000  # of one page
 MAX_PAGE = 200_000  # characters of one page

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from docstore.model import Block, BlockKind, Reason
-from extractor.documents.content import MAX_OPENING, BlockList, Content, OpeningLine, Properties, UnreadableError
-from extractor.fields.date_text import date_in_text
+from extractor.documents.content import BlockList, Content, Properties, UnreadableError, opening_lines
+from extractor.fields.dates.date_text import date_in_text
 from text.decoding.encoding import decode
 
 MAX_BYTES = 20_000_000
@@ -41,19 +41,6 @@ def read(data: bytes, is_markdown: bool = False) -> Content:
     for block in markdown_blocks(COMMENT.sub("", text).split("\n")):
         found.add(block)
     return Content(tuple(found.blocks), opening_lines(found.blocks), properties, cut=found.cut)
-
-
-def opening_lines(blocks: list[Block]) -> tuple[OpeningLine, ...]:
-    """The first blocks, for the title: the first heading is one."""
-    return tuple(
-        OpeningLine(block.text[:500], role=role_of(block), place=place)
-        for place, block in enumerate(blocks[:MAX_OPENING])
-    )
-
-
-def role_of(block: Block) -> str:
-    """What a block's author called it."""
-    return ("title" if block.level == 1 else "heading") if block.kind is BlockKind.HEADING else ""
 
 
 def text_blocks(text: str) -> Iterator[Block]:

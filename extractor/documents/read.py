@@ -1,6 +1,5 @@
 """A document file to an article: tell the format, read it under caps, tell title, date and the other fields."""
 
-import re
 from collections.abc import Callable
 from importlib import import_module
 
@@ -12,38 +11,33 @@ from extractor.documents.detection import OLE, document_format
 from extractor.documents.title import choose_title, find_author
 from extractor.fields.language import language_of
 from extractor.page.rendering import to_text
-from extractor.settings import ExtractSettings
-from text.scripts import HAN
+from extractor.rejection import has_words
 
 OFFICE = ("docx", "pptx", "xlsx")
 MAX_BYTES = 200_000_000
-MIN_WORDS = 1
-WORD = re.compile(rf"[{HAN}\u3040-\u30ff\uac00-\ud7af]|[^\W_]+")
-ENOUGH = 2_000  # characters in which these words are looked for
+ENOUGH = 2_000  # characters in which words are looked for
 
 # format -> the module that reads it and the arguments that its `read` takes beside the bytes
 READERS: dict[str, tuple[str, tuple[object, ...]]] = {
-    "docx": ("word", ()),
-    "pptx": ("slides", ()),
-    "xlsx": ("sheets", ()),
-    "xls": ("sheets", ()),
+    "docx": ("office.word", ()),
+    "pptx": ("office.slides", ()),
+    "xlsx": ("office.sheets", ()),
+    "xls": ("office.sheets", ()),
     "rtf": ("rich_text", ()),
     "epub": ("epub", ()),
     "ofd": ("ofd", ()),
-    "doc": ("old_word", ()),
-    "ppt": ("old_slides", ()),
-    "odt": ("opendocument", ()),
-    "odp": ("opendocument", ()),
-    "ods": ("opendocument", ()),
+    "doc": ("office.old_word", ()),
+    "ppt": ("office.old_slides", ()),
+    "odt": ("office.opendocument", ()),
+    "odp": ("office.opendocument", ()),
+    "ods": ("office.opendocument", ()),
     "pdf": ("pdf", ()),
     "txt": ("plain_text", (False,)),
     "md": ("plain_text", (True,)),
 }
 
 
-def read_document(
-    data: bytes, url: str, content_type: str = "", fetched_at: float = 0.0, settings: ExtractSettings | None = None
-) -> Article | Outcome:
+def read_document(data: bytes, url: str, content_type: str = "", fetched_at: float = 0.0) -> Article | Outcome:
     """The article of a document file, or the reason why it has none. No input makes this raise but MemoryError.
 
     `content_type` is the HTTP header as sent; `fetched_at` (seconds since 1970, 0: unknown) bounds the date. Caps keep
@@ -85,9 +79,8 @@ def reader_of(name: str) -> Callable[[bytes], Content]:
 def article_of(content: Content, name: str, url: str, latest: str) -> Article | Outcome:
     """The article of what was read."""
     body = to_text(content.blocks)
-    words = WORD.findall(body[:ENOUGH])
-    if len(words) < MIN_WORDS:
-        return Outcome(Reason.NO_BODY, f"{len(words)} words of text")
+    if not has_words(body[:ENOUGH]):
+        return Outcome(Reason.NO_BODY, "0 words of text")
     language = language_of(body, content.properties.language)
     day, source = find_day(content, language, latest)
     return Article(

@@ -5,8 +5,8 @@ import re
 from striprtf.striprtf import rtf_to_text
 
 from docstore.model import Block, BlockKind, Reason
-from extractor.documents.content import MAX_OPENING, BlockList, Content, OpeningLine, Properties, UnreadableError
-from extractor.fields.date_text import as_day
+from extractor.documents.content import BlockList, Content, Properties, UnreadableError, opening_lines
+from extractor.fields.dates.date_text import as_day
 
 MAX_BYTES = 20_000_000  # without its pictures
 MAX_DEPTH = 1_000  # groups within groups
@@ -33,8 +33,8 @@ def read(data: bytes) -> Content:
             found.add(Block(BlockKind.ROW, "\t".join(cells[:-1])))
         else:
             found.add(Block(BlockKind.PARAGRAPH, " ".join(line.split())))
-    opening = [OpeningLine(block.text[:500], place=at) for at, block in enumerate(found.blocks[:MAX_OPENING])]
-    return Content(tuple(found.blocks), tuple(opening), properties_of(source[:50_000], encoding), cut=found.cut)
+    properties = properties_of(source[:50_000], encoding)
+    return Content(tuple(found.blocks), opening_lines(found.blocks), properties, cut=found.cut)
 
 
 def to_text(source: str, encoding: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from extractor.documents.content import Content, OpeningLine, one_line
-from extractor.fields.persons import names_in
+from extractor.fields.persons import bare, names_in
 from text.scripts import HAN
 
 MAX_TITLE = 300  # characters
@@ -197,11 +197,6 @@ def text_of(group: Sequence[OpeningLine]) -> str:
         dense = text and HAN_LETTERS.match(text[-1]) and HAN_LETTERS.match(line.text[:1])
         text += line.text if not text or dense else " " + line.text
     return one_line(SPACED.sub("", text) if SPACED_OUT.fullmatch(text.strip()) else text)
-
-
-def bare(text: str) -> str:
-    """Letters and digits only, in lower case."""
-    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def find_author(content: Content) -> str:

@@ -35,7 +35,7 @@ from extractor.fields.title_similarity import Original
 from extractor.methods.contract import Body
 from extractor.page.document import Document
 from extractor.page.dom import HEADINGS
-from extractor.page.layout import Layout, Line, size_of
+from extractor.page.layout import LINK_LINE, Layout, Line, size_of
 from text.scripts import HAN
 
 LONGEST = 300  # characters of a title that are kept
@@ -44,7 +44,6 @@ SAME = 0.8  # sub-headings in the body, and headings like a short <title>, must 
 KIN = 0.3  # an h1 by the body that shares this much of its words with <title> or the URL is the title
 MAX_HEADINGS = 60  # headings looked at on one page
 NEAR_TITLE = 15  # lines below the title in which a body is expected to start
-LINK_LINE = 0.5  # lines with more link text than this are links
 CHANNEL = 6.0  # a shorter <title> may be a channel's name, in Chinese characters
 HALF = 0.5  # of <title> that a line must be to be the title in it
 VARIANT = 2 / 3  # of the words of a heading that og:title must share to be another wording of it

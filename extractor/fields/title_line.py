@@ -6,7 +6,7 @@ from itertools import islice, takewhile
 
 from extractor.fields.site_name import tidy
 from extractor.page.dom import HEADINGS
-from extractor.page.layout import Layout, Line
+from extractor.page.layout import LINK_LINE, Layout, Line
 from extractor.page.markup_hints import Hint
 from extractor.page.phrases import is_meta_line, is_template
 
@@ -16,7 +16,6 @@ TITLE_SIZE = 4.0, 45.0  # of a line that may be a title, in Chinese characters
 SENTENCE = 20.0  # a longer line with a full stop or a comma at its end begins the text
 SHORTEST = 6.0  # a shorter line is rarely a title
 AROUND = 3  # elements around a line whose names are read
-LINK_LINE = 0.5  # lines with more link text than this are links
 STRONG_LINE = 0.8  # lines with more strong text than this are strong
 NAMED = re.compile(r"title|headline|heading|subject|biaoti")
 LABEL = re.compile(r"(?:文章|帖子|新闻)?(?:主题|标题|题目)\s*[:：]\s*")

@@ -8,11 +8,10 @@ from extractor.fields.title_similarity import LONGEST as COMPARED
 from extractor.fields.title_similarity import Original
 from extractor.page.document import Document
 from extractor.page.dom import HEADINGS
-from extractor.page.layout import Line, Span
+from extractor.page.layout import LINK_LINE, Line, Span
 
 LONGEST = 90.0  # of a line that may be a title, in Chinese characters
 SHORTEST = 2.0
-LINK_LINE = 0.5  # lines with more link text than this are links; a heading may be one all the same
 NAMING = ("h1", "h2")  # headings that may be <title> without the site's name, however short
 LINKED = ("h1", "h2", "h3")
 NEAR = 15  # lines below the title in which a body is expected to start

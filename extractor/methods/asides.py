@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from extractor.page.layout import Line, Span
+from extractor.page.layout import LINK_LINE, Line, Span
 from extractor.page.markup_hints import Hint
 
 HIDDEN_SHARE = 0.6  # an element with more of it than this is hidden only until the page has started its scripts
 MIN_ARTICLE = 80.0  # gain of an <article> beside which others are other articles
-LINK_LINE = 0.5  # lines with more link text than this are links
 HEADLINE = 6.0  # shortest link that may be a headline, in Chinese characters
 MIN_HEADLINES = 3  # of a list of other pages
 

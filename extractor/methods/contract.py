@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from extractor.fields.date import Published
+from extractor.fields.dates.date import Published
 from extractor.page.document import Document
 
 

@@ -14,14 +14,13 @@ from extractor.methods.blocks import CountedBlock
 from extractor.methods.contract import Body, BodyCandidate, Explanation, LineVerdict
 from extractor.methods.tag_blocks import TagBlock, tag_blocks
 from extractor.page.document import Document
-from extractor.page.layout import Layout, Line
+from extractor.page.layout import LINK_LINE, Layout, Line
 from extractor.page.markup_hints import Hint, TagInfo
 from extractor.page.phrases import is_copyright, is_template
 
 MAX_CANDIDATES = 12
 PART = 0.3  # of the score of the element around it: with less an element is a part of it and no rival
 CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
-LINK_LINE = 0.5  # lines with more link text than this are links
 KEPT = "kept"
 OUTSIDE = "outside the chosen element"
 BEFORE = "before the text begins"

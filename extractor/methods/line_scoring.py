@@ -16,7 +16,7 @@ from itertools import accumulate, islice
 from typing import ClassVar
 
 from docstore.model import line_hash
-from extractor.fields.date import Published, find_date
+from extractor.fields.dates.date import Published, find_date
 from extractor.fields.title import find_title
 from extractor.methods.anchor import is_near, last_row_near, title_place
 from extractor.methods.asides import aside_lines, lists_pages, settled_hints
@@ -24,7 +24,7 @@ from extractor.methods.contract import Body, Explanation
 from extractor.methods.explanation import explain_lines
 from extractor.page.document import Document
 from extractor.page.dom import HEADINGS
-from extractor.page.layout import Layout, Line, Span, render
+from extractor.page.layout import LINK_LINE, Layout, Line, Span, render
 from extractor.page.markup_hints import Hint
 from extractor.page.phrases import (
     ends_article,
@@ -45,7 +45,6 @@ LINK_FACTOR = 0.6
 SENTENCE = 8.0  # shortest line with punctuation that counts as a sentence
 LONG_LINE = 20.0  # a line this long counts in part even without punctuation
 LEFT_OUT_LOSS = 0.18  # of the links that were left out: what LINK_FACTOR leaves in an aside
-LINK_LINE = 0.5  # lines with more link text than this are links
 # By Hint: body, article, none, aside, hidden, after.
 HINT_GAIN = (1.6, 1.15, 1.0, 0.6, 0.6, 0.3)
 HINT_BONUS = (60.0, 3.0, 0.0, 0.0, 0.0, 0.0)
@@ -102,7 +101,7 @@ class LineScoring:
         return find_title(document, body, document.site.suffixes)
 
     def published(self, document: Document, body: Body, latest: str) -> Published:
-        """See extractor/fields/date.py."""
+        """See extractor/fields/dates/date.py."""
         return find_date(document, body.span, latest)
 
 

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from lxml.etree import _Element as Element
 
-from extractor.fields.date import Published
-from extractor.fields.date_text import date_in_text, date_in_url
+from extractor.fields.dates.date import Published
+from extractor.fields.dates.date_text import date_in_text, date_in_url
 from extractor.fields.site_name import cut_site_name
 from extractor.fields.title_similarity import similarity
 from extractor.methods.anchor import title_place

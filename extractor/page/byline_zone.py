@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from extractor.page.document import Document
-from extractor.page.layout import CODE_TAG, Line
+from extractor.page.layout import CODE_TAG, LINK_LINE, Line
 
 LONG = 40.0  # size of a line from which on it is text, in Chinese characters
 HEAD = 30  # lines at the beginning of an element in which its first line of text is looked for
 ABOVE = 60  # lines above the text in which its title is looked for
-LINK_LINE = 0.5
 
 
 @dataclass(frozen=True, slots=True)

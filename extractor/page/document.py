@@ -91,7 +91,7 @@ def read_source(raw: bytes, cut: dom.Cut, text: str, encoding: str) -> Source:
     return Source(text, scripts, makers, "".join(unscripted), cut.scripts, cut.asks, raw, cut.moves)
 
 
-def read_document(text: str, url: str, site: SiteKnowledge | None = None, whole: bool = True) -> Document | None:
+def document_of(text: str, url: str, site: SiteKnowledge | None = None, whole: bool = True) -> Document | None:
     """Lay a decoded page out, or None where it has no element. `whole`: see `read_lines`."""
     source = source_of(text)
     return lay_out(source, url, site, whole) if source is not None else None

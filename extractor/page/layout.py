@@ -11,6 +11,7 @@ from extractor.page.markup_hints import TagInfo
 
 # Begins with one set of characters: the re module finds those much faster than alternatives.
 SENTENCE_MARKS = re.compile(r"[，。！？；：、…,.!?;:](?:(?<=[，。！？；：、…])|(?=\s|$|[\"'”’)]))")
+LINK_LINE = 0.5  # lines with a larger share of link text are links
 CODE_TAG = "code"  # of lines of code, whatever block they stand in
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from docstore.model import Article, PageType
-from extractor.fields.date import MODIFIED_METAS, Published
+from extractor.fields.dates.date import MODIFIED_METAS, Published
 from extractor.list_page import FRONT_PAGE, PUBLISHED_METAS, is_headline, path_of
 from extractor.manual import is_manual
 from extractor.methods.anchor import title_place

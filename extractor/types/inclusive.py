@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from docstore.model import line_hash
 from extractor.methods.contract import Body
-from extractor.methods.line_scoring import LINK_LINE, SENTENCE, is_notice_or_label, weigh
+from extractor.methods.line_scoring import SENTENCE, is_notice_or_label, weigh
 from extractor.page.document import Document
 from extractor.page.dom import HEADINGS
-from extractor.page.layout import Layout, Line, Span, render
+from extractor.page.layout import LINK_LINE, Layout, Line, Span, render
 from extractor.page.markup_hints import value_of
 
 MOST = 0.5  # of the page's text: an element that holds more of it is no aside, whatever its name
@@ -47,8 +47,12 @@ def readable_lines(document: Document) -> list[bool]:
     """Which lines are for readers: outside of navigation and the like, neither links nor what the site shows on every
     page.
     """
+    return readable_beside(document, apart_lines(document.layout))
+
+
+def readable_beside(document: Document, apart: Sequence[bool]) -> list[bool]:
+    """The same where the `apart_lines` are known."""
     layout, repeated = document.layout, document.site.repeated
-    apart = apart_lines(layout)
     return [
         not apart[index] and is_readable(line) and not (repeated and line_hash(line.text) in repeated)
         for index, line in enumerate(layout.lines)

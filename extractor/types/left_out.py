@@ -11,7 +11,7 @@ from extractor.list_page import is_headline
 from extractor.methods.contract import Body
 from extractor.page.document import Document
 from extractor.page.markup_hints import Hint
-from extractor.types.inclusive import apart_lines, readable_lines
+from extractor.types.inclusive import apart_lines, readable_beside
 
 SENTENCE = 15.0  # shortest line that is a sentence
 HINTS = (Hint.HIDDEN, Hint.ASIDE, Hint.AFTER)  # of what is left out for good, unless it is most of the page
@@ -47,7 +47,7 @@ def left_out_of(document: Document, body: Body | None) -> LeftOut:
     hidden = hidden_lines(document)
     seen: set[str] = set()
     apart = apart_lines(document.layout)
-    for index, (line, is_text) in enumerate(zip(lines, readable_lines(document), strict=True)):
+    for index, (line, is_text) in enumerate(zip(lines, readable_beside(document, apart), strict=True)):
         if is_headline(line):
             headline = index
         if line.text in seen:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from extractor.fields.linked_data import parsed_json, types_of, walk
 from extractor.page.document import Document
 from extractor.page.markup_hints import plain, value_of
+from extractor.page.url_steps import steps_of
 
 MAX_SCRIPT = 300_000  # characters of all JSON-LD that are read
 MAX_NODES = 300
@@ -171,7 +172,7 @@ def url_steps(url: str) -> tuple[str, ...]:
     except ValueError:
         return ()
     hosts = parts.netloc.lower().partition(":")[0].split(".")[:-2]
-    return (*hosts, *(step for step in unquote(parts.path).lower().split("/") if step))
+    return (*hosts, *steps_of(url))
 
 
 @lru_cache(maxsize=2)
@@ -209,7 +210,7 @@ def url_marks(url: str) -> tuple[bool, bool]:
         parts = urlsplit(url)
     except ValueError:
         return False, False
-    steps = [step for step in unquote(f"{parts.path}").lower().split("/") if step]
+    steps = steps_of(url)
     hosts = parts.netloc.lower().partition(":")[0].split(".")[:-1]
     board = not BOARD_WORDS.isdisjoint(hosts) or not BOARD_WORDS.isdisjoint(steps[:2])
     if LIST_FILES.search(parts.path.lower()):

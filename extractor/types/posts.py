@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice
 
-from extractor.fields.date_text import first_stamp, plain_digits, stated_date, time_after
+from extractor.fields.dates.date_text import first_stamp, plain_digits, stated_date, time_after
 from extractor.list_page import AGO
 from extractor.page.document import Document
 from extractor.page.dom import HEADINGS

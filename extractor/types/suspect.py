@@ -21,9 +21,7 @@ SHOWN = 30.0  # a page with less text than this shows none
 
 
 def suspicion(page: TypedPage, body: Body) -> Outcome | None:
-    """Why a body is in doubt, None where it is not."""
-    if page.kind is PageType.THREAD:
-        return None
+    """Why the body of a page that is no thread is in doubt, None where it is not."""
     if page.left_out is None and not leaves_much(page.document, body):
         return None
     left_out = page.left_out or left_out_of(with_all_lines(page.document), body)

@@ -16,7 +16,7 @@ from docstore.errors import PlumblineError
 from docstore.model import Article, Outcome
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
-from extractor.fields.date_text import date_in_text
+from extractor.fields.dates.date_text import date_in_text
 from extractor.methods.contract import Explanation, LineVerdict
 from extractor.methods.explanation import with_tag_blocks
 from extractor.page.document import Document

@@ -12,7 +12,6 @@ import os
 import resource
 import socket
 import time
-from collections import Counter
 from typing import Any
 
 from gunicorn.workers.base import Worker
@@ -102,13 +101,16 @@ class BoundedServer(TcpWSGIServer):  # type: ignore[misc]
             self.set_socket_options(connection)
         except OSError:  # it has gone already
             return
-        held = Counter(channel.addr[0] for channel in self.active_channels.values())
-        if held[address[0]] >= MAX_PER_ADDRESS and not is_loopback(address[0]):
+        if not is_loopback(address[0]) and self.held_by(address[0]) >= MAX_PER_ADDRESS:
             connection.close()
             return
         if len(self.active_channels) >= self.adj.connection_limit:
             self.make_room()
         self.channel_class(self, connection, address, self.adj, map=self._map)
+
+    def held_by(self, address: str) -> int:
+        """How many connections an address holds."""
+        return sum(channel.addr[0] == address for channel in self.active_channels.values())
 
     def make_room(self) -> None:
         """Close the connection that has waited longest for its client."""

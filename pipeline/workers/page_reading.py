@@ -18,7 +18,7 @@ def read_page(
 ) -> Reading:
     """What the extractor makes of a page of which `site` is known, or of a document, complete as the store keeps it."""
     if is_document(data, url, content_type):
-        return Reading(completed(read_document(data, url, content_type, fetched_at, settings), url))
+        return Reading(completed(read_document(data, url, content_type, fetched_at), url))
     reading = ArticleExtractor(settings).read(data, url, content_type, fetched_at, site)
     return replace(reading, result=completed(reading.result, url), teaser=known_teaser(reading.teaser, url))
 
@@ -28,7 +28,7 @@ def read_article(
 ) -> Article | Outcome:
     """The article of a page or a document of which nothing else is known, or why it has none."""
     if is_document(data, url, content_type):
-        return read_document(data, url, content_type, fetched_at, settings)
+        return read_document(data, url, content_type, fetched_at)
     return ArticleExtractor(settings).extract(data, url, content_type, fetched_at)
 
 

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from docstore import fields
+from docstore.articles.page_starts import PageStarts, page_at, unpacked
 from docstore.formats import HTML
-from docstore.page_starts import PageStarts, page_at, unpacked
 from search_ui.query.clauses import ALL, Clause, Parameter, Params, Words, select_params
 from search_ui.query.explanation import RankExplanation, explained
 from search_ui.query.request import SearchRequest

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from docstore import fields
+from docstore.articles.page_starts import page_at, unpacked
 from docstore.formats import FORMATS, HTML
-from docstore.page_starts import page_at, unpacked
 from search_ui.query.highlight import Highlighter, marks_of
 from search_ui.query.request import CHOSEN, SearchRequest, last_numbered
 from search_ui.query.solr_client import Answer

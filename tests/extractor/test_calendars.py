@@ -7,8 +7,8 @@ from babel import Locale
 from babel.dates import format_date
 
 from benchmarks.training.month_names import source
-from extractor.fields import cldr_months
-from extractor.fields.date_text import date_in_text, western_digits
+from extractor.fields.dates import cldr_months
+from extractor.fields.dates.date_text import date_in_text, western_digits
 
 # Languages in which much is published, from all scripts; "long" dates name the month and no era.
 LANGUAGES = (

@@ -2,9 +2,9 @@
 
 import pytest
 
-from extractor.fields.date import Published, find_date
-from extractor.fields.date_text import date_in_text, date_in_url, plain_digits, stated_date, time_after
-from extractor.page.document import read_document
+from extractor.fields.dates.date import Published, find_date
+from extractor.fields.dates.date_text import date_in_text, date_in_url, plain_digits, stated_date, time_after
+from extractor.page.document import document_of
 
 SENTENCE = "这是一段正文，足够长的正文，里面有标点，也有不少字，应当被认为是文章的内容，不会太短，四十个字总是有的。"
 BODY = f"<div id='body'><p>{SENTENCE}2001年1月1日的事。</p><p>{SENTENCE}</p></div>"
@@ -13,7 +13,7 @@ UNDATED = f"<div id='body'><p>{SENTENCE}</p><p>{SENTENCE}</p></div>"
 
 
 def published(html: str, url: str = "http://news.test/1.html", latest: str = "2099-12-31") -> Published:
-    document = read_document(html, url)
+    document = document_of(html, url)
     assert document is not None
     spans = document.layout.spans
     body = next((place for place, span in enumerate(spans) if span.facts.attributes.get("id") == "body"), 0)

@@ -3,7 +3,7 @@
 import pytest
 
 from extractor.page import dom
-from extractor.page.document import read_document, source_of
+from extractor.page.document import document_of, source_of
 from extractor.page.layout import Layout
 
 
@@ -82,7 +82,7 @@ def test_deep_nesting_loses_no_text(depth: int, tag: str) -> None:
 
 
 def layout(html: str) -> Layout:
-    document = read_document(html, "")
+    document = document_of(html, "")
     assert document is not None
     return document.layout
 

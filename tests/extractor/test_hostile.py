@@ -10,7 +10,7 @@ import pytest
 from docstore.model import Article, Outcome
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
-from extractor.fields.date_text import date_in_text
+from extractor.fields.dates.date_text import date_in_text
 from extractor.methods import METHODS
 from text.decoding.encoding import decode
 

@@ -4,7 +4,7 @@ import pytest
 
 from docstore.model import Article, BlockKind, Outcome, Reason
 from extractor import extract
-from extractor.fields.date_text import first_stamp
+from extractor.fields.dates.date_text import first_stamp
 from extractor.fields.site_name import is_first_part
 from extractor.page.permalinks import is_permalink
 

@@ -7,7 +7,7 @@ import pytest
 from extractor.fields.linked_data import LinkedArticle, linked_article
 from extractor.fields.metadata import Metadata, find_metadata
 from extractor.methods.contract import Body
-from extractor.page.document import read_document
+from extractor.page.document import document_of
 
 URL = "http://www.some-site.test/news/1.html"
 TITLE = "一个够长的文章标题"
@@ -21,7 +21,7 @@ def metadata(above: str = "", head: str = "", below: str = "", url: str = URL, b
     html = (
         f"<html><head><title>{TITLE}_某网</title>{head}</head><body><h1>{TITLE}</h1>{above}{body}{below}</body></html>"
     )
-    document = read_document(html, url)
+    document = document_of(html, url)
     assert document is not None
     spans = document.layout.spans
     place = next(index for index, span in enumerate(spans) if span.facts.attributes.get("id") == "body")

@@ -6,7 +6,7 @@ import pytest
 
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
-from extractor.page.document import read_document
+from extractor.page.document import document_of
 from extractor.page.markup_hints import Hint
 from extractor.page.phrases import ends_article, is_copyright, is_meta_line, is_template
 from extractor.settings import METHOD_NAMES, ExtractSettings
@@ -17,7 +17,7 @@ ENGLISH = "The ministry said on Monday that output rose by five percent, the fas
 
 
 def choose(html: str, method: str = "blocks") -> Body | None:
-    document = read_document(html, "http://news.test/a.html")
+    document = document_of(html, "http://news.test/a.html")
     assert document is not None
     return METHODS[method](ExtractSettings(method=method)).choose(document)
 
@@ -121,7 +121,7 @@ def test_names_are_not_believed_against_the_text() -> None:
     ],
 )  # fmt: skip
 def test_hints_in_names(html: str, hint: Hint) -> None:
-    document = read_document(f"<body>{html}x", "")
+    document = document_of(f"<body>{html}x", "")
     assert document is not None
     expected = Hint.HIDDEN if "NONE" in html else hint
     assert document.layout.spans[-1].facts.hint is expected

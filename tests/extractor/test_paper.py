@@ -4,13 +4,13 @@ import pytest
 
 from extractor.methods.contract import Body
 from extractor.methods.paper import PaperMethod
-from extractor.page.document import read_document
+from extractor.page.document import document_of
 
 TEXT = "<div id='body'>" + "<p>这是一段正文，足够长的正文，应当被认为是文章的内容。</p>" * 3 + "</div>"
 
 
 def title_of(html: str) -> str:
-    document = read_document(html, "http://news.test/")
+    document = document_of(html, "http://news.test/")
     assert document is not None
     ids = [span.facts.attributes.get("id") for span in document.layout.spans]
     return PaperMethod().title(document, Body(ids.index("body") if "body" in ids else 0, (), ""))

@@ -4,7 +4,7 @@ import pytest
 
 from docstore.model import Article
 from extractor import extract
-from extractor.page.document import read_document
+from extractor.page.document import document_of
 from extractor.page.layout import render
 
 EN = "The harbour was opened again on Monday, the port authority said, after the storm had kept it closed for a week. "
@@ -25,7 +25,7 @@ def page(text: str, late: str, script: str = COMPLETE) -> str:
 
 
 def lines_of(html: str) -> str:
-    document = read_document(html, "")
+    document = document_of(html, "")
     assert document is not None
     return render(document.layout.lines)
 

@@ -9,7 +9,7 @@ import pytest
 from docstore.model import Block, BlockKind
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
-from extractor.page.document import Document, read_document
+from extractor.page.document import Document, document_of
 from extractor.page.layout import render
 from extractor.page.rendering import to_text
 from extractor.page.structure import absolute, blocks_of
@@ -23,7 +23,7 @@ CODE, PICTURE, CAPTION, TEXT = BlockKind.CODE, BlockKind.PICTURE, BlockKind.CAPT
 
 
 def page(inner: str, head: str = "") -> Document:
-    document = read_document(f"<html><head>{head}</head><body><p>上</p><div id='x'>{inner}</div><p>下</p></body>", URL)
+    document = document_of(f"<html><head>{head}</head><body><p>上</p><div id='x'>{inner}</div><p>下</p></body>", URL)
     assert document is not None
     return document
 
@@ -95,7 +95,7 @@ def test_an_item_around_the_article_is_none() -> None:
 
 @pytest.mark.parametrize("tag", ["li", "blockquote", "h2", "figure"])
 def test_the_body_s_own_element_says_nothing(tag: str) -> None:
-    document = read_document(f"<body><{tag} id='x'>甲<br>乙</{tag}>", URL)
+    document = document_of(f"<body><{tag} id='x'>甲<br>乙</{tag}>", URL)
     assert document is not None
     assert [block.kind for block in blocks_of(document, body_of(document))] == [TEXT, TEXT]
 
@@ -144,7 +144,7 @@ def test_absolute(href: str, url: str) -> None:
 
 
 def test_a_page_without_address_has_only_absolute_links() -> None:
-    document = read_document("<div id='x'><a href='/1'>甲</a><a href='http://x.test/2'>乙</a></div>", "")
+    document = document_of("<div id='x'><a href='/1'>甲</a><a href='http://x.test/2'>乙</a></div>", "")
     assert document is not None
     assert [link[2] for block in blocks_of(document, body_of(document)) for link in block.links] == ["http://x.test/2"]
 
@@ -190,7 +190,7 @@ def test_pictures_stand_where_they_stood(inner: str, kinds: list[BlockKind]) -> 
 def test_pictures_outside_the_body_stay_out() -> None:
     document = page("<p>甲</p>")
     document.layout.pictures.clear()
-    outside = read_document("<img src='0.jpg'><div id='x'><p>甲</p></div><div><img src='9.jpg'></div>", URL)
+    outside = document_of("<img src='0.jpg'><div id='x'><p>甲</p></div><div><img src='9.jpg'></div>", URL)
     assert outside is not None
     assert [block.kind for block in blocks_of(outside, body_of(outside))] == [TEXT]
 
@@ -216,7 +216,7 @@ def test_the_text_of_the_blocks_is_the_body(name: str) -> None:
         for member in pages:
             file = pages.extractfile(member)
             decoded = decode(file.read()) if file is not None else None
-            document = read_document(decoded.text, urls.get(Path(member.name).stem, "")) if decoded else None
+            document = document_of(decoded.text, urls.get(Path(member.name).stem, "")) if decoded else None
             body = method.choose(document) if document is not None else None
             if document is None or body is None:
                 continue
@@ -232,7 +232,7 @@ def test_hostile_pages() -> None:
     method = METHODS["blocks"](ExtractSettings())
     for name in ("html_tree", "html_tok", "xss"):
         for row in (DATA / "hostile" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
-            document = read_document(json.loads(row).get("text", ""), URL)
+            document = document_of(json.loads(row).get("text", ""), URL)
             body = method.choose(document) if document is not None else None
             if document is not None and body is not None:
                 assert to_text(blocks_of(document, body)) == body.text

@@ -7,7 +7,7 @@ import pytest
 from extractor.methods import METHODS
 from extractor.methods.explanation import with_tag_blocks
 from extractor.methods.tag_blocks import BlockType, ImpactSettings, TagBlock, tag_blocks, term_weights, weighted
-from extractor.page.document import Document, read_document
+from extractor.page.document import Document, document_of
 from extractor.settings import ExtractSettings
 
 TITLE, CONTENT, NAVIGATION = BlockType.TITLE, BlockType.CONTENT, BlockType.NAVIGATION
@@ -27,7 +27,7 @@ ENGLISH = """<title>Oil output rises</title><body><nav><a href="/">Home</a> <a h
 
 
 def document(html: str) -> Document:
-    found = read_document(html, "http://news.test/a.html")
+    found = document_of(html, "http://news.test/a.html")
     assert found is not None
     return found
 

@@ -6,7 +6,7 @@ from extractor.fields.site_name import cut_known, cut_site_name, tidy, title_tai
 from extractor.fields.title import find_title, narrow
 from extractor.fields.title_similarity import LONGEST, Original, lcs, similarity
 from extractor.methods.contract import Body
-from extractor.page.document import Document, read_document
+from extractor.page.document import Document, document_of
 
 SITE = "Electrical Safety Foundation International"
 TEXT = (
@@ -17,8 +17,8 @@ TEXT = (
 META = "<p>2016-05-09 10:20 来源：某报</p>"
 
 
-def document_of(html: str, url: str = "http://news.test/") -> Document:
-    document = read_document(html, url)
+def read_html(html: str, url: str = "http://news.test/") -> Document:
+    document = document_of(html, url)
     assert document is not None
     return document
 
@@ -33,7 +33,7 @@ def body_of(document: Document) -> Body:
 
 
 def title_of(html: str, url: str = "http://news.test/", suffixes: tuple[str, ...] = ()) -> str:
-    document = document_of(html, url)
+    document = read_html(html, url)
     return find_title(document, body_of(document), suffixes)
 
 

@@ -17,7 +17,7 @@ from extractor.methods.two_pass import (
     score2,
     tighten,
 )
-from extractor.page.document import Document, read_document
+from extractor.page.document import Document, document_of
 from extractor.settings import ExtractSettings
 
 # A navigation, a side list, a heading, a source line, one picture with a caption of 21 characters and 3 marks, and a
@@ -36,7 +36,7 @@ PICTURE_PAGE = f"""<html><head><title>大庆油田钻井队迎战暴雪-中国�
 
 
 def page(html: str) -> Document:
-    found = read_document(html, "http://news.test/1.html")
+    found = document_of(html, "http://news.test/1.html")
     assert found is not None
     return found
 

@@ -11,9 +11,9 @@ from flask.testing import FlaskClient
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from docstore.articles.page_starts import packed, page_at, page_starts, unpacked
 from docstore.articles.table import PendingPage
 from docstore.model import Article, Kind, Outcome, Page, Reason, Stage, WarcPointer, document_id
-from docstore.page_starts import packed, page_at, page_starts, unpacked
 from extractor.settings import ExtractSettings
 from pipeline import stages
 from pipeline.cli.main import cli

@@ -5,10 +5,10 @@
     json-ld  datePublished of the node that is the article
     meta     article:published_time ...
     time     <time> and microdata
-    script   the state of its scripts, where it tells its day nowhere else (extractor/fields/script_dates.py)
+    script   the state of its scripts, where it tells its day nowhere else (extractor/fields/dates/script_dates.py)
 
 Dates that a page shows are weighed by their place: those of comments, related news, clocks and copyright lines are
-others' dates (extractor/fields/date_places.py).
+others' dates (extractor/fields/dates/date_places.py).
 """
 
 import re
@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
-from extractor.fields.date_places import SURE, Shown, is_month_first, machine_days, shown_dates
-from extractor.fields.date_text import date_in_url, is_in_slug, plain_digits, stated_date, time_after
+from extractor.fields.dates.date_places import SURE, Shown, is_month_first, machine_days, shown_dates
+from extractor.fields.dates.date_text import date_in_url, is_in_slug, plain_digits, stated_date, time_after
+from extractor.fields.dates.script_dates import script_day
 from extractor.fields.linked_data import linked_article
-from extractor.fields.script_dates import script_day
 from extractor.manual import is_manual
 from extractor.page.document import Document
 

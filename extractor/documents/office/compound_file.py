@@ -12,6 +12,7 @@ import olefile
 
 from docstore.model import Reason
 from extractor.documents.content import Content, Properties, UnreadableError, one_line
+from extractor.documents.detection import ENCRYPTED
 
 MAX_STREAM = 100_000_000
 NOT_OURS = struct.error, IndexError, ValueError, KeyError
@@ -48,7 +49,7 @@ def stream(container: olefile.OleFileIO, name: str) -> bytes:
 
 def workbook_of(data: bytes) -> bytes:
     """The stream of an old workbook. Raises UnreadableError for an encrypted container of new Office."""
-    if "EncryptedPackage".encode("utf-16-le") in data:
+    if ENCRYPTED in data:
         raise UnreadableError(Reason.ENCRYPTED, "it opens with a password only")
     with opened(data) as container:
         return stream(container, "Workbook") or stream(container, "Book")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import olefile
 
 from docstore.model import Block, BlockKind, Reason
-from extractor.documents.compound_file import NOT_OURS, read_compound, stream
 from extractor.documents.content import (
     MAX_CHARACTERS,
     MAX_OPENING,
@@ -18,6 +17,7 @@ from extractor.documents.content import (
     UnreadableError,
     one_line,
 )
+from extractor.documents.office.compound_file import NOT_OURS, read_compound, stream
 
 MAGICS = (0xA5EC, 0xA5DC)
 WORD_97 = 0x00C1

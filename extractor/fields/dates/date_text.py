@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from extractor.fields.calendars import western_calendar
-from extractor.fields.month_names import AFTER_A_POINT, MONTH_NAMES
+from extractor.fields.dates.calendars import western_calendar
+from extractor.fields.dates.month_names import AFTER_A_POINT, MONTH_NAMES
 
 LONGEST_URL = 2_000
 MAX_NAME = 32  # characters before 9.5.16 in which the name of what has that version is looked for

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import olefile
 
 from docstore.model import Block, BlockKind, Reason
-from extractor.documents.compound_file import read_compound, stream
 from extractor.documents.content import MAX_OPENING, BlockList, Content, OpeningLine, UnreadableError, one_line
+from extractor.documents.office.compound_file import read_compound, stream
 
 SLIDES, PERSIST, HEADER, CHARS, BYTES, OUTLINE = 4080, 1011, 3999, 4000, 4008, 3998
 USER_EDIT = 4085

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from extractor.fields.date_text import ODD_DIGITS, Stamp, first_stamp, plain_digits, stated_date, western_digits
-from extractor.page.byline_zone import ABOVE, LINK_LINE, LONG, BylineZone, byline_zone_of
+from extractor.fields.dates.date_text import ODD_DIGITS, Stamp, first_stamp, plain_digits, stated_date, western_digits
+from extractor.page.byline_zone import ABOVE, LONG, BylineZone, byline_zone_of
 from extractor.page.document import Document
-from extractor.page.layout import CODE_TAG, Layout, Line, size_of
+from extractor.page.layout import CODE_TAG, LINK_LINE, Layout, Line, size_of
 from extractor.page.markup_hints import Hint, TagInfo
 
 BEGINNING = 60  # characters of a long line that are looked at

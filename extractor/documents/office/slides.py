@@ -20,9 +20,7 @@ FURNITURE = frozenset(("sldNum", "dt", "ftr", "hdr"))  # number, day, foot and h
 def read(data: bytes) -> Content:
     """The text of a PPTX file. Raises UnreadableError."""
     package = Package(data)
-    main = next(
-        (name for kind, name in package.targets("").values() if kind == "officeDocument"), "ppt/presentation.xml"
-    )
+    main = package.office_main("ppt/presentation.xml")
     slides = slide_names(package, main)
     found, opening = BlockList(), list[OpeningLine]()
     for number, name in enumerate(slides[:MAX_PAGES], 1):

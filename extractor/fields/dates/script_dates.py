@@ -10,10 +10,10 @@ is one day, or where what stands around one of the days names the page's own URL
 
 import re
 from collections.abc import Iterator
-from urllib.parse import unquote, urlsplit
 
-from extractor.fields.date_text import stated_date
+from extractor.fields.dates.date_text import stated_date
 from extractor.page.dom import LINKED_DATA, cuts
+from extractor.page.url_steps import steps_of
 
 MAX_DAYS = 200  # values that are looked at
 AROUND = 1_500  # bytes before and behind a day in which the page's URL names its article
@@ -62,8 +62,5 @@ def named_days(raw: bytes) -> Iterator[tuple[str, bytes]]:
 
 def own_step(url: str) -> bytes:
     """The last step of a page's URL as its scripts may name it, b"" where that could be another page's."""
-    try:
-        steps = [step for step in unquote(urlsplit(url).path).lower().split("/") if step]
-    except ValueError:
-        return b""
+    steps = steps_of(url)
     return steps[-1].encode() if steps and len(steps[-1]) >= MIN_STEP else b""

@@ -64,15 +64,11 @@ class Reader:
         style = self.style_of(element)
         depth = depth_of(element)
         for line in text.split("\n") if style.level == 0 and style.name != "title" else [text]:
-            self.add(block_of(" ".join(line.split()), style, depth, self.page))
+            self.found.add(block_of(" ".join(line.split()), style, depth, self.page))
         if len(self.opening) < MAX_OPENING and text.strip():
             self.opening.append(opening_line(text, element, style, len(self.opening)))
         for box in boxes:
             self.walk(box)
-
-    def add(self, block: Block) -> None:
-        """Keep a block."""
-        self.found.add(block)
 
     def pieces(self, element: Element, boxes: list[Element]) -> Iterator[str]:
         """The text of a paragraph's runs; text boxes are put aside."""
@@ -98,7 +94,7 @@ class Reader:
             elif next(row.iterancestors(f"{W}tr"), None) is None or not inside(row, element):
                 texts = [self.cell_text(cell) for cell in cells]
                 if any(texts):
-                    self.add(Block(BlockKind.ROW, "\t".join(texts), page=self.page))
+                    self.found.add(Block(BlockKind.ROW, "\t".join(texts), page=self.page))
                     self.note_row(texts)
 
     def cell_text(self, cell: Element) -> str:
@@ -126,7 +122,7 @@ def inside(row: Element, table: Element) -> bool:
 def read(data: bytes) -> Content:
     """The text of a DOCX file. Raises UnreadableError."""
     package = Package(data)
-    main = next((name for kind, name in package.targets("").values() if kind == "officeDocument"), "word/document.xml")
+    main = package.office_main("word/document.xml")
     root = package.needed(main)
     if not root.tag.startswith(W):
         raise UnreadableError(Reason.UNPARSABLE, "its main part is no Word document of the transitional kind")

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from extractor.fields.cldr_months import CLDR_ROWS
+from extractor.fields.dates.cldr_months import CLDR_ROWS
 
 # What the CLDR lacks: short names in the Latin script, other spellings, the genitive of Basque. One row a month; the
 # languages stand in the same order in every row: English, German, French, Spanish, Portuguese, Italian, Catalan,

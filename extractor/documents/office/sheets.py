@@ -14,7 +14,6 @@ import python_calamine
 from python_calamine import CalamineWorkbook, SheetTypeEnum
 
 from docstore.model import Block, BlockKind, Reason
-from extractor.documents.compound_file import workbook_of
 from extractor.documents.content import (
     MAX_OPENING,
     BlockList,
@@ -24,6 +23,7 @@ from extractor.documents.content import (
     UnreadableError,
     one_line,
 )
+from extractor.documents.office.compound_file import workbook_of
 from extractor.documents.office_properties import read_properties
 from extractor.documents.package import Package
 
