@@ -12,6 +12,7 @@ from typing import Protocol
 import requests
 import rjieba
 
+from artifacts.jars import read_lock
 from benchmarks.search_citations import with_citations
 from benchmarks.search_data import Document
 from docstore import fields
@@ -20,7 +21,7 @@ from docstore.model import Lexicon
 from indexer.mapping import Analysis, to_document
 from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex, configset_digest, configset_zip
-from indexer.solr_jars import LOCK, default_folder, read_lock, resolve_jars
+from indexer.solr_jars import LOCK, default_folder, resolve_jars
 from indexer.solr_node import SolrNode
 from search_ui.query.clauses import QueryVariant, select_params
 from search_ui.query.content_words import content_words

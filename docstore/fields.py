@@ -5,6 +5,8 @@ store the original), as single characters, as words of the domain lexicon, and a
 Words are cut in Python and joined by U+200B (`text/joined.py`), at which Solr splits.
 """
 
+import re
+
 ID = "id"  # docstore.model.document_id(url)
 URL = "url"
 SITE = "site"  # host[:port]
@@ -45,6 +47,19 @@ BODY_CHARS = "body_chars"  # title and body together, as single characters
 TITLE_TYPED = "title_typed"  # the title: matches what has been typed of it so far
 COPIED = (TITLE_CHARS, BODY_CHARS, TITLE_TYPED)
 """What Solr fills by itself, from title and body."""
+
+VECTOR_SIZES = (256, 384, 512, 768, 1024)
+"""Dimensions that there are fields for."""
+
+
+def vector_field(model_id: str, size: int) -> str:
+    """The field with the vectors of a model, of `size` dimensions: each model has one of its own.
+
+    >>> vector_field("bge-small-zh-v1.5-q.7cc5f4b1", 512)
+    'bge_small_zh_v1_5_q_7cc5f4b1_v512'
+    """
+    return f"{re.sub(r'[^A-Za-z0-9]', '_', model_id)}_v{size}"
+
 
 ALL = (
     ID,

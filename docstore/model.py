@@ -25,6 +25,7 @@ class Stage(StrEnum):
 
     CRAWL = "crawl"
     EXTRACT = "extract"
+    EMBED = "embed"
     LEXICON = "lexicon"
     SOLR = "solr"
     INDEX = "index"
@@ -72,6 +73,9 @@ class Reason(StrEnum):
     NEEDS_SCRIPTS = "needs_scripts"  # empty until a browser has run its scripts
     ENCRYPTED = "encrypted"  # a document that opens with a password only
     NO_TEXT_LAYER = "no_text_layer"  # a document of pictures alone, as a scanner makes it
+    # embed
+    EMBEDDED = "embedded"
+    NOTHING_TO_EMBED = "nothing_to_embed"  # a text without a letter
     # index
     INDEXED = "indexed"
     DELETED = "deleted"

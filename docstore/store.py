@@ -4,6 +4,7 @@ store.frontier   URLs: what is due, what a visit led to          (docstore/front
 store.missed     documents that earlier crawls passed by      (docstore/frontier/missed_documents.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles/table.py)
 store.citations  who cites whom                                (docstore/articles/citations.py)
+store.vectors    what a model of meaning made of articles       (docstore/articles/vectors.py)
 store.originals  the answers that articles were read from      (docstore/articles/originals.py)
 store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
 store.lexicon    candidate terms, decisions, published versions       (docstore/terms/lexicons.py)
@@ -25,6 +26,7 @@ from docstore.archive import ROTATE_BYTES, Archive
 from docstore.articles.citations import CitationTable
 from docstore.articles.originals import OriginalTable
 from docstore.articles.table import ArticleTable
+from docstore.articles.vectors import VectorTable
 from docstore.changes import ChangeLog
 from docstore.database import Database
 from docstore.errors import StoreError
@@ -64,6 +66,7 @@ class Store:
         self.missed = MissedDocuments(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
         self.citations = CitationTable(self._database, clock)
+        self.vectors = VectorTable(self._database, clock)
         self.originals = OriginalTable(self._database, self._archive)
         self.judgements = DecisionTable(self._database, clock)
         self.lexicon = LexiconTable(self._database, clock)

@@ -12,6 +12,7 @@ uncounted   keys of citations that have changed since the citations of articles 
 teasers   what a page shows of another one below that one's headline
 page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
+vectors   what a model of meaning made of a text: one vector of the article, one a passage
 changes   the change log: what the indexer has still to do, in order; a row is deleted when it is done
 indexed   what the index holds of a URL, and by which lexicon it was segmented
 terms     candidate words with their evidence and what reviewers said of them
@@ -135,6 +136,7 @@ articles = Table(
     Column("format", String(16), nullable=False, server_default="html"),
     Column("citations", Integer, nullable=False, server_default="0"),  # by how many others it is cited
     Index("articles_by_text", "text_key"),
+    Index("articles_by_digest", "digest"),
     Index("articles_by_duplicate", "duplicate_of"),
     Index("articles_by_series", "series"),
 )
@@ -155,6 +157,17 @@ ties = Table(
     Column("kind", String(16), primary_key=True),  # next or canonical
     Column("target", Text, nullable=False),  # a URL of the same site, without its scheme
     Index("ties_by_target", "target"),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("digest", String(64), primary_key=True),  # of articles: those that a reader sees alike share theirs
+    Column("model", String(64), primary_key=True),
+    Column("passage", Integer, primary_key=True, autoincrement=False),  # 0: the title and the beginning of the body
+    Column("start", Integer, nullable=False),  # the passage's characters of the body
+    Column("end", Integer, nullable=False),
+    Column("vector", LargeBinary, nullable=False),  # a byte a dimension, see text/embedding/contract.py; empty: no text
 )
 
 teasers = Table(
@@ -268,6 +281,7 @@ changes = Table(
     Column("url_id", BigInteger, nullable=False),
     Column("op", String(16), nullable=False),
     Column("at", Float, nullable=False),
+    Index("changes_by_url", "url_id", "seq"),
     sqlite_autoincrement=True,  # a sequence number is never given twice, even after rows are deleted
 )
 
