@@ -8,7 +8,7 @@ from pathlib import Path
 from docstore.batches import batched
 from docstore.model import StoredArticle
 from docstore.store import sqlite_store
-from indexer.citations import citing_of
+from indexer.relations import citing_of
 
 BATCH = 1000
 

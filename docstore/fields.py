@@ -27,6 +27,7 @@ FORMAT = "format"  # the file format it was read from: html, or a name of docsto
 PAGE_STARTS = "page_starts"  # where in the body the pages of a document begin (docstore/articles/page_starts.py)
 PICTURE = "picture"  # URL of its lead picture
 WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex digits, the same for all its parts
+STORY = "story"  # the news of one event that it is among: 16 hex digits, the same for all of them
 AUTHORITY = "authority"  # pfloat: how often others cite it, on a scale of logarithms (docstore/articles/citations.py)
 
 TITLE = "title"  # bigrams, stored
@@ -82,6 +83,7 @@ ALL = (
     PAGE_STARTS,
     PICTURE,
     WORK,
+    STORY,
     AUTHORITY,
     TITLE,
     BODY,

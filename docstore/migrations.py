@@ -57,6 +57,7 @@ TO_VERSION_7 = (
     "CREATE INDEX articles_by_digest ON articles (digest)",
     "CREATE INDEX changes_by_url ON changes (url_id, seq)",
     "ALTER TABLE articles ADD COLUMN citations INTEGER NOT NULL DEFAULT '0'",
+    "ALTER TABLE articles ADD COLUMN story VARCHAR(16) NOT NULL DEFAULT ''",
 )
 STEPS = {1: TO_VERSION_2, 2: TO_VERSION_3, 3: TO_VERSION_4, 4: TO_VERSION_5, 5: TO_VERSION_6, 6: TO_VERSION_7}
 

@@ -267,7 +267,8 @@ class StoredArticle:
 
     `duplicate_of` is the `doc_id` of the article that its copies stand behind, "" for that one itself and for an
     article that has none. `series` is what it has in common with articles that are similar and no copies: versions,
-    or issues of one series; "" where that was not told. `citations` is how many others cite it.
+    or issues of one series; "" where that was not told. `citations` is how many others cite it,
+    `story` the id of the story that it tells with others, or "".
     """
 
     url_id: int
@@ -278,6 +279,7 @@ class StoredArticle:
     duplicate_of: str = ""
     series: str = ""
     citations: int = 0
+    story: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ store.frontier   URLs: what is due, what a visit led to          (docstore/front
 store.missed     documents that earlier crawls passed by      (docstore/frontier/missed_documents.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles/table.py)
 store.citations  who cites whom                                (docstore/articles/citations.py)
+store.stories    news of one event                              (docstore/grouping/stories.py)
 store.vectors    what a model of meaning made of articles       (docstore/articles/vectors.py)
 store.originals  the answers that articles were read from      (docstore/articles/originals.py)
 store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
@@ -33,6 +34,7 @@ from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import DecisionTable
 from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
+from docstore.grouping.stories import StoryTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
 from docstore.reports.status import StatusTable
@@ -66,6 +68,7 @@ class Store:
         self.missed = MissedDocuments(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
         self.citations = CitationTable(self._database, clock)
+        self.stories = StoryTable(self._database)
         self.vectors = VectorTable(self._database, clock)
         self.originals = OriginalTable(self._database, self._archive)
         self.judgements = DecisionTable(self._database, clock)

@@ -9,6 +9,7 @@ ties      URLs that a page names as the next page of its article, or as its orig
 bands     keys of those articles that copies and similar ones are looked for among
 citing, citations, cited_names   who cites what, and by what each article is cited (docstore/articles/citations.py)
 uncounted   keys of citations that have changed since the citations of articles were counted
+news, news_keys   dated articles by the words that tell of their events (docstore/grouping/stories.py)
 teasers   what a page shows of another one below that one's headline
 page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
@@ -135,6 +136,7 @@ articles = Table(
     Column("page_type", String(16), nullable=False, server_default=""),  # "": not told yet
     Column("format", String(16), nullable=False, server_default="html"),
     Column("citations", Integer, nullable=False, server_default="0"),  # by how many others it is cited
+    Column("story", String(16), nullable=False, server_default=""),  # see docstore/grouping/stories.py
     Index("articles_by_text", "text_key"),
     Index("articles_by_digest", "digest"),
     Index("articles_by_duplicate", "duplicate_of"),
@@ -266,6 +268,29 @@ cited_names = Table(
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),
     Column("key", BigInteger, primary_key=True, autoincrement=False),
     Index("cited_names_by_key", "key"),
+)
+
+news = Table(
+    "news",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("doc_id", String(32), nullable=False),
+    Column("host", String(300), nullable=False),
+    Column("day", Integer, nullable=False),  # of publication, from 0001-01-01
+    Column("words", Text, nullable=False),  # JSON: word -> weight
+    Column("vector", LargeBinary, nullable=False),
+    Column("story", String(16), nullable=False),
+    Index("news_by_story", "story"),
+)
+
+news_keys = Table(
+    "news_keys",
+    metadata,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash of a word
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("day", Integer, nullable=False),
+    Index("news_keys_by_day", "key", "day"),
+    Index("news_keys_by_article", "url_id"),
 )
 
 uncounted = Table(

@@ -88,6 +88,7 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.TITLE_KEY: title_keys(article.title),
         fields.TITLE_NUMBERS: " ".join(numbers(article.title)),
         fields.WORK: work_id(stored.host, article.title),
+        fields.STORY: stored.story,
         fields.AUTHORITY: authority(stored.citations),
     }
     return {name: value for name, value in values.items() if value}

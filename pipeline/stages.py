@@ -32,8 +32,8 @@ from docstore.grouping.near_duplicates import Grouping
 from docstore.model import Lexicon, Reason, Stage, StageReport, TermStatus
 from docstore.store import Store
 from extractor.settings import EXTRACTOR_VERSION, ExtractSettings
-from indexer.citations import count_citations
 from indexer.ownership import TAKE_OVER, Holding, ownership_fault
+from indexer.relations import relate
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
 from lexicon.counting.corpus import CorpusDocument
@@ -185,8 +185,8 @@ def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> Stag
         again = apply_lexicon(engine.store, target)
         if again:
             notes += (f"{again} documents hold a changed term and are segmented again",)
-        if cited := count_citations(engine.store):
-            notes += (f"{cited} documents are cited more often, or less often, and are indexed again",)
+        if moved := relate(engine.store, engine.analysis().base):
+            notes += (f"{moved} documents are cited more or less often, or tell another story, and are indexed again",)
         with engine.progress.task("index", engine.store.changes.count()) as advance:
             counts = sync(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
         if orphans := remove_orphans(engine.store, target):

@@ -7,8 +7,8 @@ import pytest
 from docstore.articles.citations import authority
 from docstore.model import Article, Block, BlockKind, Lexicon, Outcome, Reason, document_id
 from docstore.store import Store, sqlite_store
-from indexer.citations import count_citations
 from indexer.mapping import Analysis
+from indexer.relations import relate
 from indexer.solr import SolrIndex
 from indexer.sync import sync
 from search_ui.pages.article import explain_params
@@ -37,7 +37,7 @@ def write(store: Store, url: str, title: str, body: str, links: tuple[tuple[int,
 
 
 def cited(store: Store, url: str) -> int:
-    count_citations(store)
+    relate(store, base_segmenter())
     (url_id,) = store.articles.url_ids([document_id(url)])
     return store.articles.get([url_id])[url_id].citations
 
@@ -56,7 +56,7 @@ def test_a_later_article_moves_those_that_it_cites_and_no_others(store: Store) -
     assert cited(store, LAW) == 1
     assert [change.url for change in store.changes.pending(10)] == ["http://news.test/1", LAW]
     struck(store)
-    assert count_citations(store) == 0 and store.changes.pending(10) == []
+    assert relate(store, base_segmenter()) == 0 and store.changes.pending(10) == []
     keep_page(store, "http://news.test/1", b"gone")
     extract_all(store, Outcome(Reason.NO_BODY))
     assert cited(store, LAW) == 0
@@ -131,7 +131,7 @@ def test_of_two_texts_that_answer_the_cited_one_comes_first(store: Store, solr_i
     search = SearchClient(solr_index.base_url, solr_index.collection, 120.0)
 
     def found() -> list[str]:
-        count_citations(store)
+        relate(store, base_segmenter())
         sync(store, solr_index, analysis, 10)
         return [doc["id"] for doc in search.select(hits_params(asked, words, 10))["response"]["docs"]]
 
