@@ -10,6 +10,7 @@ store.originals  the answers that articles were read from      (docstore/article
 store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
 store.lexicon    candidate terms, decisions, published versions       (docstore/terms/lexicons.py)
 store.acts       what reviewers did with terms; undo                  (docstore/terms/history.py)
+store.glosses    terms that articles say in two languages             (docstore/terms/glosses.py)
 store.queue      terms in the order of review                         (docstore/terms/review_queue.py)
 store.changes    the change log that drives the index                 (docstore/changes.py)
 store.status     counts, one URL's path                               (docstore/reports/status.py)
@@ -38,6 +39,7 @@ from docstore.grouping.stories import StoryTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
 from docstore.reports.status import StatusTable
+from docstore.terms.glosses import GlossTable
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable
 from docstore.terms.review_queue import TermQueue
@@ -74,6 +76,7 @@ class Store:
         self.judgements = DecisionTable(self._database, clock)
         self.lexicon = LexiconTable(self._database, clock)
         self.acts = TermActs(self._database, clock)
+        self.glosses = GlossTable(self._database)
         self.queue = TermQueue(self._database)
         self.changes = ChangeLog(self._database, clock)
         self.status = StatusTable(self._database, clock)

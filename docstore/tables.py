@@ -18,6 +18,7 @@ changes   the change log: what the indexer has still to do, in order; a row is d
 indexed   what the index holds of a URL, and by which lexicon it was segmented
 terms     candidate words with their evidence and what reviewers said of them
 term_acts, term_changes   who said what of which terms and when, with what there was before: nothing is ever lost
+glosses   where articles say the same in Chinese and English (text/glosses.py)
 lexicons, lexicon_entries   published versions; never changed once written
 robots    robots.txt as fetched, one row an origin
 judged    what a focused crawl read and thought of a page: its state is made of these rows again
@@ -367,6 +368,15 @@ term_changes = Table(
     Column("after", Text, nullable=False),
     Column("version", Integer, nullable=False),  # of the term after the act
     Index("term_changes_by_text", "text"),
+)
+
+glosses = Table(
+    "glosses",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("han", String(40), primary_key=True),
+    Column("latin", String(200), primary_key=True),
+    Column("han_whole", Integer, nullable=False),  # 1: the Chinese side is a whole term, 0: the other one is
 )
 
 lexicons = Table(

@@ -1,4 +1,5 @@
-"""What articles are to each other, brought up to date before they are indexed: who cites whom, who tells one story.
+"""What articles are to each other, brought up to date before they are indexed: who cites whom, who tells one
+story; and what they say in two languages.
 
 Reads what is new or changed in the change log, and puts those articles there whose index entry changes by it.
 """
@@ -11,10 +12,12 @@ import numpy as np
 
 from docstore.articles.citations import Citing
 from docstore.grouping.stories import NewsItem
-from docstore.model import BlockKind, PageType, StoredArticle
+from docstore.model import Article, BlockKind, PageType, StoredArticle
 from docstore.store import Store
+from docstore.terms.glosses import KeptGloss
 from text.citations import cited, cited_links, own_keys
 from text.embedding.contract import cosines, unpacked
+from text.glosses import glosses
 from text.segment import Segmenter
 from text.stories import keys_of, same_event, telling_words
 from text.titles import work_name
@@ -36,6 +39,7 @@ def relate(store: Store, segmenter: Segmenter) -> int:
         ]
         told = {item.url_id for item in items}
         moved += store.stories.assign(items, [url_id for url_id in url_ids if url_id not in told], same, time.time())
+        store.glosses.save({one.url_id: glosses_in(one.article) for one in present.values()}, url_ids)
         read = [citing_of(stored) for stored in present.values()]  # last: what was read is not read again
         store.citations.save(read, [url_id for url_id in url_ids if url_id not in present])
     return moved + store.citations.count()
@@ -54,6 +58,11 @@ def citing_of(stored: StoredArticle) -> Citing:
         frozenset((*cited(f"{article.title}\n{article.body}"), *cited_links(linked))),
         own_keys(article.title, (article.url, article.canonical_url)),
     )
+
+
+def glosses_in(article: Article) -> list[KeptGloss]:
+    """Where an article says the same in two languages. Pure."""
+    return [KeptGloss(one.han, one.latin, one.is_han_whole) for one in glosses(article.body)]
 
 
 def news_item(stored: StoredArticle, segmenter: Segmenter, vectors: Mapping[str, bytes]) -> NewsItem | None:

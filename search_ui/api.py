@@ -112,6 +112,7 @@ def _hit(hit: Hit) -> Json:
         "cluster": hit.cluster,
         "copies": hit.copies,
         "similar": hit.similar,
+        "story": hit.story,
         "is_partial": hit.is_partial,
         "format": hit.format,
         "page": hit.page or None,

@@ -73,10 +73,9 @@ def report(sure: Any, cases: Sequence[Case], least: float) -> str:
     own = np.array([case["own"] for case in cases])
     right = truth(cases)
     shown = sure >= least
-    return (
-        f"{len(cases)} questions, {own.sum()} own; auroc {roc_auc_score(own, sure):.4f}; shown of own "
-        f"{shown[own].mean():.3f}, found there {right[shown & own].mean():.3f}; shown of others {shown[~own].mean():.3f}"
-    )
+    told = f"{len(cases)} questions, {own.sum()} own; auroc {roc_auc_score(own, sure):.4f}"
+    held = f"shown of own {shown[own].mean():.3f}, found there {right[shown & own].mean():.3f}"
+    return f"{told}; {held}; shown of others {shown[~own].mean():.3f}"
 
 
 def write(model_id: str, weights: dict[str, float], bias: float, shown_from: float) -> None:

@@ -24,10 +24,10 @@ MAX_SERIES = 20
 LONGEST_TEXT = 500_000  # characters: all of a body, as it was indexed
 
 _ID = re.compile(r"[\w.-]{1,64}")
-_NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FORMAT)
+NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FORMAT)
 _SHOWN = (
-    *_NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SERIES, fields.SECTION,
-    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS, fields.PAGE_STARTS,
+    *NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SERIES, fields.SECTION,
+    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS, fields.PAGE_STARTS, fields.STORY,
 )  # fmt: skip
 
 
@@ -44,6 +44,7 @@ class Details:
     """An article. `paragraphs` is its text as it was fetched at `fetched` (ISO, UTC, or ""), `length` its characters
     without blanks. `link` is "" where `url` is nothing a reader may be sent to; what the page did not state is "".
     `format` is `html`, or that of a document; `pages` are the same paragraphs by its pages, none where it has none.
+    `story` is the id of the story that it tells with others, or "".
     """
 
     doc_id: str
@@ -65,6 +66,7 @@ class Details:
     paragraphs: tuple[Segments, ...]
     format: str = HTML
     pages: tuple[PageText, ...] = ()
+    story: str = ""
 
     @property
     def plain_title(self) -> str:
@@ -131,19 +133,19 @@ def similar_params(doc_id: str, cluster: str, series: str) -> Params:
     like = Clause("mlt", (("qf", looked_in), *told.items(), ("v", Parameter("doc", doc_id))))
     others = Clause.boolean(must=[ALL], must_not=[_in_cluster(cluster), _in_series(series)])
     each = Clause.one_of_each_cluster(f"score desc,{fields.ID} asc")
-    return select_params(like, [others, each], MAX_SIMILAR, _NAMED)
+    return select_params(like, [others, each], MAX_SIMILAR, NAMED)
 
 
 def series_params(cluster: str, series: str) -> Params:
     """The versions of an article and the other issues of its series, each of them once, newest first."""
     others = Clause.boolean(must=[_in_series(series)], must_not=[_in_cluster(cluster)])
-    return select_params(others, [Clause.one_of_each_cluster(_NEWEST)], MAX_SERIES, _NAMED, _NEWEST)
+    return select_params(others, [Clause.one_of_each_cluster(_NEWEST)], MAX_SERIES, NAMED, _NEWEST)
 
 
 def copies_params(doc_id: str, cluster: str) -> Params:
     """The copies of an article, newest first."""
     others = Clause.boolean(must=[_in_cluster(cluster)], must_not=[Parameter("itself", _one(doc_id))])
-    return select_params(others, rows=MAX_COPIES, fl=_NAMED, sort=_NEWEST)
+    return select_params(others, rows=MAX_COPIES, fl=NAMED, sort=_NEWEST)
 
 
 _NEWEST = f"{fields.PUBLISHED} desc,{fields.ID} asc"
@@ -188,6 +190,7 @@ def details(answer: Answer, settings: SearchSettings) -> Details | None:
         paragraphs=tuple(segments for _, segments in lines),
         format=format_in(doc),
         pages=_by_page(lines, starts) if starts else (),
+        story=said[fields.STORY],
     )
 
 

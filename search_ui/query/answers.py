@@ -1,6 +1,6 @@
 """An answer in the words of those who know: at most three sentences of the best hits, as they stand there, or nothing.
 
-    evidence(...)     what speaks for an answer being among the hits: how near they are, how much of the question they hold
+    evidence(...)     what speaks for an answer among the hits: how near they are, how much of the question they hold
     confidence(...)   the probability that it is, by a logistic model (answer_models.json says what it was taught with)
     quotes(...)       a sentence of each of the first hits, an exact piece of its text
 

@@ -26,7 +26,8 @@ class Hit:
     the id that it has in common with articles that are `similar`, so many of them, and no copies of it.
     `is_partial`: it holds so little of the query that it is not among the total. `picture` is the URL of its own
     picture, or "". `format` is `html`, or that of a document (docstore/formats.py); `page` the page of a document on
-    which what is shown of it stands, 0 where that is not known.
+    which what is shown of it stands, 0 where that is not known. `story` is the id of the story that it tells with
+    others, or "".
     """
 
     doc_id: str
@@ -46,6 +47,7 @@ class Hit:
     picture: str = ""
     format: str = HTML
     page: int = 0
+    story: str = ""
 
     @property
     def at_page(self) -> str:
@@ -235,6 +237,7 @@ def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSett
         series=_text(doc, fields.SERIES),
         picture=_text(doc, fields.PICTURE),
         format=format_in(doc),
+        story=_text(doc, fields.STORY),
     )
 
 

@@ -116,7 +116,7 @@ def mark_params(asked: SearchRequest, words: Words, hits: int, related: bool = F
 
 _SHOWN = (
     fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER,
-    fields.SERIES, fields.PICTURE, fields.FORMAT, fields.PAGE_STARTS,
+    fields.SERIES, fields.PICTURE, fields.FORMAT, fields.PAGE_STARTS, fields.STORY,
 )  # fmt: skip
 
 

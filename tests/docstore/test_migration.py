@@ -26,7 +26,7 @@ ARTICLES_1 = """
 """
 NEW_TABLES = (
     *("bands", "parts", "ties", "sites", "site_pages", "site_lines", "site_tails"),
-    *("citing", "citations", "cited_names", "uncounted", "news", "news_keys"),
+    *("citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses"),
     *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors"),
 )
 NEW_COLUMNS = {
