@@ -113,6 +113,7 @@ def _hit(hit: Hit) -> Json:
         "copies": hit.copies,
         "similar": hit.similar,
         "is_partial": hit.is_partial,
+        "by_meaning": hit.by_meaning,
         "format": hit.format,
         "page": hit.page or None,
         "snippet": _segments(hit.snippet),
