@@ -24,7 +24,8 @@ from benchmarks.search_bulk import BULK, bulk_figures, generated
 from benchmarks.search_compare import accepted, compare_figures, mined
 from benchmarks.search_data import Collection, load_collections, load_scorer
 from benchmarks.search_load import LOAD, load_figures
-from benchmarks.search_systems import OURS, PEER_SYSTEMS, Maker, System, ours, running_solr
+from benchmarks.search_meaning import WithMeaning
+from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Maker, System, ours, running_solr
 from benchmarks.search_tables import tables
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon
@@ -65,8 +66,8 @@ def measure(
     data: Path, systems: Sequence[str], set_names: Sequence[str], documents: int = LOAD_DOCUMENTS
 ) -> Iterator[Figure]:
     """All figures. Raises PlumblineError where something is not there."""
-    chosen = systems or [OURS, WITH_LEXICON, *PEER_SYSTEMS]
-    if unknown := set(chosen) - {OURS, WITH_LEXICON, *PEER_SYSTEMS}:
+    chosen = systems or [OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS]
+    if unknown := set(chosen) - {OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS}:
         raise PlumblineError(f"no system {', '.join(sorted(unknown))}")
     scorer = load_scorer(data)
     collections = load_collections(data, scorer, set_names)
@@ -115,6 +116,8 @@ def maker(name: str, collection: Collection) -> Maker:
     if name in PEER_SYSTEMS:
         return PEER_SYSTEMS[name]
     if name == OURS:
+        return lambda url, called: WithMeaning(url, called, Lexicon())
+    if name == WORDS:
         return ours(Lexicon())
     return ours(accepted(mined(collection.documents[:MINED])[:MAX_TERMS]))
 

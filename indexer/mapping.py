@@ -3,6 +3,7 @@
 import hashlib
 import re
 import time
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -38,9 +39,15 @@ class Analysis:
         return {word_key(entry.text): entry.text for entry in self.lexicon.entries}
 
 
-def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
+NO_VECTORS: Mapping[str, bytes] = {}
+
+
+def to_document(
+    stored: StoredArticle, analysis: Analysis, vectors: Mapping[str, bytes] = NO_VECTORS
+) -> dict[str, object]:
     """The document of `stored`: field names from docstore.fields. Of title and body Solr makes the forms by
-    characters; the words are joined here."""
+    characters; the words are joined here. `vectors` are the article's, by the ids of their models
+    (`docstore.articles.vectors.VectorTable.whole`)."""
     article = stored.article
     title, body = indexable(article.title), indexable(article.body)[:LONGEST_BODY]
     base_title, base_body = analysis.base.cut(title), analysis.base.cut(body)
@@ -67,7 +74,13 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.BODY_BASE: joined(base_body),
         fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.terms),
     }
-    return document | _if_stated(stored)
+    return document | _if_stated(stored) | vector_fields(vectors)
+
+
+def vector_fields(vectors: Mapping[str, bytes]) -> dict[str, object]:
+    """Vectors of a byte a dimension as Solr takes them: lists of whole numbers from -128 to 127."""
+    fitting = {model: kept for model, kept in vectors.items() if len(kept) in fields.VECTOR_SIZES}
+    return {fields.vector_field(model, len(kept)): list(array("b", kept)) for model, kept in fitting.items()}
 
 
 def _if_stated(stored: StoredArticle) -> dict[str, object]:

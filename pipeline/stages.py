@@ -3,6 +3,7 @@
     seeds | crawl   -> Page     pages worth keeping, in order of promise       crawler/crawl.py
           | extract -> Article  title, date, body; or a reason why not         extractor/article_extractor.py
           |                     the same of PDF, Word and other files          extractor/documents/read.py
+          | embed   -> Vector   what a model of meaning makes of title and text   pipeline/embedding/stage.py
           | mine    -> Term     candidate words of the domain, by C-value      lexicon/mine.py
           | publish -> Lexicon  the administrator's choice, versioned          lexicon/review.py
           | index   -> Solr     whatever changed since the last run            indexer/sync.py
@@ -20,6 +21,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
 
+from artifacts.jars import JarError
 from crawler.crawl import crawl as run_crawl
 from crawler.guide import Guide
 from crawler.http.fetch import Fetcher
@@ -27,7 +29,7 @@ from crawler.progress import CrawlProgress
 from crawler.settings import FOCUSED, CrawlSettings, strategy_of
 from docstore.articles.table import ArticleTable
 from docstore.batches import batched
-from docstore.errors import ForeignIndexError, PlumblineError
+from docstore.errors import EmbedError, ForeignIndexError, PlumblineError
 from docstore.grouping.near_duplicates import Grouping
 from docstore.model import Lexicon, Reason, Stage, StageReport, TermStatus
 from docstore.store import Store
@@ -49,6 +51,7 @@ from text.copies import VERSION, Text
 from text.folding import word_key
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
+EMBED_AHEAD = 300.0  # seconds of embedding before the index has new articles; what is left comes behind it
 INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does our work
 FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
 
@@ -196,6 +199,21 @@ def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> Stag
     return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
 
 
+def embed(engine: Engine, seconds: float | None = None) -> StageReport:
+    """Give articles their vectors, for at most so many seconds. Raises EmbedError, JarError where there is no model."""
+    from pipeline.embedding.stage import embed as embed_all  # numpy: what embeds nothing does without
+
+    return embed_all(engine, seconds)
+
+
+def embed_if_possible(engine: Engine, seconds: float | None = None) -> StageReport:
+    """As `embed`; without a model articles are found by their words, and the run goes on."""
+    try:
+        return embed(engine, seconds)
+    except (EmbedError, JarError) as error:
+        return StageReport(Stage.EMBED, {}, 0.0, (f"found by words alone: {error}",))
+
+
 def run(engine: Engine, until: str = "index", command: str = "run") -> list[StageReport]:
     """The stages once, in order, as the nightly run does. Solr starts while they crawl and extract."""
     with engine.lock("run"), RunRecord(engine.store.runs, command) as record:
@@ -210,12 +228,24 @@ def run(engine: Engine, until: str = "index", command: str = "run") -> list[Stag
             record.do(Stage(name), partial(stage, engine))
             if name == until:
                 break
+        if until == "index" and any(Reason.EMBEDDED in report.counts for report in record.reports):
+            embed_the_rest(engine, record)
         return record.reports
+
+
+def embed_the_rest(engine: Engine, record: RunRecord) -> None:
+    """What the first embedding of a run had no time for, now that all can be found by words."""
+    from pipeline.embedding.stage import waiting_count
+
+    if waiting_count(engine):
+        record.do(Stage.EMBED, partial(embed_if_possible, engine))
+        record.do(Stage.INDEX, partial(index, engine))
 
 
 FLOW: dict[str, Callable[[Engine], StageReport]] = {
     "crawl": crawl,
     "extract": extract,
+    "embed": partial(embed_if_possible, seconds=EMBED_AHEAD),
     "lexicon": mine,
     "index": index,
 }

@@ -114,6 +114,7 @@ def _hit(hit: Hit) -> Json:
         "similar": hit.similar,
         "story": hit.story,
         "is_partial": hit.is_partial,
+        "by_meaning": hit.by_meaning,
         "format": hit.format,
         "page": hit.page or None,
         "snippet": _segments(hit.snippet),

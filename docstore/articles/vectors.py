@@ -125,6 +125,11 @@ class VectorTable:
                     found.setdefault(row.digest, []).append(PassageVector(*row[1:]))
         return found
 
+    def models(self) -> list[str]:
+        """The models that have made vectors."""
+        with self._database.read() as connection:
+            return list(connection.scalars(select(vectors.c.model).distinct()))
+
     def counts(self) -> Mapping[str, int]:
         """How many texts each model has made vectors of."""
         query = select(vectors.c.model, func.count()).where(vectors.c.passage == WHOLE).group_by(vectors.c.model)

@@ -41,8 +41,8 @@ def specs(settings: EmbedSettings, folder: Path) -> tuple[ModelSpec, ...]:
     chinese, english = locked()
     jars = jar_folder(settings)
     return (
-        jar_spec(chinese, jars, "bge-small-zh-v1.5-q", ("zh",)),
-        jar_spec(english, jars, "bge-small-en-v1.5-q", ("en",), ENGLISH_QUERIES),
+        jar_spec(chinese, jars, "bge-small-zh-v1.5-q", ("zh",), near_enough=0.5),
+        jar_spec(english, jars, "bge-small-en-v1.5-q", ("en",), near_enough=0.6, query_prefix=ENGLISH_QUERIES),
     )
 
 
@@ -56,7 +56,9 @@ def jar_folder(settings: EmbedSettings) -> Path:
     return Path(settings.jars) if settings.jars else cache_folder("models", LOCK)
 
 
-def jar_spec(jar: Jar, folder: Path, name: str, languages: tuple[str, ...], query_prefix: str = "") -> ModelSpec:
+def jar_spec(
+    jar: Jar, folder: Path, name: str, languages: tuple[str, ...], near_enough: float, query_prefix: str = ""
+) -> ModelSpec:
     """The model in a jar of the lock."""
     return ModelSpec(
         f"{name}.{jar.sha256[:8]}",
@@ -65,6 +67,7 @@ def jar_spec(jar: Jar, folder: Path, name: str, languages: tuple[str, ...], quer
         f"{name}-tokenizer.json",
         languages,
         query_prefix=query_prefix,
+        near_enough=near_enough,
     )
 
 
@@ -87,6 +90,7 @@ def own_spec(settings: EmbedSettings, folder: Path) -> ModelSpec:
         pooling=Pooling(settings.pooling),
         query_prefix=settings.query_prefix,
         document_prefix=settings.document_prefix,
+        near_enough=settings.near_enough,
     )
 
 

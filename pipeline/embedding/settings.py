@@ -26,6 +26,12 @@ class EmbedSettings:
     )
     query_prefix: str = field(default="", metadata={"help": "what your own model wants before a query"})
     document_prefix: str = field(default="", metadata={"help": "what your own model wants before a text"})
+    near_enough: float = field(
+        default=0.5,
+        metadata={
+            "help": "cosine from which on your own model finds two texts alike; what no word finds has to be as near"
+        },
+    )
     jars: str = field(
         default="", metadata={"help": "folder of the default models' jars; empty: the user's cache folder"}
     )

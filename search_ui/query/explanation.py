@@ -8,7 +8,7 @@ factor by authority adds to their sum is a part of its own.
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from docstore import fields
@@ -20,6 +20,7 @@ Node = Mapping[str, Any]
 BAR = 20  # a full bar, in the steps that the style sheet knows
 MAX_TERMS = 12
 OTHER = "other"
+MEANING = "meaning"
 
 _PARTS: Mapping[str, str] = {
     fields.TITLE: "title_pairs",
@@ -36,7 +37,7 @@ _PARTS: Mapping[str, str] = {
     fields.WORK: "works",
 }
 AUTHORITY = "authority"
-PARTS = (*dict.fromkeys(_PARTS.values()), "title_phrase", "body_phrase", "all_parts", AUTHORITY, OTHER)
+PARTS = (*dict.fromkeys(_PARTS.values()), "title_phrase", "body_phrase", "all_parts", AUTHORITY, MEANING, OTHER)
 
 _LEAF = re.compile(r"weight\((\w+):(.*) in \d+\)", re.S)
 _SYNONYMS = re.compile(r"weight\(Synonym\((\w+):(.*)\) in \d+\)", re.S)
@@ -83,6 +84,21 @@ def explained(tree: Node) -> RankExplanation:
         scores[leaf.name][leaf.term] += leaf.score
     parts = [_part(name, terms, score) for name, terms in scores.items()]
     return RankExplanation(score, tuple(sorted(parts, key=lambda part: -part.score)))
+
+
+def with_meaning(found: RankExplanation, share: float) -> RankExplanation:
+    """An explanation of words in which meaning has a `share` (0 to 1) of the place; the parts of the words have the
+    rest."""
+    if share <= 0:
+        return found
+    score = found.score * share / (1 - share) if share < 1 and found.parts else 1.0
+    rest = [
+        replace(part, percent=round(part.percent * (1 - share)), bar=-int(-part.bar * (1 - share) // 1))
+        for part in found.parts
+        if share < 1
+    ]
+    parts = [*rest, ScorePart(MEANING, score, round(100 * share), -int(-BAR * share // 1), ())]
+    return RankExplanation(found.score + score, tuple(sorted(parts, key=lambda part: -part.percent)))
 
 
 def _part(name: str, terms: Mapping[str, float], whole: float) -> ScorePart:

@@ -36,7 +36,8 @@ class Profile:
     `pieces` what holds a piece of a glued word, `numbers` a title with a number of the query. `all_parts` is what a
     document gets that holds every content word; one that has the query for its title comes `titled_first`. The whole
     is multiplied by one and `authority` times that of the document (`fields.AUTHORITY`): of two texts that answer, the
-    one that others cite comes first.
+    one that others cite comes first. `meaning` weighs how near a document is in meaning beside its words
+    (`search_ui.query.meaning`).
     """
 
     clauses: tuple[FieldClause, ...]
@@ -49,6 +50,7 @@ class Profile:
     all_parts: float = 0.0
     titled_first: bool = False
     authority: float = 0.0
+    meaning: float = 0.0
 
 
 QUOTED = re.compile(r'["“]([^"“”]+)["”]')
@@ -77,6 +79,7 @@ PROFILES: Mapping[str, Profile] = {
         all_parts=10.0,
         titled_first=True,
         authority=0.06,
+        meaning=1.0,
     ),
     "bigram": Profile((BIGRAMS,)),
     # The two sides of the comparison search (Wang Du 2019, WD-S3): nothing but words.
@@ -87,6 +90,8 @@ PROFILES: Mapping[str, Profile] = {
 
 _PARTS_OF_WORKS = f"{fields.WORK}:[* TO *]"
 _FIRST = 100.0  # more than all else together
+TITLED_PARAMETER = f"titled_{QueryVariant.TITLE_KEY}"
+"""Of a query with a title key: the parameter with the clause that such titles match."""
 MAX_PARTS = 12  # no document holds all words of a longer question
 
 

@@ -26,8 +26,9 @@ class Hit:
     the id that it has in common with articles that are `similar`, so many of them, and no copies of it.
     `is_partial`: it holds so little of the query that it is not among the total. `picture` is the URL of its own
     picture, or "". `format` is `html`, or that of a document (docstore/formats.py); `page` the page of a document on
-    which what is shown of it stands, 0 where that is not known. `story` is the id of the story that it tells with
-    others, or "".
+    which what is shown of it stands, 0 where that is not known. `by_meaning`: no word of the query has found it, and
+    its snippet is the passage nearest in meaning, which begins in paragraph `paragraph` of its text (from 1; 0: not
+    known). `story` is the id of the story that it tells with others, or "".
     """
 
     doc_id: str
@@ -47,6 +48,8 @@ class Hit:
     picture: str = ""
     format: str = HTML
     page: int = 0
+    by_meaning: bool = False
+    paragraph: int = 0
     story: str = ""
 
     @property
@@ -102,13 +105,15 @@ class SearchPage:
 @dataclass(frozen=True)
 class Answers:
     """Solr's to the questions of one page: `query.hits_params`, `count_params`, `shown_params`, `about_params`,
-    `bodies_params`."""
+    `bodies_params`. `passages`: of the documents that meaning alone has found the best passage (first character of the
+    body, and the one after its last)."""
 
     hits: Answer
     counted: Answer
     shown: Answer = field(default_factory=dict)
     about: Answer = field(default_factory=dict)
     bodies: Answer = field(default_factory=dict)
+    passages: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def search_page(
@@ -119,7 +124,8 @@ def search_page(
     A document that went from the index between two of the questions is not shown.
     """
     counted, matched = answers.counted, int(answers.hits.get("response", {}).get("numFound", 0))
-    headers = [each.get("responseHeader", {}) for each in vars(answers).values()]
+    every = (answers.hits, answers.counted, answers.shown, answers.about, answers.bodies)
+    headers = [each.get("responseHeader", {}) for each in every]
     return SearchPage(
         total=total_of(counted),
         documents=int(counted.get("response", {}).get("numFound", 0)),
@@ -191,7 +197,35 @@ def _hits(answers: Answers, settings: SearchSettings, marks: Highlighter) -> Ite
             hit = replace(hit, copies=copies.get(hit.cluster, 0), similar=similar.get(hit.series, 0))
             picture = hit.picture if hit.picture in own else ""
             page = _page_of(doc, bodies.get(doc_id, ""), _best_passage(highlights.get(doc_id, {})))
-            yield replace(hit, is_partial=doc_id not in enough, picture=picture, page=page)
+            hit = replace(hit, is_partial=doc_id not in enough, picture=picture, page=page)
+            is_alone = hit.is_partial and doc_id in answers.passages
+            yield _by_meaning(hit, doc, bodies.get(doc_id, ""), answers.passages[doc_id]) if is_alone else hit
+
+
+def _by_meaning(hit: Hit, doc: Mapping[str, Any], body: str, passage: tuple[int, int]) -> Hit:
+    """A hit that meaning alone has found, with its best passage; the beginning of its text where that is not known."""
+    start, end = passage
+    text = shown(" ".join(body[start:end].split()))
+    snippet = shortened((Segment(text),), SNIPPET_LENGTH) if text else hit.snippet
+    paragraph = paragraph_at(body, start) if end else 0
+    page = page_at(unpacked(_text(doc, fields.PAGE_STARTS)), start) if end else 0
+    return replace(hit, snippet=snippet, by_meaning=True, paragraph=paragraph, page=page)
+
+
+def paragraph_at(body: str, place: int) -> int:
+    """The number, from 1, of the paragraph with a character of the body: those of blanks alone do not count."""
+    place += len(body[place:]) - len(body[place:].lstrip())
+    return sum(1 for line in body[:place].split("\n")[:-1] if line.strip()) + 1
+
+
+def with_matched(answer: Answer, matched: int) -> Answer:
+    """An answer to a part of a question, with what the whole has matched."""
+    return {**answer, "response": {**answer["response"], "numFound": matched}}
+
+
+def digests_in(answer: Answer) -> dict[str, str]:
+    """The digests of the articles in an answer, by their ids."""
+    return {_text(doc, fields.ID): _text(doc, fields.ARTICLE_DIGEST) for doc in _docs(answer)}
 
 
 def deduped(answer: Answer, size: int) -> Answer | None:

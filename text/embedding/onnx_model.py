@@ -38,7 +38,8 @@ class ModelSpec:
     """Which files are a model, and how it wants to be asked.
 
     `path` is a folder or a jar, `weights` and `tokenizer` the names of the files in it. `languages` are ISO 639 codes
-    of what it understands, none: every language. The prefixes stand before each text.
+    of what it understands, none: every language. The prefixes stand before each text. From the cosine `near_enough` on
+    two texts have something in common: models differ in where that is.
     """
 
     model_id: str
@@ -49,6 +50,7 @@ class ModelSpec:
     pooling: Pooling = Pooling.CLS
     query_prefix: str = ""
     document_prefix: str = ""
+    near_enough: float = 0.5
 
     def knows(self, language: str) -> bool:
         """Does it understand texts in this language (ISO 639, maybe with a region)?"""
