@@ -67,6 +67,21 @@ class StoreMeaning:
         values = tuple(quantised(embedder.encode_queries([text]))[0].tolist())
         return QueryVector(spec.model_id, vector_field(spec.model_id, len(values)), values, spec.near_enough)
 
+    def of_article(self, digest: str) -> QueryVector | None:
+        """What the article with this digest means, by the model that has read it; the store alone is asked."""
+        from array import array
+
+        try:
+            kept = self._engine.store.vectors.whole([digest]).get(digest, {})
+        except StoreError as error:
+            log.warning("similar by words alone: %s", error)
+            return None
+        known = (spec for spec in self._engine.embedders.specs if spec.model_id in kept)
+        if (spec := next(known, None)) is None:
+            return None
+        values = tuple(array("b", kept[spec.model_id]))
+        return QueryVector(spec.model_id, vector_field(spec.model_id, len(values)), values, spec.near_enough)
+
     def best_passages(self, asked: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         """Of articles with these digests the passage nearest to the query; their beginnings have a say as well."""
         import numpy as np

@@ -9,6 +9,7 @@ Where the query can be understood, the hits are those of words and meaning toget
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,8 +18,12 @@ from flask import current_app
 from docstore.errors import SolrError
 from search_ui.actions import ReviewActions
 from search_ui.live_vocabulary import current_vocabulary, live_vocabulary
+from search_ui.pages.answering import answered_by
 from search_ui.pages.article import (
+    MAX_SIMILAR,
+    NAMED,
     ArticlePage,
+    Details,
     article_params,
     copies_params,
     details,
@@ -26,7 +31,6 @@ from search_ui.pages.article import (
     explanation,
     neighbours,
     series_params,
-    similar_params,
 )
 from search_ui.query.clauses import QueryVariant
 from search_ui.query.content_words import content_words
@@ -59,6 +63,7 @@ from search_ui.query.results import (
     with_matched,
     with_pages,
 )
+from search_ui.query.similar import alike_params, fused_similar, nearest_params
 from search_ui.query.solr_client import Answer, Search, select_beside
 from search_ui.query.solr_params import (
     SHOWN_OF_HITS,
@@ -180,7 +185,19 @@ class Searcher:
             hits = self._hits(here, words, place.mark, both, is_related)
         answers = self._answers(here, words, hits, counted, both)
         found = search_page(answers, here, self.settings, words[QueryVariant.DOMAIN])
-        return replace(found, cursor=self._next(here, words, found.matched, hits, is_related, both))
+        quoted = answered_by(self.search, here.query.text, words, both, found.hits) if both and here.page == 1 else ()
+        cursor = self._next(here, words, found.matched, hits, is_related, both)
+        return replace(found, quotes=quoted, cursor=cursor)
+
+    def _similar(self, article: Details) -> Answer:
+        """What is like an article, by its words and by its meaning."""
+        vector = self.meaning.of_article(article.digest)
+        group = (article.cluster, article.series)
+        near = select_beside(self.search, nearest_params(vector, *group, NAMED)) if vector else None
+        answers = [self.search.select(alike_params(article.doc_id, *group, NAMED))]
+        with suppress(SolrError):  # of a collection without the field
+            answers += [near.result()] if near else []
+        return fused_similar(answers, MAX_SIMILAR)
 
     def _near(self, here: SearchRequest, words: Words) -> "_Near | None":
         """What is nearest in meaning, being asked for; None where meaning has no say."""
@@ -294,7 +311,7 @@ class Searcher:
         found = details(self.search.select(article_params(doc_id, asked, words)), self.settings)
         if found is None:
             return None
-        similar = self.search.select(similar_params(doc_id, found.cluster, found.series))
+        similar = self._similar(found)
         series = self.search.select(series_params(found.cluster, found.series)) if found.series else {}
         copies = self.search.select(copies_params(doc_id, found.cluster))
         why = self.search.select(explain_params(doc_id, asked, words)) if asked.query.text else None

@@ -69,6 +69,18 @@ class Quote:
     paragraph: int
 
 
+@dataclass(frozen=True)
+class Quotation:
+    """A quote as a page shows it, with the article that it stands in: its title, site and date ("": not stated)."""
+
+    doc_id: str
+    text: str
+    paragraph: int
+    title: str
+    site_name: str
+    published: str
+
+
 def word_weights(words: Sequence[str]) -> dict[str, float]:
     """How much each content word of a question says, by how rare it is in general language."""
     return {fold_term(word): -math.log(of_pages(word.lower()) + RAREST) for word in words}

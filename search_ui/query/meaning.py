@@ -47,6 +47,9 @@ class Meaning(Protocol):
     def vector_of(self, text: str) -> QueryVector | None:
         """What a query means; None where nothing can be found by meaning. Asks no network."""
 
+    def of_article(self, digest: str) -> QueryVector | None:
+        """What the article with this digest means; None where no model has read it."""
+
     def best_passages(self, asked: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         """Of articles with these digests the passage nearest to the query: digest -> first character of the body, and
         the one after its last."""
@@ -56,6 +59,9 @@ class WordsAlone:
     """Nothing is found by meaning."""
 
     def vector_of(self, text: str) -> QueryVector | None:
+        """None."""
+
+    def of_article(self, digest: str) -> QueryVector | None:
         """None."""
 
     def best_passages(self, asked: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
@@ -90,11 +96,15 @@ class Candidate:
 @dataclass(frozen=True)
 class Candidates:
     """The fused list as far as pages have numbers, each cluster once; behind it come `tail` documents that only words
-    find."""
+    find. `near` are the ids of what is nearest in meaning, with the cosines, `by_words` those of what words find first;
+    each in its order.
+    """
 
     vector: QueryVector
     listed: tuple[Candidate, ...]
     tail: int
+    near: tuple[tuple[str, float], ...] = ()
+    by_words: tuple[str, ...] = ()
 
     @property
     def matched(self) -> int:
@@ -163,7 +173,14 @@ def fused(
         if one in found or one in alone
     }
     order = sorted(made, key=lambda one: (one not in titled, -made[one].score, one))[:most]
-    return Candidates(vector, tuple(made[one] for one in order), collapsed - sum(one in found for one in order))
+    shown = {one: str(doc[fields.ID]) for one, doc in (near | found).items()}
+    return Candidates(
+        vector,
+        tuple(made[one] for one in order),
+        collapsed - sum(one in found for one in order),
+        tuple((shown[one], cosine_of(doc)) for one, doc in reversed(near.items())),
+        tuple(shown[one] for one in reversed(found)),
+    )
 
 
 def cosine_of(doc: Doc) -> float:

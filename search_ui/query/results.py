@@ -7,6 +7,7 @@ from typing import Any
 from docstore import fields
 from docstore.articles.page_starts import page_at, unpacked
 from docstore.formats import FORMATS, HTML
+from search_ui.query.answers import Quotation
 from search_ui.query.highlight import Highlighter, marks_of
 from search_ui.query.request import CHOSEN, SearchRequest, last_numbered
 from search_ui.query.solr_client import Answer
@@ -80,7 +81,8 @@ class SearchPage:
 
     `total` counts what holds a good share of the query, near-duplicates once; `documents` the same with each of them.
     `matched` counts whatever can be paged through, down to the weakest match. `pages` is how many can be asked for by
-    number, `cursor` where the next page without a number begins, "" if there is none. `partial`: Solr ran out of time.
+    number, `cursor` where the next page without a number begins, "" if there is none. `quotes` answer a question, if
+    there is an answer. `partial`: Solr ran out of time.
     """
 
     total: int = 0
@@ -92,6 +94,7 @@ class SearchPage:
     pages: int = 1
     cursor: str = ""
     hits: tuple[Hit, ...] = ()
+    quotes: tuple[Quotation, ...] = ()
     sites: tuple[Facet, ...] = ()
     sections: tuple[Facet, ...] = ()
     languages: tuple[Facet, ...] = ()
