@@ -2,6 +2,7 @@
 
 load_collections   the collections of DIR/ir (default: ../shared/data), with queries and judgments
 measure            each system over all queries of each collection: quality, speed
+answer_figures     related articles, and answers that are shown or not
 compare_figures    the comparison search of Wang Du 2019: whole terms, base against domain lexicon
 bulk_figures       how fast articles are indexed, by plain Solr's speed with the same texts
 load_figures       a result page under 1, 8 and 32 clients, by the bare Solr query that it is built on
@@ -20,6 +21,7 @@ from rich.console import Console
 
 from benchmarks.extract import names, write
 from benchmarks.results import OUT, SHARED, Figure
+from benchmarks.search_answers import ANSWERS, RELATED, answer_figures
 from benchmarks.search_bulk import BULK, bulk_figures, generated
 from benchmarks.search_compare import accepted, compare_figures, mined
 from benchmarks.search_data import Collection, load_collections, load_scorer
@@ -79,6 +81,8 @@ def measure(
                 yield from run(url, collection, name, scorer)
         if not set_names or COMPARE in set_names:
             yield from compare_figures(url, load_collections(data, scorer), COMPARE)
+        if told := [name for name in (RELATED, ANSWERS) if not set_names or name in set_names]:
+            yield from answer_figures(url, load_collections(data, scorer), told)
         yield from speed(url, data, scorer, set_names, documents)
 
 

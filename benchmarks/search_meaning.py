@@ -4,6 +4,7 @@ Vectors are made once and kept in `out/vectors`, by model and text: to make thos
 quarter of an hour.
 """
 
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,9 +22,10 @@ from pipeline.embedding.models import Embedders, fetch, specs
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.embedding.work import embed_articles
 from search_ui.query.clauses import Words
-from search_ui.query.meaning import QueryVector, fused, neighbours_params, words_shown
+from search_ui.query.meaning import Candidates, QueryVector, fused, neighbours_params, words_shown
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import SearchRequest
+from search_ui.query.similar import CANDIDATES, alike_params, fused_similar, nearest_params
 from text.embedding.contract import quantised
 from text.embedding.onnx_model import ModelSpec
 
@@ -41,6 +43,7 @@ class WithMeaning(Ours):
         self._embedders = Embedders(specs(SETTINGS, Path()))
         self._vectors: dict[str, bytes] = {}
         self._spec: ModelSpec | None = None
+        self._stored: dict[str, StoredArticle] = {}
 
     def load(self, documents: Sequence[Document]) -> None:
         """See `System`."""
@@ -48,6 +51,7 @@ class WithMeaning(Ours):
         if self._spec is not None:
             stored = [document.stored(self._collection) for document in documents]
             self._vectors = vectors_of(stored, self._spec)
+        self._stored = {document.id: document.stored(self._collection) for document in documents}
         super().load(documents)
 
     def vectors(self, stored: StoredArticle) -> dict[str, bytes]:
@@ -57,14 +61,29 @@ class WithMeaning(Ours):
 
     def found(self, asked: SearchRequest, words: Words) -> list[str]:
         """The ids in Solr of what words and meaning find."""
+        both = self.both(asked, words)
+        return [str(one.doc[fields.ID]) for one in both.listed] if both else super().found(asked, words)
+
+    def both(self, asked: SearchRequest, words: Words) -> Candidates | None:
+        """What words and meaning find; None where nothing is found by meaning."""
         vector = self._vector_of(asked.query.text)
         if vector is None:
-            return super().found(asked, words)
+            return None
         near = self._client.select(neighbours_params(asked, words, vector, (fields.ID, fields.CLUSTER, "score")))
         shown = words_shown(asked, (fields.ID, fields.CLUSTER))
         by_words = self._client.select(self.words_params(asked, words, shown))
-        both = fused(by_words, near, vector, PROFILES[asked.profile].meaning, DEPTH, 0)
-        return [str(one.doc[fields.ID]) for one in both.listed]
+        return fused(by_words, near, vector, PROFILES[asked.profile].meaning, DEPTH, 0)
+
+    def similar(self, name: str, with_meaning: bool) -> list[str]:
+        """The documents most like the one of this name in its collection."""
+        stored = self._stored[name]
+        group, shown = (stored.doc_id, stored.doc_id), (fields.ID, fields.CLUSTER)
+        answers = [self._client.select(alike_params(stored.doc_id, *group, shown))]
+        for model, kept in self.vectors(stored).items() if with_meaning else ():
+            vector = QueryVector(model, fields.vector_field(model, len(kept)), tuple(array("b", kept)), 0.0)
+            answers.append(self._client.select(nearest_params(vector, *group, shown)))
+        found = fused_similar(answers, CANDIDATES)["response"]["docs"]
+        return [self.named(str(doc[fields.ID])) for doc in found]
 
     def _vector_of(self, text: str) -> QueryVector | None:
         spec = self._spec

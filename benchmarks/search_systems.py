@@ -88,6 +88,10 @@ class Ours:
 
     def search(self, text: str) -> list[str]:
         """See `System`."""
+        return [self._ids[doc_id] for doc_id in self.found(*self.understood(text))]
+
+    def understood(self, text: str) -> tuple[SearchRequest, Words]:
+        """A query as the search page reads it."""
         plain = searchable(as_plain(text), LONGEST)  # the marks in these queries are no syntax
         asked = SearchRequest(typed=text, text=plain, profile=self._profile)
         cuts = {QueryVariant.DOMAIN: self._analysis.domain, QueryVariant.BASE: self._analysis.base}
@@ -96,7 +100,11 @@ class Ours:
         words[QueryVariant.CONTENT], words[QueryVariant.LEFT_OVER] = content_words(asked.query.text, cut)
         if works := works_params(asked.query.text, self._profile):
             words[QueryVariant.WORKS] = works_in(self._client.select(works), self._profile)
-        return [self._ids[doc_id] for doc_id in self.found(asked, words)]
+        return asked, words
+
+    def named(self, doc_id: str) -> str:
+        """The id that a document of the index has in its collection."""
+        return self._ids[doc_id]
 
     def vectors(self, stored: StoredArticle) -> Mapping[str, bytes]:
         """The vectors that a document is indexed with: none."""
