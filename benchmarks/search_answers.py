@@ -15,6 +15,7 @@ import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from sklearn.metrics import roc_auc_score
 
@@ -77,20 +78,20 @@ def answers(system: WithMeaning, own: Collection, others: Sequence[tuple[str, st
     CASES.parent.mkdir(parents=True, exist_ok=True)
     CASES.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in cases), "utf-8")
     mine = [one for one in cases if one["own"]]
-    for prefix, several in (("", mine), ("held_", [one for one in mine if half_of(str(one["query"])) == 1])):
+    for prefix, several in (("", mine), ("held_", [one for one in mine if half_of(one["query"]) == 1])):
         shown = [one for one in several if one["shown"]]
         yield Figure(ANSWERS, OURS, f"{prefix}shown", len(shown) / max(1, len(several)))
-        yield Figure(ANSWERS, OURS, f"{prefix}found", statistics.fmean(bool(one["found"]) for one in shown))
+        yield Figure(ANSWERS, OURS, f"{prefix}found", statistics.fmean([bool(one["found"]) for one in shown] or [0.0]))
     sure = [one["confidence"] for one in cases]
     yield Figure(ANSWERS, OURS, "auroc", float(roc_auc_score([one["own"] for one in cases], sure)))
     yield Figure(ANSWERS, OURS, "shown_to_others", statistics.fmean(one["shown"] for one in cases if not one["own"]))
-    verbatim = [text in texts[doc].body for one in cases for doc, text in one["quotes"]]  # type: ignore[attr-defined]
+    verbatim = [text in texts[doc].body for one in cases for doc, text in one["quotes"]]
     yield Figure(ANSWERS, OURS, "verbatim", statistics.fmean(verbatim))
 
 
 def case(
     system: WithMeaning, texts: Mapping[str, Source], name: str, text: str, judged: Mapping[str, float]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """One question: the evidence, how sure that makes, and the quotes with their documents."""
     asked, words = system.understood(text)
     both = system.both(asked, words)

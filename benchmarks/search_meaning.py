@@ -25,7 +25,7 @@ from search_ui.query.clauses import Words
 from search_ui.query.meaning import Candidates, QueryVector, fused, neighbours_params, words_shown
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import SearchRequest
-from search_ui.query.similar import CANDIDATES, alike_params, fused_similar, nearest_params
+from search_ui.query.similar import CANDIDATES, alike_params, fused_similar, near_alone, nearest_params
 from text.embedding.contract import quantised
 from text.embedding.onnx_model import ModelSpec
 
@@ -79,9 +79,10 @@ class WithMeaning(Ours):
         stored = self._stored[name]
         group, shown = (stored.doc_id, stored.doc_id), (fields.ID, fields.CLUSTER)
         answers = [self._client.select(alike_params(stored.doc_id, *group, shown))]
+        near_enough = self._spec.near_enough if self._spec else 0.0
         for model, kept in self.vectors(stored).items() if with_meaning else ():
-            vector = QueryVector(model, fields.vector_field(model, len(kept)), tuple(array("b", kept)), 0.0)
-            answers.append(self._client.select(nearest_params(vector, *group, shown)))
+            vector = QueryVector(model, fields.vector_field(model, len(kept)), tuple(array("b", kept)), near_enough)
+            answers.append(near_alone(self._client.select(nearest_params(vector, *group, shown)), vector))
         found = fused_similar(answers, CANDIDATES)["response"]["docs"]
         return [self.named(str(doc[fields.ID])) for doc in found]
 

@@ -63,7 +63,7 @@ from search_ui.query.results import (
     with_matched,
     with_pages,
 )
-from search_ui.query.similar import alike_params, fused_similar, nearest_params
+from search_ui.query.similar import alike_params, fused_similar, near_alone, nearest_params
 from search_ui.query.solr_client import Answer, Search, select_beside
 from search_ui.query.solr_params import (
     SHOWN_OF_HITS,
@@ -196,7 +196,7 @@ class Searcher:
         near = select_beside(self.search, nearest_params(vector, *group, NAMED)) if vector else None
         answers = [self.search.select(alike_params(article.doc_id, *group, NAMED))]
         with suppress(SolrError):  # of a collection without the field
-            answers += [near.result()] if near else []
+            answers += [near_alone(near.result(), vector)] if near and vector else []
         return fused_similar(answers, MAX_SIMILAR)
 
     def _near(self, here: SearchRequest, words: Words) -> "_Near | None":

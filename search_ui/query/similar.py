@@ -11,7 +11,7 @@ from typing import Any
 
 from docstore import fields
 from search_ui.query.clauses import ALL, Clause, Parameter, Params, select_params
-from search_ui.query.meaning import QueryVector
+from search_ui.query.meaning import QueryVector, cosine_of
 from search_ui.query.solr_client import Answer
 
 CANDIDATES = 30  # of each list
@@ -35,13 +35,19 @@ def nearest_params(vector: QueryVector, cluster: str, series: str, shown: Sequen
     """What is nearest to an article in meaning; `vector` is its own."""
     text = "[" + ",".join(map(str, vector.values)) + "]"
     nearest = Clause("knn", (("f", vector.field), ("topK", str(CANDIDATES)), ("v", Parameter("vector", text))))
-    return select_params(nearest, [_others(cluster, series)], CANDIDATES, shown)
+    return select_params(nearest, [_others(cluster, series)], CANDIDATES, (*shown, "score"))
 
 
 def _others(cluster: str, series: str) -> Clause:
     copies = Parameter("copies", Clause.one_value(fields.CLUSTER, "cluster", cluster))
     members = Parameter("members", Clause.one_value(fields.SERIES, "series", series))
     return Clause.boolean(must=[ALL], must_not=[copies, members])
+
+
+def near_alone(answer: Answer, vector: QueryVector) -> Answer:
+    """An answer to `nearest_params` without what is not near: there is always a nearest."""
+    docs = [doc for doc in answer.get("response", {}).get("docs", ()) if cosine_of(doc) >= vector.near_enough]
+    return {"response": {"numFound": len(docs), "docs": docs}}
 
 
 def fused_similar(answers: Sequence[Answer], most: int) -> Answer:
