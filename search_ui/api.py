@@ -104,7 +104,7 @@ def _following(page: SearchPage, asked: SearchRequest) -> SearchRequest | None:
 
 
 def _quotation(quote: Quotation) -> Json:
-    return {"id": quote.doc_id, "text": quote.text, "paragraph": quote.paragraph, "title": quote.title}
+    return {"id": quote.doc_id, "title": quote.title, "text": quote.text, "paragraph": quote.paragraph}
 
 
 def _hit(hit: Hit) -> Json:
