@@ -2,6 +2,7 @@
 
 load_collections   the collections of DIR/ir (default: ../shared/data), with queries and judgments
 measure            each system over all queries of each collection: quality, speed
+answer_figures     related articles, and answers that are shown or not
 compare_figures    the comparison search of Wang Du 2019: whole terms, base against domain lexicon
 bulk_figures       how fast articles are indexed, by plain Solr's speed with the same texts
 load_figures       a result page under 1, 8 and 32 clients, by the bare Solr query that it is built on
@@ -20,11 +21,13 @@ from rich.console import Console
 
 from benchmarks.extract import names, write
 from benchmarks.results import OUT, SHARED, Figure
+from benchmarks.search_answers import ANSWERS, RELATED, answer_figures
 from benchmarks.search_bulk import BULK, bulk_figures, generated
 from benchmarks.search_compare import accepted, compare_figures, mined
 from benchmarks.search_data import Collection, load_collections, load_scorer
 from benchmarks.search_load import LOAD, load_figures
-from benchmarks.search_systems import OURS, PEER_SYSTEMS, Maker, System, ours, running_solr
+from benchmarks.search_meaning import WithMeaning
+from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Maker, System, ours, running_solr
 from benchmarks.search_tables import tables
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon
@@ -65,8 +68,8 @@ def measure(
     data: Path, systems: Sequence[str], set_names: Sequence[str], documents: int = LOAD_DOCUMENTS
 ) -> Iterator[Figure]:
     """All figures. Raises PlumblineError where something is not there."""
-    chosen = systems or [OURS, WITH_LEXICON, *PEER_SYSTEMS]
-    if unknown := set(chosen) - {OURS, WITH_LEXICON, *PEER_SYSTEMS}:
+    chosen = systems or [OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS]
+    if unknown := set(chosen) - {OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS}:
         raise PlumblineError(f"no system {', '.join(sorted(unknown))}")
     scorer = load_scorer(data)
     collections = load_collections(data, scorer, set_names)
@@ -78,6 +81,8 @@ def measure(
                 yield from run(url, collection, name, scorer)
         if not set_names or COMPARE in set_names:
             yield from compare_figures(url, load_collections(data, scorer), COMPARE)
+        if told := [name for name in (RELATED, ANSWERS) if not set_names or name in set_names]:
+            yield from answer_figures(url, load_collections(data, scorer), told)
         yield from speed(url, data, scorer, set_names, documents)
 
 
@@ -115,6 +120,8 @@ def maker(name: str, collection: Collection) -> Maker:
     if name in PEER_SYSTEMS:
         return PEER_SYSTEMS[name]
     if name == OURS:
+        return lambda url, called: WithMeaning(url, called, Lexicon())
+    if name == WORDS:
         return ours(Lexicon())
     return ours(accepted(mined(collection.documents[:MINED])[:MAX_TERMS]))
 

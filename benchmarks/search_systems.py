@@ -4,7 +4,7 @@ All of them run in one real Solr and are asked through the same client, one afte
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -12,16 +12,18 @@ from typing import Protocol
 import requests
 import rjieba
 
+from artifacts.jars import read_lock
+from benchmarks.search_citations import with_citations
 from benchmarks.search_data import Document
 from docstore import fields
 from docstore.batches import batched
-from docstore.model import Lexicon
+from docstore.model import Lexicon, StoredArticle
 from indexer.mapping import Analysis, to_document
 from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex, configset_digest, configset_zip
-from indexer.solr_jars import LOCK, default_folder, read_lock, resolve_jars
+from indexer.solr_jars import LOCK, default_folder, resolve_jars
 from indexer.solr_node import SolrNode
-from search_ui.query.clauses import QueryVariant, select_params
+from search_ui.query.clauses import Params, QueryVariant, Words, select_params
 from search_ui.query.content_words import content_words
 from search_ui.query.filters import filter_clauses
 from search_ui.query.parse import as_plain
@@ -38,6 +40,7 @@ DEPTH = 100  # results of a query
 TIMEOUT = 120.0
 LONGEST = 400  # characters of a query; the search page cuts earlier, the peers do not
 OURS = "plumbline"
+WORDS = f"{OURS}-words"
 
 
 class System(Protocol):
@@ -63,7 +66,7 @@ def running_solr(folder: Path) -> Iterator[str]:
 
 
 class Ours:
-    """The project's mapping, index and query code, from the text as it was typed."""
+    """The project's mapping, index and query code, from the text as it was typed; by words alone."""
 
     def __init__(self, url: str, name: str, lexicon: Lexicon, profile: str = "plumbline") -> None:
         words = RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in lexicon.entries)
@@ -77,14 +80,18 @@ class Ours:
     def load(self, documents: Sequence[Document]) -> None:
         """See `System`."""
         self._index.ensure()
-        for batch in batched(documents, IndexSettings().batch):
-            stored = [document.stored(self._collection) for document in batch]
-            self._ids.update((one.doc_id, document.id) for one, document in zip(stored, batch, strict=True))
-            self._index.add([to_document(one, self._analysis) for one in stored])
+        stored = with_citations([document.stored(self._collection) for document in documents])
+        self._ids.update((one.doc_id, document.id) for one, document in zip(stored, documents, strict=True))
+        for batch in batched(stored, IndexSettings().batch):
+            self._index.add([to_document(one, self._analysis, self.vectors(one)) for one in batch])
         self._index.commit(soft=False)
 
     def search(self, text: str) -> list[str]:
         """See `System`."""
+        return [self._ids[doc_id] for doc_id in self.found(*self.understood(text))]
+
+    def understood(self, text: str) -> tuple[SearchRequest, Words]:
+        """A query as the search page reads it."""
         plain = searchable(as_plain(text), LONGEST)  # the marks in these queries are no syntax
         asked = SearchRequest(typed=text, text=plain, profile=self._profile)
         cuts = {QueryVariant.DOMAIN: self._analysis.domain, QueryVariant.BASE: self._analysis.base}
@@ -93,9 +100,25 @@ class Ours:
         words[QueryVariant.CONTENT], words[QueryVariant.LEFT_OVER] = content_words(asked.query.text, cut)
         if works := works_params(asked.query.text, self._profile):
             words[QueryVariant.WORKS] = works_in(self._client.select(works), self._profile)
+        return asked, words
+
+    def named(self, doc_id: str) -> str:
+        """The id that a document of the index has in its collection."""
+        return self._ids[doc_id]
+
+    def vectors(self, stored: StoredArticle) -> Mapping[str, bytes]:
+        """The vectors that a document is indexed with: none."""
+        return {}
+
+    def found(self, asked: SearchRequest, words: Words) -> list[str]:
+        """The ids in Solr of what is found, best first."""
+        answer = self._client.select(self.words_params(asked, words, [fields.ID]))
+        return [str(doc[fields.ID]) for doc in answer["response"]["docs"]]
+
+    def words_params(self, asked: SearchRequest, words: Words, shown: Sequence[str]) -> Params:
+        """The question for what the words find."""
         q, filters, order = ranked(asked, words), filter_clauses(asked, words), f"score desc,{fields.ID} asc"
-        answer = self._client.select(select_params(q, filters, DEPTH, [fields.ID], order))
-        return [self._ids[doc[fields.ID]] for doc in answer["response"]["docs"]]
+        return select_params(q, filters, DEPTH, shown, order)
 
     def drop(self) -> None:
         """See `System`."""

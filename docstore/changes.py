@@ -1,7 +1,8 @@
 """The change log between the store and the index.
 
 The indexer takes a batch, writes it to Solr, then says what it did: at least once, in order, safe to repeat. A row
-that arrives while a batch is under way has a higher number and is simply done in the next batch.
+that arrives while a batch is under way has a higher number and is simply done in the next batch. Of several rows of one
+document the last alone is handed out: what is written is its present state, for all of them.
 """
 
 import time
@@ -9,12 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, literal, select
+from sqlalchemy import Row, and_, delete, exists, func, insert, literal, or_, select
 
 from docstore.articles.records import Op, OutcomeRow, write_outcomes
+from docstore.batches import batched
 from docstore.database import Database
 from docstore.model import Outcome, Reason, Stage
 from docstore.tables import articles, changes, indexed, outcomes, urls
+
+LINES_AT_ONCE = 100  # in one statement
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,14 @@ class ChangeLog:
         self._clock = clock
 
     def pending(self, limit: int, after: int = 0) -> list[Change]:
-        """The oldest `limit` lines that are not done, of those with a higher number than `after`."""
+        """The oldest `limit` lines that are not done, of those with a higher number than `after`; of each URL's lines
+        the last alone."""
+        later = changes.alias()
+        is_overtaken = exists().where(later.c.url_id == changes.c.url_id, later.c.seq > changes.c.seq)
         query = (
             select(changes, urls.c.url)
             .join(urls, urls.c.url_id == changes.c.url_id)
-            .where(changes.c.seq > after)
+            .where(changes.c.seq > after, ~is_overtaken)
             .order_by(changes.c.seq)
             .limit(limit)
         )
@@ -63,7 +70,8 @@ class ChangeLog:
             return connection.scalar(select(func.count(changes.c.url_id.distinct()))) or 0
 
     def done(self, batch: Sequence[Change], results: Sequence[Indexed]) -> None:
-        """Solr has acknowledged `results`: keep them and strike the batch's lines, in one transaction."""
+        """Solr has acknowledged `results`: keep them and strike the lines of the batch, with what they overtook, in one
+        transaction."""
         now = self._clock()
         held = [r for r in results if r.outcome.reason is Reason.INDEXED]
         lost = [r.url_id for r in results if r.outcome.reason is not Reason.INDEXED]
@@ -79,7 +87,9 @@ class ChangeLog:
                 connection,
                 [OutcomeRow(r.url_id, Stage.INDEX, r.outcome, now, r.digest) for r in results],
             )
-            connection.execute(delete(changes).where(changes.c.seq.in_([change.seq for change in batch])))
+            struck = [and_(changes.c.url_id == change.url_id, changes.c.seq <= change.seq) for change in batch]
+            for some in batched(struck, LINES_AT_ONCE):
+                connection.execute(delete(changes).where(or_(*some)))
 
     def enqueue_all(self) -> int:
         """Put every article into the change log (a new collection has to be filled); returns how many."""

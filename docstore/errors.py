@@ -49,6 +49,10 @@ class ForeignIndexError(SolrError):
     """The index was filled from another store: to bring it in step with this one would delete what it holds."""
 
 
+class EmbedError(PlumblineError):
+    """A model of meaning cannot be used."""
+
+
 class LexiconError(PlumblineError):
     """A dictionary or a decision on a term could not be accepted."""
 

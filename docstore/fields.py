@@ -5,6 +5,8 @@ store the original), as single characters, as words of the domain lexicon, and a
 Words are cut in Python and joined by U+200B (`text/joined.py`), at which Solr splits.
 """
 
+import re
+
 ID = "id"  # docstore.model.document_id(url)
 URL = "url"
 SITE = "site"  # host[:port]
@@ -25,6 +27,8 @@ FORMAT = "format"  # the file format it was read from: html, or a name of docsto
 PAGE_STARTS = "page_starts"  # where in the body the pages of a document begin (docstore/articles/page_starts.py)
 PICTURE = "picture"  # URL of its lead picture
 WORK = "work"  # the law, book or series that it is a numbered part of: 16 hex digits, the same for all its parts
+STORY = "story"  # the news of one event that it is among: 16 hex digits, the same for all of them
+AUTHORITY = "authority"  # pfloat: how often others cite it, on a scale of logarithms (docstore/articles/citations.py)
 
 TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
@@ -44,6 +48,19 @@ BODY_CHARS = "body_chars"  # title and body together, as single characters
 TITLE_TYPED = "title_typed"  # the title: matches what has been typed of it so far
 COPIED = (TITLE_CHARS, BODY_CHARS, TITLE_TYPED)
 """What Solr fills by itself, from title and body."""
+
+VECTOR_SIZES = (256, 384, 512, 768, 1024)
+"""Dimensions that there are fields for."""
+
+
+def vector_field(model_id: str, size: int) -> str:
+    """The field with the vectors of a model, of `size` dimensions: each model has one of its own.
+
+    >>> vector_field("bge-small-zh-v1.5-q.7cc5f4b1", 512)
+    'bge_small_zh_v1_5_q_7cc5f4b1_v512'
+    """
+    return f"{re.sub(r'[^A-Za-z0-9]', '_', model_id)}_v{size}"
+
 
 ALL = (
     ID,
@@ -66,6 +83,8 @@ ALL = (
     PAGE_STARTS,
     PICTURE,
     WORK,
+    STORY,
+    AUTHORITY,
     TITLE,
     BODY,
     TITLE_KEY,

@@ -53,7 +53,12 @@ TO_VERSION_6 = (
     "ALTER TABLE articles ADD COLUMN page_type VARCHAR(16) NOT NULL DEFAULT ''",
     "ALTER TABLE articles ADD COLUMN format VARCHAR(16) NOT NULL DEFAULT 'html'",
 )
-TO_VERSION_7: tuple[str, ...] = ()  # new tables alone
+TO_VERSION_7 = (
+    "CREATE INDEX articles_by_digest ON articles (digest)",
+    "CREATE INDEX changes_by_url ON changes (url_id, seq)",
+    "ALTER TABLE articles ADD COLUMN citations INTEGER NOT NULL DEFAULT '0'",
+    "ALTER TABLE articles ADD COLUMN story VARCHAR(16) NOT NULL DEFAULT ''",
+)
 STEPS = {1: TO_VERSION_2, 2: TO_VERSION_3, 3: TO_VERSION_4, 4: TO_VERSION_5, 5: TO_VERSION_6, 6: TO_VERSION_7}
 
 

@@ -25,6 +25,7 @@ class Stage(StrEnum):
 
     CRAWL = "crawl"
     EXTRACT = "extract"
+    EMBED = "embed"
     LEXICON = "lexicon"
     SOLR = "solr"
     INDEX = "index"
@@ -72,6 +73,9 @@ class Reason(StrEnum):
     NEEDS_SCRIPTS = "needs_scripts"  # empty until a browser has run its scripts
     ENCRYPTED = "encrypted"  # a document that opens with a password only
     NO_TEXT_LAYER = "no_text_layer"  # a document of pictures alone, as a scanner makes it
+    # embed
+    EMBEDDED = "embedded"
+    NOTHING_TO_EMBED = "nothing_to_embed"  # a text without a letter
     # index
     INDEXED = "indexed"
     DELETED = "deleted"
@@ -263,7 +267,8 @@ class StoredArticle:
 
     `duplicate_of` is the `doc_id` of the article that its copies stand behind, "" for that one itself and for an
     article that has none. `series` is what it has in common with articles that are similar and no copies: versions,
-    or issues of one series; "" where that was not told.
+    or issues of one series; "" where that was not told. `citations` is how many others cite it,
+    `story` the id of the story that it tells with others, or "".
     """
 
     url_id: int
@@ -273,6 +278,8 @@ class StoredArticle:
     fetched_at: float = 0.0
     duplicate_of: str = ""
     series: str = ""
+    citations: int = 0
+    story: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,14 @@
 store.frontier   URLs: what is due, what a visit led to          (docstore/frontier/table.py)
 store.missed     documents that earlier crawls passed by      (docstore/frontier/missed_documents.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles/table.py)
+store.citations  who cites whom                                (docstore/articles/citations.py)
+store.stories    news of one event                              (docstore/grouping/stories.py)
+store.vectors    what a model of meaning made of articles       (docstore/articles/vectors.py)
 store.originals  the answers that articles were read from      (docstore/articles/originals.py)
 store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
 store.lexicon    candidate terms, decisions, published versions       (docstore/terms/lexicons.py)
 store.acts       what reviewers did with terms; undo                  (docstore/terms/history.py)
+store.glosses    terms that articles say in two languages             (docstore/terms/glosses.py)
 store.queue      terms in the order of review                         (docstore/terms/review_queue.py)
 store.changes    the change log that drives the index                 (docstore/changes.py)
 store.status     counts, one URL's path                               (docstore/reports/status.py)
@@ -25,8 +29,10 @@ from types import TracebackType
 
 from docstore.accounts import AccountTable
 from docstore.archive import ROTATE_BYTES, Archive
+from docstore.articles.citations import CitationTable
 from docstore.articles.originals import OriginalTable
 from docstore.articles.table import ArticleTable
+from docstore.articles.vectors import VectorTable
 from docstore.changes import ChangeLog
 from docstore.database import Database
 from docstore.errors import StoreError
@@ -34,11 +40,13 @@ from docstore.frontier.focused_decisions import DecisionTable
 from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
 from docstore.reports.alerts import AlertTable
+from docstore.grouping.stories import StoryTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusTable
 from docstore.soundness import Soundness
+from docstore.terms.glosses import GlossTable
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable
 from docstore.terms.review_queue import TermQueue
@@ -69,10 +77,14 @@ class Store:
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.missed = MissedDocuments(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
+        self.citations = CitationTable(self._database, clock)
+        self.stories = StoryTable(self._database)
+        self.vectors = VectorTable(self._database, clock)
         self.originals = OriginalTable(self._database, self._archive)
         self.judgements = DecisionTable(self._database, clock)
         self.lexicon = LexiconTable(self._database, clock)
         self.acts = TermActs(self._database, clock)
+        self.glosses = GlossTable(self._database)
         self.queue = TermQueue(self._database)
         self.changes = ChangeLog(self._database, clock)
         self.status = StatusTable(self._database, clock)

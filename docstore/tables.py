@@ -7,13 +7,18 @@ articles  the article that a page (or a chain of pages) became; `duplicate_of` g
 parts     what a page is by itself, where the article is kept under another URL or joined of several pages
 ties      URLs that a page names as the next page of its article, or as its original
 bands     keys of those articles that copies and similar ones are looked for among
+citing, citations, cited_names   who cites what, and by what each article is cited (docstore/articles/citations.py)
+uncounted   keys of citations that have changed since the citations of articles were counted
+news, news_keys   dated articles by the words that tell of their events (docstore/grouping/stories.py)
 teasers   what a page shows of another one below that one's headline
 page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
+vectors   what a model of meaning made of a text: one vector of the article, one a passage
 changes   the change log: what the indexer has still to do, in order; a row is deleted when it is done
 indexed   what the index holds of a URL, and by which lexicon it was segmented
 terms     candidate words with their evidence and what reviewers said of them
 term_acts, term_changes   who said what of which terms and when, with what there was before: nothing is ever lost
+glosses   where articles say the same in Chinese and English (text/glosses.py)
 lexicons, lexicon_entries   published versions; never changed once written
 robots    robots.txt as fetched, one row an origin
 judged    what a focused crawl read and thought of a page: its state is made of these rows again
@@ -134,7 +139,10 @@ articles = Table(
     Column("series", String(32), nullable=False, server_default=""),  # "": not told yet, or too short a text
     Column("page_type", String(16), nullable=False, server_default=""),  # "": not told yet
     Column("format", String(16), nullable=False, server_default="html"),
+    Column("citations", Integer, nullable=False, server_default="0"),  # by how many others it is cited
+    Column("story", String(16), nullable=False, server_default=""),  # see docstore/grouping/stories.py
     Index("articles_by_text", "text_key"),
+    Index("articles_by_digest", "digest"),
     Index("articles_by_duplicate", "duplicate_of"),
     Index("articles_by_series", "series"),
 )
@@ -155,6 +163,17 @@ ties = Table(
     Column("kind", String(16), primary_key=True),  # next or canonical
     Column("target", Text, nullable=False),  # a URL of the same site, without its scheme
     Index("ties_by_target", "target"),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("digest", String(64), primary_key=True),  # of articles: those that a reader sees alike share theirs
+    Column("model", String(64), primary_key=True),
+    Column("passage", Integer, primary_key=True, autoincrement=False),  # 0: the title and the beginning of the body
+    Column("start", Integer, nullable=False),  # the passage's characters of the body
+    Column("end", Integer, nullable=False),
+    Column("vector", LargeBinary, nullable=False),  # a byte a dimension, see text/embedding/contract.py; empty: no text
 )
 
 teasers = Table(
@@ -229,6 +248,61 @@ site_tails = Table(
     Column("pages", Integer, nullable=False),
 )
 
+citing = Table(
+    "citing",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),  # of an article that was read, also once gone
+    Column("digest", String(64), nullable=False),  # of the article as it was read
+    Column("cluster", String(32), nullable=False),  # doc_id
+    Column("voice", BigInteger, nullable=False),  # line_hash; of copies, and of the parts of a work, the same
+    Column("host", String(300), nullable=False),
+)
+
+citations = Table(
+    "citations",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash, see text/citations.py
+    Index("citations_by_key", "key"),
+)
+
+cited_names = Table(
+    "cited_names",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Index("cited_names_by_key", "key"),
+)
+
+news = Table(
+    "news",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("doc_id", String(32), nullable=False),
+    Column("host", String(300), nullable=False),
+    Column("day", Integer, nullable=False),  # of publication, from 0001-01-01
+    Column("words", Text, nullable=False),  # JSON: word -> weight
+    Column("vector", LargeBinary, nullable=False),
+    Column("story", String(16), nullable=False),
+    Index("news_by_story", "story"),
+)
+
+news_keys = Table(
+    "news_keys",
+    metadata,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash of a word
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("day", Integer, nullable=False),
+    Index("news_keys_by_day", "key", "day"),
+    Index("news_keys_by_article", "url_id"),
+)
+
+uncounted = Table(
+    "uncounted",
+    metadata,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+)
+
 changes = Table(
     "changes",
     metadata,
@@ -236,6 +310,7 @@ changes = Table(
     Column("url_id", BigInteger, nullable=False),
     Column("op", String(16), nullable=False),
     Column("at", Float, nullable=False),
+    Index("changes_by_url", "url_id", "seq"),
     sqlite_autoincrement=True,  # a sequence number is never given twice, even after rows are deleted
 )
 
@@ -296,6 +371,15 @@ term_changes = Table(
     Column("after", Text, nullable=False),
     Column("version", Integer, nullable=False),  # of the term after the act
     Index("term_changes_by_text", "text"),
+)
+
+glosses = Table(
+    "glosses",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("han", String(40), primary_key=True),
+    Column("latin", String(200), primary_key=True),
+    Column("han_whole", Integer, nullable=False),  # 1: the Chinese side is a whole term, 0: the other one is
 )
 
 lexicons = Table(

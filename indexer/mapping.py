@@ -3,18 +3,20 @@
 import hashlib
 import re
 import time
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from docstore import fields
+from docstore.articles.citations import authority
 from docstore.articles.page_starts import packed, page_starts
 from docstore.model import Article, BlockKind, Lexicon, PageType, StoredArticle
-from text.folding import fold_width, word_key
+from text.folding import word_key
 from text.joined import joined
 from text.pinyin import sounded
 from text.segment import Segmenter
-from text.titles import numbers, title_keys
+from text.titles import numbers, title_keys, work_name
 
 # What XML 1.0 cannot carry, and the joint that we put between words ourselves.
 UNINDEXABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")
@@ -37,9 +39,15 @@ class Analysis:
         return {word_key(entry.text): entry.text for entry in self.lexicon.entries}
 
 
-def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
+NO_VECTORS: Mapping[str, bytes] = {}
+
+
+def to_document(
+    stored: StoredArticle, analysis: Analysis, vectors: Mapping[str, bytes] = NO_VECTORS
+) -> dict[str, object]:
     """The document of `stored`: field names from docstore.fields. Of title and body Solr makes the forms by
-    characters; the words are joined here."""
+    characters; the words are joined here. `vectors` are the article's, by the ids of their models
+    (`docstore.articles.vectors.VectorTable.whole`)."""
     article = stored.article
     title, body = indexable(article.title), indexable(article.body)[:LONGEST_BODY]
     base_title, base_body = analysis.base.cut(title), analysis.base.cut(body)
@@ -66,7 +74,13 @@ def to_document(stored: StoredArticle, analysis: Analysis) -> dict[str, object]:
         fields.BODY_BASE: joined(base_body),
         fields.DOMAIN_TERMS: domain_terms(title_words + body_words, analysis.terms),
     }
-    return document | _if_stated(stored)
+    return document | _if_stated(stored) | vector_fields(vectors)
+
+
+def vector_fields(vectors: Mapping[str, bytes]) -> dict[str, object]:
+    """Vectors of a byte a dimension as Solr takes them: lists of whole numbers from -128 to 127."""
+    fitting = {model: kept for model, kept in vectors.items() if len(kept) in fields.VECTOR_SIZES}
+    return {fields.vector_field(model, len(kept)): list(array("b", kept)) for model, kept in fitting.items()}
 
 
 def _if_stated(stored: StoredArticle) -> dict[str, object]:
@@ -87,6 +101,8 @@ def _if_stated(stored: StoredArticle) -> dict[str, object]:
         fields.TITLE_KEY: title_keys(article.title),
         fields.TITLE_NUMBERS: " ".join(numbers(article.title)),
         fields.WORK: work_id(stored.host, article.title),
+        fields.STORY: stored.story,
+        fields.AUTHORITY: authority(stored.citations),
     }
     return {name: value for name, value in values.items() if value}
 
@@ -103,24 +119,11 @@ def domains(host: str) -> list[str]:
     return list(dict.fromkeys([host, *names]))
 
 
-_NUMBER = "[0-9一二三四五六七八九十百千零〇两]+"
-_PART = re.compile(
-    rf"第\s*{_NUMBER}\s*(?:条|章|节|回|集|期|讲|篇|部分|卷|话|课|季|辑|编)(?:之{_NUMBER})?(?=\s|[:：]|$)"
-    rf"|[（(]\s*{_NUMBER}\s*[)）]$"
-    r"|(?<=\s)(?:part|chapter|section|episode)\s+[0-9ivxlc]+(?=\s|[:：]|$)",
-    re.IGNORECASE,
-)
-
-
 def work_id(host: str, title: str) -> str:
-    """An id for what this is a numbered part of, the same for all parts on `host`; "" if it is on its own.
-
-    `刑法 第九条` and `刑法 第一百三十三条之一` are parts of 刑法, `The wells, part 2` of `The wells,`; what stands
-    before the number is the name of the whole, and without one there is none.
+    """An id for what this is a numbered part of (`text.titles.work_name`), the same for all parts on `host`; "" if it
+    is on its own.
     """
-    folded = " ".join(fold_width(title).split())
-    part = _PART.search(folded)
-    name = folded[: part.start()].strip().lower() if part else ""
+    name = work_name(title)
     return hashlib.sha256(f"{host}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16] if name else ""
 
 

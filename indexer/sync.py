@@ -22,7 +22,7 @@ from docstore.changes import Change, Indexed
 from docstore.model import Outcome, Reason, StoredArticle, document_id
 from docstore.store import Store
 from indexer.containing import url_ids_holding
-from indexer.mapping import Analysis, to_document
+from indexer.mapping import NO_VECTORS, Analysis, to_document
 
 LOOK_UP = 500
 SENDERS = 2  # batches that Solr takes side by side: it analyses each in a thread of its own
@@ -141,7 +141,10 @@ def prepared(batch: Sequence[Change], store: Store, analysis: Analysis) -> Prepa
     """The present state of the URLs in `batch`, whatever the log says was done to them."""
     urls = {change.url_id: change.url for change in batch}
     present = store.articles.get(list(urls))
-    documents = [to_document(stored, analysis) for stored in present.values()]
+    vectors = store.vectors.whole(stored.article.digest for stored in present.values())
+    documents = [
+        to_document(stored, analysis, vectors.get(stored.article.digest, NO_VECTORS)) for stored in present.values()
+    ]
     gone = {url_id: url for url_id, url in urls.items() if url_id not in present}
     return Prepared(present, documents, gone, analysis.lexicon.version)
 

@@ -26,9 +26,11 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from indexer.mapping import Analysis
     from indexer.solr import SolrIndex
+    from pipeline.embedding.models import Embedders
     from pipeline.search_site.originals import Originals
     from pipeline.search_site.pictures import Pictures
     from pipeline.search_site.segmenter_versions import SegmenterVersions
+    from text.embedding.onnx_model import ModelSpec
     from text.segment import Segmenter
 
 MEGABYTE = 1024 * 1024
@@ -53,6 +55,7 @@ class Engine:
         self._pictures: Pictures | None = None
         self._originals: Originals | None = None
         self._cuts: SegmenterVersions | None = None
+        self._embedders: Embedders | None = None
         self.store = self._stack.enter_context(open_store(settings))
 
     @property
@@ -132,6 +135,21 @@ class Engine:
         with self._guard:
             self._cuts = self._cuts or SegmenterVersions(self.store.lexicon, domain_segmenter)
             return self._cuts.segmenters(self.analysis())
+
+    @property
+    def embedders(self) -> "Embedders":
+        """The models of meaning, each loaded when first needed. Raises EmbedError where `embed.model` is wrong."""
+        from pipeline.embedding.models import Embedders, specs
+
+        with self._guard:
+            if self._embedders is None:
+                self._embedders = Embedders(specs(self.settings.embed, self.settings.folder))
+            return self._embedders
+
+    @property
+    def model_specs(self) -> "tuple[ModelSpec, ...]":
+        """The models of meaning, loaded or not. Raises as `embedders` does."""
+        return self.embedders.specs
 
     @property
     def pictures(self) -> "Pictures":

@@ -7,7 +7,14 @@ from datetime import datetime
 from typing import IO, Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as RichProgress
 
 Advance = Callable[[int], None]
@@ -70,8 +77,9 @@ class Terminal:
             TextColumn("{task.description:<22}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TaskProgressColumn(),
+            TaskProgressColumn(show_speed=True),
             TimeElapsedColumn(),
+            TimeRemainingColumn(),
         )
         shown = self._console.is_terminal
         with RichProgress(*columns, console=self._console, transient=True, disable=not shown) as bars:

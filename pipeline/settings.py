@@ -25,6 +25,7 @@ from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
 from pipeline.alerts.settings import AlertSettings
 from pipeline.logs import FORMATS
+from pipeline.embedding.settings import EmbedSettings
 from search_ui.settings import SearchSettings
 
 ENVIRONMENT = "PLUMB_"
@@ -126,6 +127,7 @@ class Settings:
     store: StoreSettings = field(default_factory=StoreSettings)
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
+    embed: EmbedSettings = field(default_factory=EmbedSettings)
     lexicon: LexiconSettings = field(default_factory=LexiconSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
@@ -143,6 +145,7 @@ SECTIONS: dict[str, type[Any]] = {
     "store": StoreSettings,
     "crawl": CrawlSettings,
     "extract": ExtractSettings,
+    "embed": EmbedSettings,
     "lexicon": LexiconSettings,
     "index": IndexSettings,
     "search": SearchSettings,
@@ -165,6 +168,8 @@ MAY_BE_ZERO = frozenset(
         "search.port",
         "search.at_once",
         "search.trusted_proxies",
+        "embed.passages",
+        "embed.processes",
         "lexicon.probability",
         "lexicon.threshold",
         "schedule.grace_hours",

@@ -3,6 +3,7 @@
     seeds | crawl   -> Page     pages worth keeping, in order of promise       crawler/crawl.py
           | extract -> Article  title, date, body; or a reason why not         extractor/article_extractor.py
           |                     the same of PDF, Word and other files          extractor/documents/read.py
+          | embed   -> Vector   what a model of meaning makes of title and text   pipeline/embedding/stage.py
           | mine    -> Term     candidate words of the domain, by C-value      lexicon/mine.py
           | publish -> Lexicon  the administrator's choice, versioned          lexicon/review.py
           | index   -> Solr     whatever changed since the last run            indexer/sync.py
@@ -20,6 +21,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
 
+from artifacts.jars import JarError
 from crawler.crawl import crawl as run_crawl
 from crawler.guide import Guide
 from crawler.http.fetch import Fetcher
@@ -27,12 +29,13 @@ from crawler.progress import CrawlProgress
 from crawler.settings import FOCUSED, CrawlSettings, strategy_of
 from docstore.articles.table import ArticleTable
 from docstore.batches import batched
-from docstore.errors import ForeignIndexError, PlumblineError
+from docstore.errors import EmbedError, ForeignIndexError, PlumblineError
 from docstore.grouping.near_duplicates import Grouping
 from docstore.model import Lexicon, Reason, Stage, StageReport, TermStatus
 from docstore.store import Store
 from extractor.settings import EXTRACTOR_VERSION, ExtractSettings
 from indexer.ownership import TAKE_OVER, Holding, ownership_fault
+from indexer.relations import relate
 from indexer.solr import Built, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
 from lexicon.counting.corpus import CorpusDocument
@@ -50,6 +53,7 @@ from text.copies import VERSION, Text
 from text.folding import word_key
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
+EMBED_AHEAD = 300.0  # seconds of embedding before the index has new articles; what is left comes behind it
 INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does our work
 MAX_MERGED = 100_000  # documents: writing a larger index anew every night costs more than it is worth
 FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
@@ -189,6 +193,8 @@ def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> Stag
         again = apply_lexicon(engine.store, target)
         if again:
             notes += (f"{again} documents hold a changed term and are segmented again",)
+        if moved := relate(engine.store, engine.analysis().base):
+            notes += (f"{moved} documents are cited more or less often, or tell another story, and are indexed again",)
         with engine.progress.task("index", engine.store.changes.count()) as advance:
             counts = sync(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
         if orphans := remove_orphans(engine.store, target):
@@ -196,6 +202,21 @@ def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> Stag
         if target is not engine.index:
             engine.index.switch_alias()
     return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
+
+
+def embed(engine: Engine, seconds: float | None = None) -> StageReport:
+    """Give articles their vectors, for at most so many seconds. Raises EmbedError, JarError where there is no model."""
+    from pipeline.embedding.stage import embed as embed_all  # numpy: what embeds nothing does without
+
+    return embed_all(engine, seconds)
+
+
+def embed_if_possible(engine: Engine, seconds: float | None = None) -> StageReport:
+    """As `embed`; without a model articles are found by their words, and the run goes on."""
+    try:
+        return embed(engine, seconds)
+    except (EmbedError, JarError) as error:
+        return StageReport(Stage.EMBED, {}, 0.0, (f"found by words alone: {error}",))
 
 
 def run(engine: Engine, until: str = "index", command: str = "run", only: str = "") -> list[StageReport]:
@@ -213,10 +234,12 @@ def run(engine: Engine, until: str = "index", command: str = "run", only: str = 
             if stage is index:
                 record.do(Stage.SOLR, lambda: open_solr(engine))
             record.do(Stage(name), partial(stage, engine))
-            if stage is index:
-                tidy(engine)
             if name == until:
                 break
+        if until == "index" and any(Reason.EMBEDDED in report.counts for report in record.reports):
+            embed_the_rest(engine, record)
+        if any(report.stage is Stage.INDEX for report in record.reports):
+            tidy(engine)
         return record.reports
 
 
@@ -236,9 +259,19 @@ def tidy(engine: Engine) -> None:
             engine.index.merge()
 
 
+def embed_the_rest(engine: Engine, record: RunRecord) -> None:
+    """What the first embedding of a run had no time for, now that all can be found by words."""
+    from pipeline.embedding.stage import waiting_count
+
+    if waiting_count(engine):
+        record.do(Stage.EMBED, partial(embed_if_possible, engine))
+        record.do(Stage.INDEX, partial(index, engine))
+
+
 FLOW: dict[str, Callable[[Engine], StageReport]] = {
     "crawl": crawl,
     "extract": extract,
+    "embed": partial(embed_if_possible, seconds=EMBED_AHEAD),
     "lexicon": mine,
     "index": index,
 }

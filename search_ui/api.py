@@ -13,6 +13,7 @@ from search_ui.pages.article import ArticlePage, Details, Neighbour, is_id
 from search_ui.pages.compare import Side, compare
 from search_ui.pages.searcher import finder
 from search_ui.pages.suggestions import suggestions_for
+from search_ui.query.answers import Quotation
 from search_ui.query.explanation import RankExplanation
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import CHOSEN, SearchRequest, parse_request
@@ -91,6 +92,7 @@ def search_json(page: SearchPage, offers: Sequence[DidYouMean], asked: SearchReq
         "page": page.page,
         "page_size": settings.page_size,
         "next": url_for("api.search") + "?" + urlencode(following.arguments(settings)) if following else None,
+        "answer": [_quotation(quote) for quote in page.quotes],
         "hits": [_hit(hit) for hit in page.hits],
         "offers": [_offer(offer) for offer in offers],
         "facets": {name: [_facet(facet) for facet in getattr(page, name)] for name in (*CHOSEN, "dates")},
@@ -101,6 +103,10 @@ def _following(page: SearchPage, asked: SearchRequest) -> SearchRequest | None:
     if page.cursor:
         return asked.changed(cursor=page.cursor)
     return asked.changed(page=page.page + 1) if page.page < page.pages else None
+
+
+def _quotation(quote: Quotation) -> Json:
+    return {"id": quote.doc_id, "title": quote.title, "text": quote.text, "paragraph": quote.paragraph}
 
 
 def _hit(hit: Hit) -> Json:
@@ -114,7 +120,9 @@ def _hit(hit: Hit) -> Json:
         "cluster": hit.cluster,
         "copies": hit.copies,
         "similar": hit.similar,
+        "story": hit.story,
         "is_partial": hit.is_partial,
+        "by_meaning": hit.by_meaning,
         "format": hit.format,
         "page": hit.page or None,
         "snippet": _segments(hit.snippet),

@@ -19,6 +19,7 @@ from search_ui.messages import say, use_babel
 from search_ui.metrics import Metrics, measure
 from search_ui.metrics import pages as metrics_pages
 from search_ui.pages import clicks, feeds, originals, pictures, public, suggestions
+from search_ui.query.meaning import WORDS_ALONE, Meaning
 from search_ui.query.request import BadQueryError
 from search_ui.query.solr_client import Search
 from search_ui.review import term_list
@@ -44,6 +45,7 @@ def create_app(
     *,
     topics: TopicActions = NO_TOPICS,
     metrics: Metrics | None = None,
+    meaning: Meaning = WORDS_ALONE,
     clock: Callable[[], float] = time.time,
 ) -> Flask:
     """The site as a WSGI application.
@@ -56,7 +58,7 @@ def create_app(
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     use_babel(app)
-    attach(app, Site(settings, search, actions, accounts, log, topics, clock))
+    attach(app, Site(settings, search, actions, accounts, log, topics, meaning, clock))
     tokens = protect(app, secret_key, settings.trusted_proxies)
     use_accounts(app)
     measure(app, metrics or Metrics())

@@ -11,6 +11,7 @@ from flask_login import current_user
 from docstore.accounts import Account, Role
 from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import HTML_LANGUAGES, LANGUAGES, say
+from search_ui.query.meaning import WORDS_ALONE, Meaning
 from search_ui.query.solr_client import Search
 from search_ui.review.topic_actions import NO_TOPICS, TopicActions
 from search_ui.search_log import SearchLog
@@ -31,6 +32,7 @@ class Site:
     accounts: Accounts
     log: SearchLog
     topics: TopicActions = NO_TOPICS
+    meaning: Meaning = WORDS_ALONE
     clock: Callable[[], float] = time.time
     stopwatch: Callable[[], float] = time.monotonic
 

@@ -7,7 +7,7 @@ numbers("油气周报（2024）第三期")   -> ("2024", "3")
 import re
 import unicodedata
 
-from text.folding import fold_term
+from text.folding import fold_term, fold_width
 
 MAX_KEY = 200  # characters; titles that are the same so far are the same
 MAX_NUMBERS = 20  # of one text
@@ -20,6 +20,24 @@ _CHINESE = f"[{''.join(_DIGITS)}{''.join(_UNITS)}]{{1,9}}"
 _NUMBER = re.compile(
     rf"(?<![A-Za-z0-9_.])[vV]?(?P<digits>[0-9]+(?:\.[0-9]+)*)(?![A-Za-z0-9_])|(?<=第)\s*(?P<ordinal>{_CHINESE})|(?P<dated>{_CHINESE})(?=[年月])"
 )
+_COUNT = "[0-9一二三四五六七八九十百千零〇两]+"
+_PART = re.compile(
+    rf"第\s*{_COUNT}\s*(?:条|章|节|回|集|期|讲|篇|部分|卷|话|课|季|辑|编)(?:之{_COUNT})?(?=\s|[:：]|$)"
+    rf"|[（(]\s*{_COUNT}\s*[)）]$"
+    r"|(?<=\s)(?:part|chapter|section|episode)\s+[0-9ivxlc]+(?=\s|[:：]|$)",
+    re.IGNORECASE,
+)
+
+
+def work_name(title: str) -> str:
+    """The name of what `title` is a numbered part of, in small letters; "" if it is on its own.
+
+    `刑法 第九条` and `刑法 第一百三十三条之一` are parts of 刑法, `The wells, part 2` of `the wells,`; what stands
+    before the number is the name of the whole, and without one there is none.
+    """
+    folded = " ".join(fold_width(title).split())
+    part = _PART.search(folded)
+    return folded[: part.start()].strip().lower() if part else ""
 
 
 def title_key(title: str) -> str:

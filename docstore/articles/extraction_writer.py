@@ -31,7 +31,8 @@ ARTICLE_REASONS = frozenset(
 )
 KEPT_REASONS = frozenset({Reason.EXTRACTED, Reason.SAME_ARTICLE})  # a warning takes their place
 NOTHING_ELSE: Mapping[int, Reason] = {}
-RENEWED = tuple(c.name for c in articles.columns if not c.primary_key and c.name not in ("duplicate_of", "series"))
+TOLD_OF_OTHERS = ("duplicate_of", "series", "citations", "story")  # columns that other articles decide
+RENEWED = tuple(c.name for c in articles.columns if not c.primary_key and c.name not in TOLD_OF_OTHERS)
 
 
 @dataclass(frozen=True)

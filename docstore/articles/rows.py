@@ -68,7 +68,8 @@ def article_of(row: Row[Any]) -> Article:
 def stored_of(row: Row[Any]) -> StoredArticle:
     """The stored article in such a row, with `host` and `fetched_at`."""
     article, fetched_at = article_of(row), row.fetched_at or 0.0
-    return StoredArticle(row.url_id, row.doc_id, row.host, article, fetched_at, row.duplicate_of, row.series)
+    told = (row.duplicate_of, row.series, row.citations, row.story)
+    return StoredArticle(row.url_id, row.doc_id, row.host, article, fetched_at, *told)
 
 
 def article_json(article: Article) -> str:

@@ -192,6 +192,7 @@ def term_lines(found: Term, near: Surroundings, narrower: Sequence[str]) -> Iter
         "holds": [word for word, _ in near.nested],
         "held by": [word for word, _ in near.containing],
         "similar": near.similar,
+        "translations": near.translations,
         "synonyms": found.synonyms,
         "broader": found.broader,
         "narrower": narrower,

@@ -34,6 +34,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites.",
     ),
     "doctor": ("pipeline.cli.keeping:doctor", "What is wrong with the place a vertical runs in, and what to do."),
+    "embed": ("pipeline.cli.run:embed_command", "Give articles the vectors by which they are found by meaning."),
     "explain": (
         "pipeline.cli.page:explain",
         "One document's path in sentences: how it was found, fetched, extracted and indexed, when, and why.",
@@ -56,7 +57,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "Fetch one page now, take it through all stages, and print when each was done.",
     ),
     "restore": ("pipeline.cli.keeping:restore", "Put a backup back into an empty data folder."),
-    "run": ("pipeline.cli.run:run", "Run the stages once, in order: crawl, extract, mine the lexicon, index."),
+    "run": ("pipeline.cli.run:run", "Run the stages once, in order: crawl, extract, embed, mine the lexicon, index."),
     "schedule": ("pipeline.cli.run:schedule", "Keep running the stages on the timetable until Ctrl-C."),
     "serve": ("pipeline.cli.run:serve", "Serve the search and review pages until Ctrl-C."),
     "sites": (

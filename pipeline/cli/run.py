@@ -27,7 +27,7 @@ PORT = click.IntRange(1, 65535)
 @click.pass_context
 @click.option("--until", type=click.Choice(list(stages.FLOW)), default="index", help="Stop after this stage.")
 def run(context: click.Context, until: str) -> None:
-    """Run the stages once, in order: crawl, extract, mine the lexicon, index."""
+    """Run the stages once, in order: crawl, extract, embed, mine the lexicon, index."""
     with opened(settings_of(context)) as engine:
         try:
             reports = stages.run(engine, until)
@@ -36,6 +36,18 @@ def run(context: click.Context, until: str) -> None:
             raise
         alert(engine)
         say_reports(reports)
+
+
+@click.command("embed", cls=Verb)
+@click.option("--processes", "embed__processes", type=int, help="Share the articles among so many processes.")
+@click.pass_context
+def embed_command(context: click.Context, /, **flags: Any) -> None:
+    """Give articles the vectors by which they are found by meaning; the next plumb index has them.
+
+    Broken off it goes on where it was. Fetches the models if they are not there yet.
+    """
+    with opened(settings_of(context, **flags)) as engine:
+        say_reports([stages.embed(engine)])
 
 
 @click.command("index", cls=Verb)

@@ -14,6 +14,8 @@ from lexicon.interchange import WRITERS, form_of, parse_list
 from lexicon.review import NothingToPublishError, check_acceptable, difference, next_version
 from lexicon.similar import SimilarTerms
 from search_ui.review.actions import Known, Surroundings, VersionChange, VersionProposal
+from text.folding import word_key
+from text.glosses import Gloss, ends_of, translation
 from text.segment import RjiebaSegmenter, Segmenter
 
 NEAR = 6  # words of each kind beside a term
@@ -41,14 +43,24 @@ class StoreReview:
         known = self._store.queue.named(sorted({word for words in inside.values() for word in words}))
         containing = self._store.queue.containing([term.text for term in terms], NEAR)
         similar = SimilarTerms(self._store.queue.texts(TermStatus.ACCEPTED))
+        translations = self._translations([term.text for term in terms])
         return [
             Surroundings(
                 nested_in(inside[term.text], known),
                 tuple(containing[term.text]),
                 tuple(similar.to(term.text, NEAR)),
+                tuple(word for word in translations.get(term.text, ()) if word not in term.synonyms),
             )
             for term in terms
         ]
+
+    def _translations(self, texts: Sequence[str]) -> dict[str, list[str]]:
+        """What articles say to be the same as each of these terms in the other language."""
+        kept = self._store.glosses.ending_with(texts)
+        found = {text: [Gloss(one.han, one.latin, one.is_han_whole) for one in kept[text]] for text in kept}
+        ends = {end for several in found.values() for gloss in several for end in ends_of(gloss)}
+        known = frozenset(map(word_key, self._store.queue.named(sorted(ends))))
+        return {text: translation(text, several, known)[:NEAR] for text, several in found.items()}
 
     def narrower(self, text: str) -> list[str]:
         return self._store.queue.broader_than(text)

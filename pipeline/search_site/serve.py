@@ -29,6 +29,7 @@ from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.search_site.actions import StoreActions
 from pipeline.search_site.figures import StoreFigures
+from pipeline.search_site.meaning import StoreMeaning
 from pipeline.search_site.review_service import learn_order
 from pipeline.topic.actions import StoreTopics
 from search_ui.app import create_app
@@ -88,6 +89,7 @@ def search_app(engine: Engine, log_of_searches: SearchLog | None = None, waits: 
         log_of_searches or SearchLog(engine.store.searches.keep, most=0),
         topics=StoreTopics(engine),
         metrics=Metrics(StoreFigures(engine), partial(private_text, metrics_token(engine), secrets.token_urlsafe)),
+        meaning=StoreMeaning(engine),
         secret_key=secret(engine.settings.data_dir / "session.key"),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 from docstore import fields
 from docstore.articles.page_starts import PageStarts, page_at, unpacked
 from docstore.formats import HTML
-from search_ui.query.clauses import ALL, Clause, Parameter, Params, Words, select_params
+from search_ui.query.clauses import Clause, Parameter, Params, Words, select_params
 from search_ui.query.explanation import RankExplanation, explained
 from search_ui.query.request import SearchRequest
 from search_ui.query.results import format_in, plain, site_name, title_in
@@ -24,10 +24,10 @@ MAX_SERIES = 20
 LONGEST_TEXT = 500_000  # characters: all of a body, as it was indexed
 
 _ID = re.compile(r"[\w.-]{1,64}")
-_NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FORMAT)
+NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FORMAT)
 _SHOWN = (
-    *_NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SERIES, fields.SECTION,
-    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS, fields.PAGE_STARTS,
+    *NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SERIES, fields.SECTION,
+    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS, fields.PAGE_STARTS, fields.STORY, fields.ARTICLE_DIGEST,
 )  # fmt: skip
 
 
@@ -44,6 +44,7 @@ class Details:
     """An article. `paragraphs` is its text as it was fetched at `fetched` (ISO, UTC, or ""), `length` its characters
     without blanks. `link` is "" where `url` is nothing a reader may be sent to; what the page did not state is "".
     `format` is `html`, or that of a document; `pages` are the same paragraphs by its pages, none where it has none.
+    `story` is the id of the story that it tells with others, or "", `digest` that of the article as it was indexed.
     """
 
     doc_id: str
@@ -65,6 +66,8 @@ class Details:
     paragraphs: tuple[Segments, ...]
     format: str = HTML
     pages: tuple[PageText, ...] = ()
+    story: str = ""
+    digest: str = ""
 
     @property
     def plain_title(self) -> str:
@@ -121,29 +124,16 @@ def explain_params(doc_id: str, asked: SearchRequest, words: Words) -> Params:
     return select_params(ranked(asked, words), [_one(doc_id)], 1, (fields.ID, "score"), more=why)
 
 
-def similar_params(doc_id: str, cluster: str, series: str) -> Params:
-    """What is like an article, without its copies and its series, by the pairs of characters that tell it from others.
-
-    Those that are in a fifth of all documents, and single characters, tell nothing.
-    """
-    told = {"mintf": "1", "mindf": "2", "maxdfpct": "20", "minwl": "2", "maxqt": "25", "boost": "true"}
-    looked_in = f"'{fields.BODY} {fields.TITLE}'"
-    like = Clause("mlt", (("qf", looked_in), *told.items(), ("v", Parameter("doc", doc_id))))
-    others = Clause.boolean(must=[ALL], must_not=[_in_cluster(cluster), _in_series(series)])
-    each = Clause.one_of_each_cluster(f"score desc,{fields.ID} asc")
-    return select_params(like, [others, each], MAX_SIMILAR, _NAMED)
-
-
 def series_params(cluster: str, series: str) -> Params:
     """The versions of an article and the other issues of its series, each of them once, newest first."""
     others = Clause.boolean(must=[_in_series(series)], must_not=[_in_cluster(cluster)])
-    return select_params(others, [Clause.one_of_each_cluster(_NEWEST)], MAX_SERIES, _NAMED, _NEWEST)
+    return select_params(others, [Clause.one_of_each_cluster(_NEWEST)], MAX_SERIES, NAMED, _NEWEST)
 
 
 def copies_params(doc_id: str, cluster: str) -> Params:
     """The copies of an article, newest first."""
     others = Clause.boolean(must=[_in_cluster(cluster)], must_not=[Parameter("itself", _one(doc_id))])
-    return select_params(others, rows=MAX_COPIES, fl=_NAMED, sort=_NEWEST)
+    return select_params(others, rows=MAX_COPIES, fl=NAMED, sort=_NEWEST)
 
 
 _NEWEST = f"{fields.PUBLISHED} desc,{fields.ID} asc"
@@ -188,6 +178,8 @@ def details(answer: Answer, settings: SearchSettings) -> Details | None:
         paragraphs=tuple(segments for _, segments in lines),
         format=format_in(doc),
         pages=_by_page(lines, starts) if starts else (),
+        story=said[fields.STORY],
+        digest=said[fields.ARTICLE_DIGEST],
     )
 
 
@@ -213,7 +205,7 @@ def _by_page(lines: Sequence[tuple[int, Segments]], starts: PageStarts) -> tuple
 
 
 def neighbours(answer: Answer, settings: SearchSettings) -> tuple[Neighbour, ...]:
-    """Read Solr's answer to `similar_params`, `series_params` or `copies_params`."""
+    """Read Solr's answer to `series_params` or `copies_params`, or what is like an article (`query.similar`)."""
     return tuple(_neighbour(doc, settings) for doc in answer.get("response", {}).get("docs", ()))
 
 

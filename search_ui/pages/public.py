@@ -27,6 +27,7 @@ from search_ui.pages.first_screen import (
     without_rubrics,
 )
 from search_ui.pages.searcher import Answered, finder
+from search_ui.pages.story import is_story_id, story_of, story_params
 from search_ui.query.clauses import QueryVariant
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import CHOSEN, SearchRequest, Sort, parse_request
@@ -187,6 +188,18 @@ def article(doc_id: str) -> Response:
     )
 
 
+@pages.get("/story/<story_id>")
+def story(story_id: str) -> Response:
+    """The news of one event on several sites."""
+    site = current_site()
+    if not is_story_id(story_id):
+        abort(404)
+    found = story_of(story_id, site.search.select(story_params(story_id)), site.settings)
+    if found is None:
+        abort(404)
+    return page("story.html", story=found)
+
+
 def _language_name(code: str) -> str:
     """`en` -> 英语, in the reader's language; the code itself if it names none."""
     try:
@@ -252,7 +265,7 @@ def utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-_CLOSED = ("search", "article", "compare", "feed", "picture", "suggest", "api", "admin", "metrics")
+_CLOSED = ("search", "article", "story", "compare", "feed", "picture", "suggest", "api", "admin", "metrics")
 _ROBOTS = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _CLOSED)
 
 

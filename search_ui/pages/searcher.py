@@ -2,10 +2,14 @@
 
 counting ─────────────────────────────┐        beside the others
 works ── hits ──┬── shown, marked ────┴── page
-                └── about: copies, and who holds enough
+neighbours ─┘   └── about: copies, and who holds enough
+
+Where the query can be understood, the hits are those of words and meaning together (`search_ui.query.meaning`).
 """
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,8 +18,12 @@ from flask import current_app
 from docstore.errors import SolrError
 from search_ui.actions import ReviewActions
 from search_ui.live_vocabulary import current_vocabulary, live_vocabulary
+from search_ui.pages.answering import answered_by
 from search_ui.pages.article import (
+    MAX_SIMILAR,
+    NAMED,
     ArticlePage,
+    Details,
     article_params,
     copies_params,
     details,
@@ -23,11 +31,21 @@ from search_ui.pages.article import (
     explanation,
     neighbours,
     series_params,
-    similar_params,
 )
 from search_ui.query.clauses import QueryVariant
 from search_ui.query.content_words import content_words
-from search_ui.query.cursors import CursorPlace, Cursors
+from search_ui.query.cursors import FIRST, CursorPlace, Cursors
+from search_ui.query.explanation import with_meaning
+from search_ui.query.meaning import (
+    Candidates,
+    Meaning,
+    QueryVector,
+    fused,
+    listed_most,
+    may_find,
+    neighbours_params,
+    words_shown,
+)
 from search_ui.query.min_should_match import parts_of
 from search_ui.query.parse import as_plain
 from search_ui.query.ranking import PROFILES, works_in, works_params
@@ -36,15 +54,19 @@ from search_ui.query.results import (
     Answers,
     SearchPage,
     deduped,
+    digests_in,
     ids_of,
     pictures_in,
     search_page,
     series_in,
     total_of,
+    with_matched,
     with_pages,
 )
+from search_ui.query.similar import alike_params, fused_similar, near_alone, nearest_params
 from search_ui.query.solr_client import Answer, Search, select_beside
 from search_ui.query.solr_params import (
+    SHOWN_OF_HITS,
     SPARE,
     about_params,
     bodies_params,
@@ -87,6 +109,7 @@ class Searcher:
     settings: SearchSettings
     cursors: Cursors
     thesaurus: Thesaurus
+    meaning: Meaning
 
     @cached_property
     def _segmenters(self) -> Sequence[Segmenter]:
@@ -152,15 +175,61 @@ class Searcher:
         place = self.cursors.opened(asked) if asked.cursor else CursorPlace(asked.page, "")
         here = replace(asked, page=place.page)
         counting = select_beside(self.search, count_params(here, words))
+        near = self._near(here, words)
         words = self._with_works(asked, words)
-        hits = self._hits(here, words, place.mark)
+        both = self._both(here, words, near)
+        hits = self._hits(here, words, place.mark, both)
         counted = counting.result()
         if is_related := asked.sort is Sort.RELEVANCE and bool(parts_of(words)) and not total_of(counted):
-            hits = self.search.select(hits_params(here, words, self.settings.page_size, place.mark, related=True))
-        found = search_page(self._answers(here, words, hits, counted), here, self.settings, words[QueryVariant.DOMAIN])
-        return replace(found, cursor=self._next(here, words, found.matched, hits, is_related))
+            both = self._both(here, words, near, is_related)
+            hits = self._hits(here, words, place.mark, both, is_related)
+        answers = self._answers(here, words, hits, counted, both)
+        found = search_page(answers, here, self.settings, words[QueryVariant.DOMAIN])
+        quoted = answered_by(self.search, here.query.text, words, both, found.hits) if both and here.page == 1 else ()
+        cursor = self._next(here, words, found.matched, hits, is_related, both)
+        return replace(found, quotes=quoted, cursor=cursor)
 
-    def _answers(self, here: SearchRequest, words: Words, hits: Answer, counted: Answer) -> Answers:
+    def _similar(self, article: Details) -> Answer:
+        """What is like an article, by its words and by its meaning."""
+        vector = self.meaning.of_article(article.digest)
+        group = (article.cluster, article.series)
+        near = select_beside(self.search, nearest_params(vector, *group, NAMED)) if vector else None
+        answers = [self.search.select(alike_params(article.doc_id, *group, NAMED))]
+        with suppress(SolrError):  # of a collection without the field
+            answers += [near_alone(near.result(), vector)] if near and vector else []
+        return fused_similar(answers, MAX_SIMILAR)
+
+    def _near(self, here: SearchRequest, words: Words) -> "_Near | None":
+        """What is nearest in meaning, being asked for; None where meaning has no say."""
+        vector = self.meaning.vector_of(here.query.text) if may_find(here) else None
+        if vector is None:
+            return None
+        params = neighbours_params(here, words, vector, (*SHOWN_OF_HITS, "score"))
+        return _Near(vector, select_beside(self.search, params))
+
+    def _both(
+        self, here: SearchRequest, words: Words, near: "_Near | None", is_related: bool = False
+    ) -> Candidates | None:
+        """The list of words and meaning; None, which is words alone, where the nearest are not to be had."""
+        if near is None:
+            return None
+        try:
+            neighbours = near.answer.result()
+        except SolrError:  # a collection without the field, or too late
+            return None
+        most, first = listed_most(self.settings), replace(here, page=1)
+        shown = words_shown(here, SHOWN_OF_HITS)
+        found = None
+        if not is_related:
+            found = deduped(self.search.select(hits_params(first, words, most, spare=SPARE, shown=shown)), most)
+        if found is None:
+            found = self.search.select(hits_params(first, words, most, shown=shown, related=is_related))
+        matched = int(found["response"]["numFound"])
+        return fused(found, neighbours, near.vector, PROFILES[here.profile].meaning, most, matched)
+
+    def _answers(
+        self, here: SearchRequest, words: Words, hits: Answer, counted: Answer, both: Candidates | None
+    ) -> Answers:
         """All that is said about the hits, which alone are looked into."""
         ids, clusters = ids_of(hits)
         if not ids:
@@ -169,18 +238,36 @@ class Searcher:
         clusters = [] if here.cluster else clusters
         about = select_beside(self.search, about_params(here, words, ids, clusters, series_in(hits), pictures))
         shown = self.search.select(shown_params(here, words, ids))
-        paged = with_pages(shown)
-        bodies = self.search.select(bodies_params(paged)) if paged else {}
-        return Answers(hits, counted, shown, about.result(), bodies)
+        alone = both.alone_among(ids) if both else []
+        looked_into = list(dict.fromkeys([*with_pages(shown), *alone]))
+        bodies = self.search.select(bodies_params(looked_into)) if looked_into else {}
+        passages = self._passages(both, alone, bodies)
+        return Answers(hits, counted, shown, about.result(), bodies, passages)
 
-    def _hits(self, here: SearchRequest, words: Words, mark: str) -> Answer:
-        """The hits of a page, near-duplicates once."""
+    def _passages(self, both: Candidates | None, ids: Sequence[str], bodies: Answer) -> Mapping[str, tuple[int, int]]:
+        """The best passages of the documents `ids`, which meaning alone has found: id -> characters of the body."""
+        if both is None or not ids:
+            return {}
+        digests = {doc_id: digest for doc_id, digest in digests_in(bodies).items() if doc_id in ids}
+        best = self.meaning.best_passages(both.vector, digests.values())
+        return {doc_id: best.get(digest, (0, 0)) for doc_id, digest in digests.items()}
+
+    def _hits(
+        self, here: SearchRequest, words: Words, mark: str, both: Candidates | None, is_related: bool = False
+    ) -> Answer:
+        """The hits of a page, near-duplicates once: of the list of words and meaning, and behind it, with a mark, what
+        words alone find."""
         size = self.settings.page_size
+        if both is not None and not mark:
+            return both.page(here.page, size)
+        if is_related:
+            return self.search.select(hits_params(here, words, size, mark, related=True, without=_listed(both)))
         if here.page == 1 and not here.cluster:
             answer = deduped(self.search.select(hits_params(here, words, size, spare=SPARE)), size)
             if answer is not None:
                 return answer
-        return self.search.select(hits_params(here, words, size, mark))
+        answer = self.search.select(hits_params(here, words, size, mark, without=_listed(both)))
+        return answer if both is None else with_matched(answer, both.matched)
 
     def _with_works(self, asked: SearchRequest, words: Words) -> Words:
         """`words` and the works whose parts answer the query; without those where nothing is ranked by them."""
@@ -197,14 +284,26 @@ class Searcher:
         except SolrError:
             return []
 
-    def _next(self, here: SearchRequest, words: Words, matched: int, answer: Answer, is_related: bool) -> str:
+    def _next(
+        self,
+        here: SearchRequest,
+        words: Words,
+        matched: int,
+        answer: Answer,
+        is_related: bool,
+        both: Candidates | None,
+    ) -> str:
         """The cursor of the page after this one; "" if there is none, or if it has a number."""
         end = here.page * self.settings.page_size
         if here.page < last_numbered(self.settings) or here.page >= last_page(self.settings) or end >= matched:
             return ""
-        if not here.cursor:
-            answer = self.search.select(mark_params(here, words, end, is_related))
-        return self.cursors.sealed(here, CursorPlace(here.page + 1, str(answer["nextCursorMark"])))
+        if not here.cursor and both is not None:
+            mark = FIRST  # the list ends here: what comes behind it has an order of its own
+        elif not here.cursor:
+            mark = str(self.search.select(mark_params(here, words, end, is_related))["nextCursorMark"])
+        else:
+            mark = str(answer["nextCursorMark"])
+        return self.cursors.sealed(here, CursorPlace(here.page + 1, mark))
 
     def article(self, doc_id: str, asked: SearchRequest) -> ArticlePage | None:
         """One article and its neighbours; with a query also why that finds it. None if there is no such article."""
@@ -212,17 +311,33 @@ class Searcher:
         found = details(self.search.select(article_params(doc_id, asked, words)), self.settings)
         if found is None:
             return None
-        similar = self.search.select(similar_params(doc_id, found.cluster, found.series))
+        similar = self._similar(found)
         series = self.search.select(series_params(found.cluster, found.series)) if found.series else {}
         copies = self.search.select(copies_params(doc_id, found.cluster))
         why = self.search.select(explain_params(doc_id, asked, words)) if asked.query.text else None
+        near = self._near(asked, words) if asked.query.text else None
+        both = self._both(replace(asked, page=1), words, near)
+        share = both.share_of(doc_id) if both else 0.0
         return ArticlePage(
             found,
             similar=neighbours(similar, self.settings),
             series=neighbours(series, self.settings),
             copies=neighbours(copies, self.settings),
-            why=explanation(why, doc_id) if why is not None else None,
+            why=with_meaning(explanation(why, doc_id), share) if why is not None else None,
         )
+
+
+@dataclass(frozen=True)
+class _Near:
+    """What a query means, and Solr's answer to it, which may not be there yet."""
+
+    vector: QueryVector
+    answer: "Future[Answer]"
+
+
+def _listed(both: Candidates | None) -> Sequence[str]:
+    """The clusters that earlier pages have shown."""
+    return both.clusters if both else ()
 
 
 def finder() -> Searcher:
@@ -230,4 +345,4 @@ def finder() -> Searcher:
     site, secret = current_site(), current_app.secret_key
     key = secret if isinstance(secret, bytes) else str(secret).encode()
     thesaurus = live_vocabulary().thesaurus(site.actions.lexicon())
-    return Searcher(site.search, site.actions, site.settings, Cursors(key, site.settings), thesaurus)
+    return Searcher(site.search, site.actions, site.settings, Cursors(key, site.settings), thesaurus, site.meaning)

@@ -1,13 +1,14 @@
 """Why a document is where it is: Solr's explanation of one score, added up by what a reader can understand. Pure.
 
 Solr explains a score as a tree: sums of sums, and at the leaves what one term of one field is worth. The leaves are
-added up by place (title, body, heading ...) and form (words, pairs of characters, single characters, a phrase).
+added up by place (title, body, heading ...) and form (words, pairs of characters, single characters, a phrase). What a
+factor by authority adds to their sum is a part of its own.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from docstore import fields
@@ -19,6 +20,7 @@ Node = Mapping[str, Any]
 BAR = 20  # a full bar, in the steps that the style sheet knows
 MAX_TERMS = 12
 OTHER = "other"
+MEANING = "meaning"
 
 _PARTS: Mapping[str, str] = {
     fields.TITLE: "title_pairs",
@@ -34,7 +36,8 @@ _PARTS: Mapping[str, str] = {
     fields.HEADINGS: "headings",
     fields.WORK: "works",
 }
-PARTS = (*dict.fromkeys(_PARTS.values()), "title_phrase", "body_phrase", "all_parts", OTHER)
+AUTHORITY = "authority"
+PARTS = (*dict.fromkeys(_PARTS.values()), "title_phrase", "body_phrase", "all_parts", AUTHORITY, MEANING, OTHER)
 
 _LEAF = re.compile(r"weight\((\w+):(.*) in \d+\)", re.S)
 _SYNONYMS = re.compile(r"weight\(Synonym\((\w+):(.*)\) in \d+\)", re.S)
@@ -83,6 +86,21 @@ def explained(tree: Node) -> RankExplanation:
     return RankExplanation(score, tuple(sorted(parts, key=lambda part: -part.score)))
 
 
+def with_meaning(found: RankExplanation, share: float) -> RankExplanation:
+    """An explanation of words in which meaning has a `share` (0 to 1) of the place; the parts of the words have the
+    rest."""
+    if share <= 0:
+        return found
+    score = found.score * share / (1 - share) if share < 1 and found.parts else 1.0
+    rest = [
+        replace(part, percent=round(part.percent * (1 - share)), bar=-int(-part.bar * (1 - share) // 1))
+        for part in found.parts
+        if share < 1
+    ]
+    parts = [*rest, ScorePart(MEANING, score, round(100 * share), -int(-BAR * share // 1), ())]
+    return RankExplanation(found.score + score, tuple(sorted(parts, key=lambda part: -part.percent)))
+
+
 def _part(name: str, terms: Mapping[str, float], whole: float) -> ScorePart:
     score = sum(terms.values())
     share = max(0.0, min(1.0, score / whole))
@@ -101,10 +119,20 @@ def _leaves(node: Node) -> Iterator[_Leaf]:
             yield from _leaves(child)
     elif said.startswith("max") and details:
         yield from _scaled(max(details, key=lambda child: float(child.get("value", 0.0))), value)
+    elif said.startswith("weight(FunctionScoreQuery(") and (boosted := _boosted(details)):
+        yield from _leaves(boosted)
+        if (added := value - float(boosted.get("value", 0.0))) > 0:
+            yield _Leaf(AUTHORITY, "", added)
     elif said.startswith("product of") and (texts := [child for child in details if _has_text(child)]):
         yield from _scaled(texts[0], value)
     else:
         yield _Leaf(OTHER, "", value)
+
+
+def _boosted(details: Sequence[Node]) -> Node | None:
+    """What is multiplied by authority, in the node of the product."""
+    products = (child.get("details", ()) for child in details if str(child.get("description")).startswith("product of"))
+    return next((texts[0] for parts in products if (texts := [part for part in parts if _has_text(part)])), None)
 
 
 def _leaf(said: str, value: float) -> _Leaf | None:

@@ -34,7 +34,10 @@ class Profile:
     law's name, which says little of one of them. `works` weighs how well the other parts of the same work answer,
     `exact_title` a title that holds the whole query as one phrase, `synonyms` what holds a synonym of a term in it,
     `pieces` what holds a piece of a glued word, `numbers` a title with a number of the query. `all_parts` is what a
-    document gets that holds every content word; one that has the query for its title comes `titled_first`.
+    document gets that holds every content word; one that has the query for its title comes `titled_first`. The whole
+    is multiplied by one and `authority` times that of the document (`fields.AUTHORITY`): of two texts that answer, the
+    one that others cite comes first. `meaning` weighs how near a document is in meaning beside its words
+    (`search_ui.query.meaning`).
     """
 
     clauses: tuple[FieldClause, ...]
@@ -46,6 +49,8 @@ class Profile:
     numbers: float = 0.0
     all_parts: float = 0.0
     titled_first: bool = False
+    authority: float = 0.0
+    meaning: float = 0.0
 
 
 QUOTED = re.compile(r'["“]([^"“”]+)["”]')
@@ -73,6 +78,8 @@ PROFILES: Mapping[str, Profile] = {
         numbers=4.0,
         all_parts=10.0,
         titled_first=True,
+        authority=0.06,
+        meaning=1.0,
     ),
     "bigram": Profile((BIGRAMS,)),
     # The two sides of the comparison search (Wang Du 2019, WD-S3): nothing but words.
@@ -83,12 +90,18 @@ PROFILES: Mapping[str, Profile] = {
 
 _PARTS_OF_WORKS = f"{fields.WORK}:[* TO *]"
 _FIRST = 100.0  # more than all else together
+TITLED_PARAMETER = f"titled_{QueryVariant.TITLE_KEY}"
+"""Of a query with a title key: the parameter with the clause that such titles match."""
 MAX_PARTS = 12  # no document holds all words of a longer question
 
 
 def rank_query(text: str, words: Words, profile: str) -> Clause:
-    """The query that finds and ranks by `profile`: the sum of its parts."""
-    return Clause.boolean(_summands(PROFILES[profile], text, words))
+    """The query that finds and ranks by `profile`: the sum of its parts, and what authority makes of it."""
+    found = Clause.boolean(_summands(PROFILES[profile], text, words))
+    if not (weight := PROFILES[profile].authority):
+        return found
+    worth = f"'sum(1,product({weight:g},{fields.AUTHORITY}))'"
+    return Clause("boost", (("b", worth), ("v", Parameter("matched", found))))
 
 
 def _summands(profile: Profile, text: str, words: Words) -> Iterator[Parameter]:

@@ -7,6 +7,7 @@ from typing import Any
 from docstore import fields
 from docstore.articles.page_starts import page_at, unpacked
 from docstore.formats import FORMATS, HTML
+from search_ui.query.answers import Quotation
 from search_ui.query.highlight import Highlighter, marks_of
 from search_ui.query.request import CHOSEN, SearchRequest, last_numbered
 from search_ui.query.solr_client import Answer
@@ -26,7 +27,9 @@ class Hit:
     the id that it has in common with articles that are `similar`, so many of them, and no copies of it.
     `is_partial`: it holds so little of the query that it is not among the total. `picture` is the URL of its own
     picture, or "". `format` is `html`, or that of a document (docstore/formats.py); `page` the page of a document on
-    which what is shown of it stands, 0 where that is not known.
+    which what is shown of it stands, 0 where that is not known. `by_meaning`: no word of the query has found it, and
+    its snippet is the passage nearest in meaning, which begins in paragraph `paragraph` of its text (from 1; 0: not
+    known). `story` is the id of the story that it tells with others, or "".
     """
 
     doc_id: str
@@ -46,6 +49,9 @@ class Hit:
     picture: str = ""
     format: str = HTML
     page: int = 0
+    by_meaning: bool = False
+    paragraph: int = 0
+    story: str = ""
 
     @property
     def at_page(self) -> str:
@@ -75,7 +81,8 @@ class SearchPage:
 
     `total` counts what holds a good share of the query, near-duplicates once; `documents` the same with each of them.
     `matched` counts whatever can be paged through, down to the weakest match. `pages` is how many can be asked for by
-    number, `cursor` where the next page without a number begins, "" if there is none. `partial`: Solr ran out of time.
+    number, `cursor` where the next page without a number begins, "" if there is none. `quotes` answer a question, if
+    there is an answer. `partial`: Solr ran out of time.
     """
 
     total: int = 0
@@ -87,6 +94,7 @@ class SearchPage:
     pages: int = 1
     cursor: str = ""
     hits: tuple[Hit, ...] = ()
+    quotes: tuple[Quotation, ...] = ()
     sites: tuple[Facet, ...] = ()
     sections: tuple[Facet, ...] = ()
     languages: tuple[Facet, ...] = ()
@@ -100,13 +108,15 @@ class SearchPage:
 @dataclass(frozen=True)
 class Answers:
     """Solr's to the questions of one page: `query.hits_params`, `count_params`, `shown_params`, `about_params`,
-    `bodies_params`."""
+    `bodies_params`. `passages`: of the documents that meaning alone has found the best passage (first character of the
+    body, and the one after its last)."""
 
     hits: Answer
     counted: Answer
     shown: Answer = field(default_factory=dict)
     about: Answer = field(default_factory=dict)
     bodies: Answer = field(default_factory=dict)
+    passages: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def search_page(
@@ -117,7 +127,8 @@ def search_page(
     A document that went from the index between two of the questions is not shown.
     """
     counted, matched = answers.counted, int(answers.hits.get("response", {}).get("numFound", 0))
-    headers = [each.get("responseHeader", {}) for each in vars(answers).values()]
+    every = (answers.hits, answers.counted, answers.shown, answers.about, answers.bodies)
+    headers = [each.get("responseHeader", {}) for each in every]
     return SearchPage(
         total=total_of(counted),
         documents=int(counted.get("response", {}).get("numFound", 0)),
@@ -189,7 +200,35 @@ def _hits(answers: Answers, settings: SearchSettings, marks: Highlighter) -> Ite
             hit = replace(hit, copies=copies.get(hit.cluster, 0), similar=similar.get(hit.series, 0))
             picture = hit.picture if hit.picture in own else ""
             page = _page_of(doc, bodies.get(doc_id, ""), _best_passage(highlights.get(doc_id, {})))
-            yield replace(hit, is_partial=doc_id not in enough, picture=picture, page=page)
+            hit = replace(hit, is_partial=doc_id not in enough, picture=picture, page=page)
+            is_alone = hit.is_partial and doc_id in answers.passages
+            yield _by_meaning(hit, doc, bodies.get(doc_id, ""), answers.passages[doc_id]) if is_alone else hit
+
+
+def _by_meaning(hit: Hit, doc: Mapping[str, Any], body: str, passage: tuple[int, int]) -> Hit:
+    """A hit that meaning alone has found, with its best passage; the beginning of its text where that is not known."""
+    start, end = passage
+    text = shown(" ".join(body[start:end].split()))
+    snippet = shortened((Segment(text),), SNIPPET_LENGTH) if text else hit.snippet
+    paragraph = paragraph_at(body, start) if end else 0
+    page = page_at(unpacked(_text(doc, fields.PAGE_STARTS)), start) if end else 0
+    return replace(hit, snippet=snippet, by_meaning=True, paragraph=paragraph, page=page)
+
+
+def paragraph_at(body: str, place: int) -> int:
+    """The number, from 1, of the paragraph with a character of the body: those of blanks alone do not count."""
+    place += len(body[place:]) - len(body[place:].lstrip())
+    return sum(1 for line in body[:place].split("\n")[:-1] if line.strip()) + 1
+
+
+def with_matched(answer: Answer, matched: int) -> Answer:
+    """An answer to a part of a question, with what the whole has matched."""
+    return {**answer, "response": {**answer["response"], "numFound": matched}}
+
+
+def digests_in(answer: Answer) -> dict[str, str]:
+    """The digests of the articles in an answer, by their ids."""
+    return {_text(doc, fields.ID): _text(doc, fields.ARTICLE_DIGEST) for doc in _docs(answer)}
 
 
 def deduped(answer: Answer, size: int) -> Answer | None:
@@ -235,6 +274,7 @@ def _hit(doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSett
         series=_text(doc, fields.SERIES),
         picture=_text(doc, fields.PICTURE),
         format=format_in(doc),
+        story=_text(doc, fields.STORY),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from docstore import fields
-from search_ui.query.clauses import EVERYTHING, Clause, Parameter, Params, QueryVariant, Words, select_params
+from search_ui.query.clauses import ALL, EVERYTHING, Clause, Parameter, Params, QueryVariant, Words, select_params
 from search_ui.query.cursors import FIRST
 from search_ui.query.filters import filter_clauses
 from search_ui.query.min_should_match import min_should_match, some_of_it
@@ -21,6 +21,7 @@ from text.titles import title_key
 MARK_ON, MARK_OFF = "\U0010fffc", "\U0010fffd"  # private use, plane 16: what Solr puts around a match
 FIRST_YEAR = 1990  # of the date histogram
 
+SHOWN_OF_HITS = (fields.ID, fields.CLUSTER, fields.SERIES, fields.PICTURE)
 _SORTS: Mapping[Sort, str] = {
     Sort.RELEVANCE: f"score desc,{fields.PUBLISHED} desc,{fields.ID} asc",
     Sort.DATE: f"{fields.PUBLISHED} desc,score desc,{fields.ID} asc",
@@ -38,9 +39,10 @@ def hits_params(
     page_size: int,
     mark: str = "",
     spare: int = 0,
-    shown: Sequence[str] = (fields.ID, fields.CLUSTER, fields.SERIES, fields.PICTURE),
+    shown: Sequence[str] = SHOWN_OF_HITS,
     related: bool = False,
     summands: Sequence[Parameter] = (),
+    without: Sequence[str] = (),
 ) -> Params:
     """Solr parameters that find which documents a result page shows; `shown_params` has what is shown of them.
 
@@ -48,7 +50,7 @@ def hits_params(
     those of its words that say what it is about (`CONTENT`), and, where that ranks, cut by the base dictionary. With
     the page begins after what Solr has marked so (`*`: at the beginning), else where its number says. With `spare` it
     is so many hits longer, and near-duplicates are left in; `related` leaves out what holds no word of it; the scores
-    of `summands` are added to the ranking.
+    of `summands` are added to the ranking. The clusters `without` are left out.
     """
     # Where Solr need not count to the end it passes over what cannot come first, which pays for few words alone.
     is_short = len(words.get(QueryVariant.BASE, words[QueryVariant.DOMAIN])) <= FEW_WORDS
@@ -56,8 +58,14 @@ def hits_params(
     more += [("minExactCount", str(COUNTED))] if spare and is_short else []
     q = ranked(asked, words)
     q = Clause.boolean([Parameter("known", q), *summands]) if summands else q
-    filters = _filters(asked, words, not (spare or asked.cluster), related)
+    filters = [*_filters(asked, words, not (spare or asked.cluster), related), *_outside(without)]
     return select_params(q, filters, page_size + spare, shown, _SORTS[asked.sort], more=more)
+
+
+def _outside(clusters: Sequence[str]) -> list[Clause]:
+    """The filter that leaves clusters out."""
+    listed = Clause.any_value(fields.CLUSTER, "listed", clusters, separator=",")
+    return [Clause.boolean(must=[ALL], must_not=[Parameter("listed_before", listed)])] if clusters else []
 
 
 FEW_WORDS = 8
@@ -116,13 +124,13 @@ def mark_params(asked: SearchRequest, words: Words, hits: int, related: bool = F
 
 _SHOWN = (
     fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FETCHED, fields.CLUSTER,
-    fields.SERIES, fields.PICTURE, fields.FORMAT, fields.PAGE_STARTS,
+    fields.SERIES, fields.PICTURE, fields.FORMAT, fields.PAGE_STARTS, fields.STORY,
 )  # fmt: skip
 
 
 def bodies_params(ids: Sequence[str]) -> Params:
     """The texts of the documents `ids`, in which a passage is looked for."""
-    return select_params(_these(ids), rows=len(ids), fl=[fields.ID, fields.BODY])
+    return select_params(_these(ids), rows=len(ids), fl=[fields.ID, fields.BODY, fields.ARTICLE_DIGEST])
 
 
 def ranked(asked: SearchRequest, words: Words) -> Clause:

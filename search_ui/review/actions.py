@@ -15,12 +15,14 @@ Known = tuple[str, TermStatus]
 @dataclass(frozen=True)
 class Surroundings:
     """The words that stand near a term: those `nested` in it and those that hold it (`containing`), each with its
-    status, and `similar` accepted ones.
+    status, and `similar` accepted ones. `translations` are what articles say to be the same in the other language, and
+    nobody has said to be a synonym yet.
     """
 
     nested: tuple[Known, ...] = ()
     containing: tuple[Known, ...] = ()
     similar: tuple[str, ...] = ()
+    translations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ ARTICLES_1 = """
 """
 NEW_TABLES = (
     *("bands", "parts", "ties", "sites", "site_pages", "site_lines", "site_tails"),
-    *("accounts", "searches", "clicks", "term_changes", "term_acts"),
+    *("citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses"),
+    *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors"),
 )
 NEW_COLUMNS = {
     "terms": (
@@ -36,7 +37,7 @@ NEW_COLUMNS = {
     "lexicon_entries": ("synonyms", "category", "broader"),
     "lexicons": ("by_whom",),
 }
-NEW_INDEXES = ("terms_by_place", "terms_by_decision")
+NEW_INDEXES = ("terms_by_place", "terms_by_decision", "changes_by_url")
 INDEXES = {str(index.name) for table in tables.metadata.tables.values() for index in table.indexes}
 OLD_COLUMNS = "url_id, doc_id, title, body, published, date_source, language, method, digest, extracted_at"
 

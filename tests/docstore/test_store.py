@@ -126,7 +126,7 @@ class TestFrontier:
         extract_all(store, ARTICLE)
         store.frontier.record([Visit(entry, Outcome(Reason.GONE, "404"), 2_000.0, None, 0.0, gone=True)])
         assert store.articles.count() == 0
-        assert [c.op for c in store.changes.pending(9)] == [Op.UPSERT, Op.DELETE]
+        assert [c.op for c in store.changes.pending(9)] == [Op.DELETE]
         store.frontier.record([fetched(entry)])
         assert extract_all(store, ARTICLE) == [Reason.EXTRACTED]
 

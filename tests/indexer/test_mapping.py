@@ -19,14 +19,17 @@ ARTICLE = Article(
 BLOCKS = (Block(BlockKind.HEADING, "钻头", 2), Block(BlockKind.PARAGRAPH, "会上"), Block(BlockKind.HEADING, "气", 3))
 
 
-def stored(**changes: object) -> StoredArticle:
+def stored(citations: int = 0, story: str = "", **changes: object) -> StoredArticle:
     article = replace(ARTICLE, **changes)  # type: ignore[arg-type]
-    return StoredArticle(7, document_id(article.url), "a.test", article, 1_462_752_000.5)
+    told = {"citations": citations, "story": story}
+    return StoredArticle(7, document_id(article.url), "a.test", article, 1_462_752_000.5, **told)  # type: ignore[arg-type]
 
 
 def test_every_field_is_one_that_the_schema_knows() -> None:
     document = to_document(
         stored(
+            citations=3,
+            story="00112233aabbccdd",
             title="油经 第二章",
             section="国际",
             author="王",
@@ -73,7 +76,7 @@ def test_dates(published: str, moment: str) -> None:
 def test_what_a_page_does_not_state_is_no_field() -> None:
     optional = {
         fields.PUBLISHED, fields.PUBLISHED_TEXT, fields.SECTION, fields.AUTHOR, fields.SOURCE, fields.HEADINGS,
-        fields.WORK, fields.PICTURE, fields.TITLE_NUMBERS, fields.PAGE_STARTS,
+        fields.WORK, fields.PICTURE, fields.TITLE_NUMBERS, fields.PAGE_STARTS, fields.AUTHORITY, fields.STORY,
     }  # fmt: skip
     assert set(to_document(stored(published=""), ANALYSIS)) == set(fields.ALL) - optional
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from artifacts import maven
+from artifacts.jars import Jar, read_lock
 from docstore.errors import SolrError
-from indexer import solr_jars
-from indexer.solr_jars import LOCK, ROOTS, Jar, read_lock, resolve_jars
+from indexer.solr_jars import LOCK, ROOTS, resolve_jars
 from tests.web_fixture import PATIENCE, serving
 
 
@@ -61,7 +62,7 @@ class Repository:
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
     """The only repository that the Maven client knows of."""
     made = Repository(tmp_path / "repository")
-    monkeypatch.setattr(solr_jars, "MAVEN_CENTRAL_URL", made.url)
+    monkeypatch.setattr(maven, "MAVEN_CENTRAL_URL", made.url)
     monkeypatch.setenv("JGO_CONFIG_FILE", str(tmp_path / "none.conf"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with serving(made.server):

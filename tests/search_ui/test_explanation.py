@@ -70,6 +70,24 @@ def test_leaves_are_added_up_by_place_and_form() -> None:
             [("body_pairs", 3.0), ("works", 2.0)],
             id="the-work-it-is-part-of",
         ),
+        pytest.param(
+            node(
+                6.0,
+                "weight(FunctionScoreQuery(body:a, scored by boost(sum(...)))), result of:",
+                node(6.0, "product of:", node(4.0, "sum of:", leaf("body", "a", 4.0)), node(1.5, "sum(const(1),...)")),
+            ),
+            [("body_pairs", 4.0), ("authority", 2.0)],
+            id="who-is-cited",
+        ),
+        pytest.param(
+            node(
+                4.0,
+                "weight(FunctionScoreQuery(body:a, scored by boost(sum(...)))), result of:",
+                node(4.0, "product of:", leaf("body", "a", 4.0), node(1.0, "sum(const(1),...)")),
+            ),
+            [("body_pairs", 4.0)],
+            id="who-is-not-cited",
+        ),
         pytest.param(node(2.0, "weight(anchors:a in 2) [X]"), [("other", 2.0)], id="an-unknown-field"),
         pytest.param(node(0.0, "no match", match=False), [], id="no-match"),
         pytest.param({}, [], id="nothing"),

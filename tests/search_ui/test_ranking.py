@@ -49,7 +49,7 @@ def test_works_are_asked_for_only_where_they_count() -> None:
     named = dict(works_params("“石油” 大会", "plumbline"))
     assert named["text"].split() == ["石油", "大会"] and named["fl"] == "work,score"
     ranked = dict(rank_params("石油", {**WORDS, QueryVariant.WORKS: [f"{OWN}^=1.5"]}, "plumbline"))
-    assert "should=$work}" in ranked["q"] and ranked[QueryVariant.WORKS] == f"{OWN}^=1.5"
+    assert "should=$work}" in ranked["matched"] and ranked[QueryVariant.WORKS] == f"{OWN}^=1.5"
     assert "work" not in dict(rank_params("石油", WORDS, "plumbline"))
 
 
@@ -57,6 +57,13 @@ def test_titles_count_where_a_document_is_no_part_of_a_work() -> None:
     named = dict(rank_params("石油", WORDS, "plumbline"))
     assert named["titles"] == "{!bool should=$title0 should=$title1 must_not='work:[* TO *]'}"
     assert re.findall(r"qf='(\w+)", named["title0"] + named["title1"]) == [fields.TITLE, fields.TITLE_BASE]
+
+
+def test_authority_multiplies_what_was_found_and_finds_nothing() -> None:
+    named = dict(rank_params("石油", WORDS, "plumbline"))
+    assert named["q"] == "{!boost b='sum(1,product(0.06,authority))' v=$matched}"
+    assert named["matched"].startswith("{!bool ") and "authority" not in named["matched"]
+    assert not dict(rank_params("石油", WORDS, "bigram"))["q"].startswith("{!boost")
 
 
 def test_terms_of_the_lexicon_count_beside_the_words_of_the_base_dictionary() -> None:

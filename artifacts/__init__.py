@@ -1,0 +1,1 @@
+"""Files that a package index does not have: fetched once, each held against our own lock."""

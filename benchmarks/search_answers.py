@@ -1,0 +1,132 @@
+"""The sets `answers` and `related`, on the collection of statutes with its vectors.
+
+answers   found     of the answers that are shown, the share with a quote from a document that answers
+          shown     of the collection's own questions, the share that an answer is shown to
+          auroc     how well own questions are told from those of other collections, by confidence
+          verbatim  the share of quotes that stand in their document to the letter
+          `held_` before the first two: the questions that taught nothing (benchmarks/training/answers.py)
+related   mrr10     documents that answer one question, each looked for by another: by words and meaning, by words alone
+
+The cases of `answers` go to benchmarks/out/answer_cases.jsonl.
+"""
+
+import hashlib
+import json
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sklearn.metrics import roc_auc_score
+
+from benchmarks.results import OUT, Figure
+from benchmarks.search_data import Collection
+from benchmarks.search_meaning import WithMeaning
+from benchmarks.search_systems import OURS, WORDS
+from benchmarks.training.answers import half_of
+from docstore import fields
+from docstore.model import Lexicon
+from search_ui.query.answers import (
+    Quote,
+    Source,
+    confidence,
+    evidence,
+    model_for,
+    quotes,
+    word_weights,
+)
+from search_ui.query.clauses import QueryVariant
+from search_ui.query.questions import is_question
+
+ANSWERS, RELATED = "answers", "related"
+STATUTES = "zh_statute"
+OTHERS = 500  # questions of other collections; where they have fewer, other queries of theirs
+PLACES = 10
+CASES = OUT / "answer_cases.jsonl"
+
+
+def answer_figures(url: str, collections: Sequence[Collection], wanted: Sequence[str]) -> Iterator[Figure]:
+    """The figures of those of the two sets that are `wanted`; none where the collection is not there."""
+    own = next((one for one in collections if one.name == STATUTES), None)
+    if own is None:
+        return
+    system = WithMeaning(url, "answers", Lexicon())
+    try:
+        system.load(own.documents)
+        if RELATED in wanted:
+            yield from related(system, own)
+        if ANSWERS in wanted:
+            others = [one for one in collections if one is not own and one.name[:3] == own.name[:3]]
+            yield from answers(system, own, foreign(others))
+    finally:
+        system.drop()
+
+
+def foreign(collections: Sequence[Collection]) -> list[tuple[str, str]]:
+    """Queries of other collections, questions first, otherwise as chance has it."""
+    every = [(f"{one.name}:{name}", text) for one in collections for name, text in one.queries]
+    drawn = sorted(every, key=lambda query: hashlib.sha256(query[0].encode()).digest())
+    return sorted(drawn, key=lambda query: not is_question(query[1]))[:OTHERS]
+
+
+def answers(system: WithMeaning, own: Collection, others: Sequence[tuple[str, str]]) -> Iterator[Figure]:
+    """What is shown to the collection's questions, and to those of others."""
+    texts = {document.id: Source(document.id, document.title, document.text) for document in own.documents}
+    asked = [(name, text) for name, text in own.queries if is_question(text)]
+    cases = [case(system, texts, name, text, own.judgments[name]) for name, text in asked]
+    cases += [case(system, texts, name, text, {}) for name, text in others]
+    CASES.parent.mkdir(parents=True, exist_ok=True)
+    CASES.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in cases), "utf-8")
+    mine = [one for one in cases if one["own"]]
+    for prefix, several in (("", mine), ("held_", [one for one in mine if half_of(one["query"]) == 1])):
+        shown = [one for one in several if one["shown"]]
+        yield Figure(ANSWERS, OURS, f"{prefix}shown", len(shown) / max(1, len(several)))
+        yield Figure(ANSWERS, OURS, f"{prefix}found", statistics.fmean([bool(one["found"]) for one in shown] or [0.0]))
+    sure = [one["confidence"] for one in cases]
+    yield Figure(ANSWERS, OURS, "auroc", float(roc_auc_score([one["own"] for one in cases], sure)))
+    yield Figure(ANSWERS, OURS, "shown_to_others", statistics.fmean(one["shown"] for one in cases if not one["own"]))
+    verbatim = [text in texts[doc].body for one in cases for doc, text in one["quotes"]]
+    yield Figure(ANSWERS, OURS, "verbatim", statistics.fmean(verbatim))
+
+
+def case(
+    system: WithMeaning, texts: Mapping[str, Source], name: str, text: str, judged: Mapping[str, float]
+) -> dict[str, Any]:
+    """One question: the evidence, how sure that makes, and the quotes with their documents."""
+    asked, words = system.understood(text)
+    both = system.both(asked, words)
+    assert both is not None, "the vectors are there"
+    hits = [texts[system.named(str(one.doc[fields.ID]))] for one in both.listed[:PLACES]]
+    near = [(system.named(doc_id), cosine) for doc_id, cosine in both.near]
+    weights = word_weights(words[QueryVariant.CONTENT])
+    found = evidence(weights, hits, [system.named(doc_id) for doc_id in both.by_words], near)
+    said: Sequence[Quote] = quotes(weights, hits)
+    model = model_for(both.vector.model_id)
+    sure = confidence(found, model) if model else 0.0
+    return {
+        "query": name,
+        "text": text,
+        "own": bool(judged),
+        "found": any(judged.get(quote.doc_id, 0) > 0 for quote in said),
+        "shown": bool(model and sure >= model.shown_from and is_question(text)),
+        "confidence": sure,
+        "quotes": [[quote.doc_id, quote.text] for quote in said],
+        "evidence": asdict(found),
+    }
+
+
+def related(system: WithMeaning, own: Collection) -> Iterator[Figure]:
+    """The reciprocal rank of the first document that answers a question which the one looked at answers as well."""
+    wanted: dict[str, set[str]] = {}
+    for judged in own.judgments.values():
+        good = {doc_id for doc_id, gain in judged.items() if gain > 0}
+        for doc_id in good:
+            wanted.setdefault(doc_id, set()).update(good - {doc_id})
+    pairs = {doc_id: others for doc_id, others in sorted(wanted.items()) if others}
+    for name, with_meaning in ((OURS, True), (WORDS, False)):
+        ranks = [_rank(system.similar(doc_id, with_meaning), others) for doc_id, others in pairs.items()]
+        yield Figure(RELATED, name, "mrr10", statistics.fmean(ranks))
+
+
+def _rank(found: Sequence[str], wanted: set[str]) -> float:
+    return next((1 / place for place, doc_id in enumerate(found[:PLACES], 1) if doc_id in wanted), 0.0)

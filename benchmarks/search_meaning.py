@@ -1,0 +1,135 @@
+"""Our search with meaning: the words' system, and beside it the vectors that the program itself would make.
+
+Vectors are made once and kept in `out/vectors`, by model and text: to make those of the largest collection takes a
+quarter of an hour.
+"""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.results import OUT
+from benchmarks.search_data import Document
+from benchmarks.search_systems import DEPTH, Ours
+from docstore import fields
+from docstore.articles.vectors import WHOLE, PendingText
+from docstore.batches import batched
+from docstore.model import Lexicon, StoredArticle
+from extractor.fields.language import language_of
+from pipeline.embedding.models import Embedders, fetch, specs
+from pipeline.embedding.settings import EmbedSettings
+from pipeline.embedding.work import embed_articles
+from search_ui.query.clauses import Words
+from search_ui.query.meaning import Candidates, QueryVector, fused, neighbours_params, words_shown
+from search_ui.query.ranking import PROFILES
+from search_ui.query.request import SearchRequest
+from search_ui.query.similar import CANDIDATES, alike_params, fused_similar, near_alone, nearest_params
+from text.embedding.contract import quantised
+from text.embedding.onnx_model import ModelSpec
+
+VECTORS = OUT / "vectors"
+SETTINGS = EmbedSettings(passages=0)
+SAMPLE = 200  # documents of which the language of a collection is told
+
+
+class WithMeaning(Ours):
+    """The project's search as it is by default. See `benchmarks.search_systems.System`."""
+
+    def __init__(self, url: str, name: str, lexicon: Lexicon, profile: str = "plumbline") -> None:
+        super().__init__(url, name, lexicon, profile)
+        fetch(SETTINGS, print)
+        self._embedders = Embedders(specs(SETTINGS, Path()))
+        self._vectors: dict[str, bytes] = {}
+        self._spec: ModelSpec | None = None
+        self._stored: dict[str, StoredArticle] = {}
+
+    def load(self, documents: Sequence[Document]) -> None:
+        """See `System`."""
+        self._spec = self._embedders.spec_for(collection_language(documents))
+        if self._spec is not None:
+            stored = [document.stored(self._collection) for document in documents]
+            self._vectors = vectors_of(stored, self._spec)
+        self._stored = {document.id: document.stored(self._collection) for document in documents}
+        super().load(documents)
+
+    def vectors(self, stored: StoredArticle) -> dict[str, bytes]:
+        """The vector of a document, by its model."""
+        found = self._vectors.get(stored.article.digest)
+        return {self._spec.model_id: found} if found and self._spec else {}
+
+    def found(self, asked: SearchRequest, words: Words) -> list[str]:
+        """The ids in Solr of what words and meaning find."""
+        both = self.both(asked, words)
+        return [str(one.doc[fields.ID]) for one in both.listed] if both else super().found(asked, words)
+
+    def both(self, asked: SearchRequest, words: Words) -> Candidates | None:
+        """What words and meaning find; None where nothing is found by meaning."""
+        vector = self._vector_of(asked.query.text)
+        if vector is None:
+            return None
+        near = self._client.select(neighbours_params(asked, words, vector, (fields.ID, fields.CLUSTER, "score")))
+        shown = words_shown(asked, (fields.ID, fields.CLUSTER))
+        by_words = self._client.select(self.words_params(asked, words, shown))
+        return fused(by_words, near, vector, PROFILES[asked.profile].meaning, DEPTH, 0)
+
+    def similar(self, name: str, with_meaning: bool) -> list[str]:
+        """The documents most like the one of this name in its collection."""
+        stored = self._stored[name]
+        group, shown = (stored.doc_id, stored.doc_id), (fields.ID, fields.CLUSTER)
+        answers = [self._client.select(alike_params(stored.doc_id, *group, shown))]
+        near_enough = self._spec.near_enough if self._spec else 0.0
+        for model, kept in self.vectors(stored).items() if with_meaning else ():
+            vector = QueryVector(model, fields.vector_field(model, len(kept)), tuple(array("b", kept)), near_enough)
+            answers.append(near_alone(self._client.select(nearest_params(vector, *group, shown)), vector))
+        found = fused_similar(answers, CANDIDATES)["response"]["docs"]
+        return [self.named(str(doc[fields.ID])) for doc in found]
+
+    def _vector_of(self, text: str) -> QueryVector | None:
+        spec = self._spec
+        embedder = self._embedders.for_language(spec.languages[0]) if spec and text else None
+        if spec is None or embedder is None:
+            return None
+        values = tuple(quantised(embedder.encode_queries([text]))[0].tolist())
+        return QueryVector(spec.model_id, fields.vector_field(spec.model_id, len(values)), values, spec.near_enough)
+
+
+def collection_language(documents: Sequence[Document]) -> str:
+    """The language of most documents of a collection."""
+    told = [language_of(f"{one.title}\n{one.text}") for one in documents[:: max(1, len(documents) // SAMPLE)]]
+    return max(set(told), key=told.count)
+
+
+def vectors_of(stored: Sequence[StoredArticle], spec: ModelSpec) -> dict[str, bytes]:
+    """The vectors of articles by their digests: the kept ones, and those that are made, and kept, now."""
+    path = VECTORS / f"{spec.model_id}.npz"
+    known = dict(kept(path))
+    missing = {one.article.digest: one for one in stored if one.article.digest not in known}
+    pending = (PendingText(0, digest, one.article.title, one.article.body) for digest, one in missing.items())
+    for batches in batched(embed_articles(pending, spec, SETTINGS), SAVE_EVERY):
+        made = [one for batch in batches for one in batch]
+        known |= {one.digest: part.vector for one in made for part in one.vectors if part.passage == WHOLE}
+        save(path, known)
+    return known
+
+
+SAVE_EVERY = 200  # batches
+
+
+def kept(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Digests and vectors of a file; nothing where there is none."""
+    if path.exists():
+        with np.load(path) as file:
+            digests, vectors = file["digests"], file["vectors"]
+        yield from ((str(digest), row.tobytes()) for digest, row in zip(digests, vectors, strict=True))
+
+
+def save(path: Path, known: dict[str, bytes]) -> None:
+    """Keep vectors; killed, the file is as it was before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    full = {digest: vector for digest, vector in known.items() if vector}
+    rows = np.frombuffer(b"".join(full.values()), np.int8).reshape(len(full), -1)
+    draft = path.with_suffix(".partial.npz")
+    np.savez(draft, digests=np.array(list(full)), vectors=rows)
+    draft.replace(path)

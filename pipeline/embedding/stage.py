@@ -1,0 +1,67 @@
+"""The stage `embed`: articles without a vector get one.
+
+What is pending is asked of the store for each model, what is made is kept a batch at a time, so the stage can be killed
+anywhere and goes on where it was. A document is found by its words meanwhile.
+"""
+
+import time
+from collections import Counter
+
+from docstore.errors import EmbedError
+from docstore.model import Reason, Stage, StageReport
+from pipeline.embedding.models import fetch, load, missing_packages
+from pipeline.embedding.work import embed_articles
+from pipeline.engine import Engine
+
+FAILURES_MOST = 20  # more failures than this, and more than a fifth of all, stop the stage
+WORDS_ALONE = "embed.model is off: found by words alone"
+
+
+def embed(engine: Engine, seconds: float | None = None) -> StageReport:
+    """Give vectors to the articles that wait, for at most so many seconds where that is said.
+
+    Raises EmbedError or JarError where the models cannot be had or used.
+    """
+    started, counts = time.monotonic(), Counter[Reason]()
+    settings, table = engine.settings.embed, engine.store.vectors
+    if not engine.model_specs:
+        return StageReport(Stage.EMBED, {}, 0.0, (WORDS_ALONE,))
+    with engine.lock("embed"):
+        for spec in engine.model_specs:
+            waiting = table.pending_count(spec.model_id, spec.languages)
+            if not waiting:
+                continue
+            usable(engine)
+            load(spec)  # one clear line here, rather than one from each process
+            with engine.progress.task("embed", waiting) as advance:
+                for batch in embed_articles(table.pending(spec.model_id, spec.languages), spec, settings):
+                    reasons = table.save(spec.model_id, batch)
+                    counts.update(reasons)
+                    stop_if_hopeless(counts)
+                    advance(len(reasons))
+                    if seconds is not None and time.monotonic() - started > seconds:
+                        break
+        table.purge()
+    return StageReport(Stage.EMBED, counts, time.monotonic() - started)
+
+
+def usable(engine: Engine) -> None:
+    """Raise EmbedError or JarError unless the models' packages and files are there; fetches the files."""
+    if absent := missing_packages():
+        raise EmbedError(absent)
+    fetch(engine.settings.embed, engine.progress.note)
+
+
+def waiting_count(engine: Engine) -> int:
+    """How many articles wait for a vector."""
+    counted = engine.store.vectors.pending_count
+    return sum(counted(spec.model_id, spec.languages) for spec in engine.model_specs)
+
+
+def stop_if_hopeless(counts: Counter[Reason]) -> None:
+    """A few failures are outcomes; very many mean that something is wrong with the model or the machine."""
+    failed = counts[Reason.FAILED]
+    if failed > FAILURES_MOST and failed * 5 > counts.total():
+        raise EmbedError(
+            f"{failed} of {counts.total()} articles failed: see logs/plumb.log, then run plumb embed again"
+        )

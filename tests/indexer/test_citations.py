@@ -1,0 +1,148 @@
+"""Who is cited by others: counted before the index is written, once a voice, and moved by what comes later."""
+
+from pathlib import Path
+
+import pytest
+
+from docstore.articles.citations import authority
+from docstore.model import Article, Block, BlockKind, Lexicon, Outcome, Reason, document_id
+from docstore.store import Store, sqlite_store
+from indexer.mapping import Analysis
+from indexer.relations import relate
+from indexer.solr import SolrIndex
+from indexer.sync import sync
+from search_ui.pages.article import explain_params
+from search_ui.query.clauses import QueryVariant
+from search_ui.query.explanation import explained
+from search_ui.query.request import SearchRequest
+from search_ui.query.solr_client import SearchClient
+from search_ui.query.solr_params import hits_params
+from tests.docstore.test_store import extract_all, keep_page
+from text.segment import base_segmenter
+
+LAW = "http://law.test/9"
+PLAIN = "http://local.test/rule"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return sqlite_store(tmp_path)
+
+
+def write(store: Store, url: str, title: str, body: str, links: tuple[tuple[int, int, str], ...] = ()) -> None:
+    """An article of one paragraph; links stand in it."""
+    keep_page(store, url, (title + body).encode())
+    blocks = (Block(BlockKind.PARAGRAPH, body, links=links),)
+    extract_all(store, Article(url, title, body, language="zh", blocks=blocks))
+
+
+def cited(store: Store, url: str) -> int:
+    relate(store, base_segmenter())
+    (url_id,) = store.articles.url_ids([document_id(url)])
+    return store.articles.get([url_id])[url_id].citations
+
+
+def struck(store: Store) -> None:
+    """As if all had been indexed."""
+    store.changes.done(store.changes.pending(1000), [])
+
+
+def test_a_later_article_moves_those_that_it_cites_and_no_others(store: Store) -> None:
+    write(store, LAW, "刑法 第九条", "凡参加国际条约的，适用本法。")
+    write(store, PLAIN, "办法", "参加国际条约的，适用本办法。")
+    assert (cited(store, LAW), cited(store, PLAIN)) == (0, 0)
+    struck(store)
+    write(store, "http://news.test/1", "评论", "依照《中华人民共和国刑法》的规定。")
+    assert cited(store, LAW) == 1
+    assert [change.url for change in store.changes.pending(10)] == ["http://news.test/1", LAW]
+    struck(store)
+    assert relate(store, base_segmenter()) == 0 and store.changes.pending(10) == []
+    keep_page(store, "http://news.test/1", b"gone")
+    extract_all(store, Outcome(Reason.NO_BODY))
+    assert cited(store, LAW) == 0
+
+
+def test_one_voice_counts_once(store: Store) -> None:
+    """Parts of one work are one voice; a work does not cite itself."""
+    write(store, LAW, "刑法 第九条", "见《刑法》第一条。")
+    write(store, "http://law.test/10", "刑法 第十条", "见《刑法》第九条。")
+    assert cited(store, LAW) == 0
+    for part in range(3):
+        write(store, f"http://rules.test/{part}", f"实施细则 第{part + 1}条", f"甲{part}依《刑法》第九条。")
+    assert cited(store, LAW) == 1
+    write(store, "http://else.test/", "别处", "又依《刑法》。")
+    assert cited(store, LAW) == 2
+
+
+def test_a_copy_says_nothing_new(store: Store) -> None:
+    write(store, LAW, "刑法", "全文。")
+    said = "".join(f"第{n}个不同的句子说的是第{n * 7}件事情。" for n in range(40)) + "依《刑法》。"
+    for host in ("a", "b", "c"):
+        keep_page(store, f"http://{host}.test/x", said.encode())
+        signature = tuple(range(128))
+        extract_all(store, Article(f"http://{host}.test/x", "评论", said, language="zh", signature=signature))
+    assert cited(store, LAW) == 1
+
+
+def test_links_count_in_sentences_and_navigation_does_not(store: Store) -> None:
+    guide, home = "http://docs.test/guide", "http://docs.test/home"
+    write(store, guide, "安装", "怎样安装。")
+    write(store, home, "首页", "欢迎。")
+    for n in range(40):
+        body = f"第{n}篇说明，先看安装一节，再看首页，然后回到这里接着往下读下去。"
+        at = body.index("安装")
+        links = ((at, at + 2, guide + "#top"),) if n < 3 else ()
+        write(
+            store, f"http://docs.test/{n}", f"篇{n}", body, (*links, (body.index("首页"), body.index("首页") + 2, home))
+        )
+    write(store, "http://docs.test/list", "目录", "安装首页", ((0, 2, guide), (2, 4, home)))
+    assert cited(store, guide) == 3
+    assert cited(store, home) == 0  # as every page says it
+
+
+def test_a_title_that_many_bear_names_none(store: Store) -> None:
+    for n in range(12):
+        write(store, f"http://office{n}.test/", "通知", f"第{n}号内容各不相同。")
+    write(store, "http://news.test/", "新闻", "见《通知》。")
+    assert cited(store, "http://office0.test/") == 0
+
+
+def test_a_standard_is_cited_by_its_number(store: Store) -> None:
+    write(store, "http://std.test/1", "GB/T 1234-2008 钢管", "范围。")
+    write(store, "http://news.test/2", "采购", "应符合GB/T 1234的要求。")
+    assert cited(store, "http://std.test/1") == 1
+
+
+def test_authority_rises_ever_more_slowly() -> None:
+    assert authority(0) == 0 and authority(1) == 0.75
+    assert authority(100) - authority(90) < authority(12) - authority(2)
+    assert len({authority(n) for n in range(1000)}) < 30  # so often an article is indexed again
+
+
+@pytest.mark.solr
+def test_of_two_texts_that_answer_the_cited_one_comes_first(store: Store, solr_index: SolrIndex) -> None:
+    text = "盗窃公私财物，数额较大的，处三年以下有期徒刑。"
+    write(store, "http://a.test/0", "甲办法 第一条", text)
+    write(store, "http://law.test/264", "刑法 第二百六十四条", text + "另。")
+    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    asked = SearchRequest("盗窃财物", "盗窃财物")
+    cut = ("盗窃", "财物")
+    words = {QueryVariant.DOMAIN: cut, QueryVariant.BASE: cut, QueryVariant.CONTENT: cut}
+    search = SearchClient(solr_index.base_url, solr_index.collection, 120.0)
+
+    def found() -> list[str]:
+        relate(store, base_segmenter())
+        sync(store, solr_index, analysis, 10)
+        return [doc["id"] for doc in search.select(hits_params(asked, words, 10))["response"]["docs"]]
+
+    law, rule = document_id("http://law.test/264"), document_id("http://a.test/0")
+    assert found() == [rule, law]
+    for n in range(6):
+        write(store, f"http://c{n}.test/", f"评论{n}", f"第{n}篇谈《中华人民共和国刑法》。")
+    assert found()[:2] == [law, rule]
+    answer = search.select(explain_params(law, asked, words))
+    why = explained(answer["debug"]["explain"][law])
+    parts = {part.name: part.score for part in why.parts}
+    assert parts["authority"] == pytest.approx(why.score * (1 - 1 / (1 + 0.06 * authority(6))))
+    assert sum(parts.values()) == pytest.approx(why.score)
+    assert "other" not in parts

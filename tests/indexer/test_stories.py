@@ -1,0 +1,128 @@
+"""News of one event on several sites is one story: what joins, what does not, and what becomes of it later."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from docstore.grouping.stories import NewsItem, StoryTable, story_id
+from docstore.model import Article, Outcome, PageType, Reason, StoredArticle, document_id
+from docstore.store import Store, sqlite_store
+from indexer.relations import news_item, relate, same
+from tests.docstore.test_store import extract_all, keep_page
+from text.segment import base_segmenter
+
+DOHA = (
+    "多哈冻产谈判破裂 国际油价大跌",
+    "主要产油国17日在卡塔尔首都多哈举行的冻产谈判未能达成协议，沙特要求伊朗一同冻产，布伦特原油期货周一开盘下跌近7%。",
+)
+DOHA_TOO = (
+    "产油国多哈冻产谈判无果 布伦特原油下跌",
+    "因沙特与伊朗分歧，产油国在多哈的冻产谈判周日未能达成协议，布伦特原油期货周一应声下跌近7%，跌破41美元。",
+)
+PROFIT = ("中国石油一季度净利润下降30%", "中国石油今日公布一季度业绩，净利润同比下降30%，营业收入下降12%。")
+OTHER_PROFIT = ("中国石化一季度净利润增长25%", "中国石化今日公布一季度业绩，净利润同比增长25%，营业收入增长8%。")
+
+
+def item(number: int, host: str, text: tuple[str, str], published: str = "2016-04-18") -> NewsItem:
+    url = f"http://{host}.test/{number}"
+    article = Article(url, *text, published, page_type=PageType.ARTICLE)
+    found = news_item(StoredArticle(number, document_id(url), host, article), base_segmenter(), {})
+    assert found is not None
+    return found
+
+
+def story_of(store: Store, *items: NewsItem) -> list[str]:
+    with store._database.read() as connection:
+        rows = connection.exec_driver_sql("SELECT url_id, story FROM news").all()
+    found = {row.url_id: row.story for row in rows}
+    return [found[one.url_id] for one in items]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return sqlite_store(tmp_path)
+
+
+def test_the_same_event_and_another_of_the_same_kind() -> None:
+    assert same(item(1, "a", DOHA), item(2, "b", DOHA_TOO)) > 0
+    assert same(item(1, "a", PROFIT), item(2, "b", OTHER_PROFIT)) == 0
+    assert same(item(1, "a", DOHA), item(2, "b", PROFIT)) == 0
+
+
+def test_two_sites_make_a_story_that_keeps_its_id(store: Store) -> None:
+    stories: StoryTable = store.stories
+    first, other = item(1, "a", DOHA), item(2, "b", DOHA_TOO)
+    assert stories.assign([first], [], same, 0.0) == 0
+    assert story_of(store, first) == [""]
+    assert stories.assign([other], [], same, 0.0) == 1  # the first one is indexed again
+    assert story_of(store, first, other) == [story_id(first.doc_id)] * 2
+    later = item(3, "a", DOHA_TOO, "2016-04-20")
+    assert stories.assign([later], [], same, 0.0) == 0  # nobody else changes
+    assert story_of(store, later) == [story_id(first.doc_id)]
+    assert stories.assign([later, first], [], same, 0.0) == 0  # again, and in another order
+    assert story_of(store, first, later, other) == [story_id(first.doc_id)] * 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(item(2, "a", DOHA_TOO), id="the-same-site"),
+        pytest.param(item(2, "b", DOHA_TOO, "2016-04-25"), id="a-week-later"),
+        pytest.param(item(2, "b", PROFIT), id="another-event"),
+    ],
+)
+def test_what_makes_no_story(store: Store, other: NewsItem) -> None:
+    first = item(1, "a", DOHA)
+    store.stories.assign([first, other], [], same, 0.0)
+    assert story_of(store, first, other) == ["", ""]
+
+
+def test_a_story_that_one_site_alone_tells_any_more_is_none(store: Store) -> None:
+    first, other = item(1, "a", DOHA), item(2, "b", DOHA_TOO)
+    store.stories.assign([first, other], [], same, 0.0)
+    assert store.stories.assign([], [other.url_id], same, 0.0) == 1
+    assert story_of(store, first) == [""]
+
+
+def test_a_story_ends(store: Store) -> None:
+    items = [item(n, "ab"[n % 2], DOHA, f"2016-04-{1 + 3 * n:02}") for n in range(8)]
+    for one in items:
+        store.stories.assign([one], [], same, 0.0)
+    assert len(set(story_of(store, *items))) > 1
+
+
+def test_vectors_make_up_for_some_words() -> None:
+    words = item(1, "a", DOHA)
+    less = replace(item(2, "b", DOHA_TOO), words=dict(list(words.words.items())[:12]))
+    vector = bytes([100] * 8)
+    alike = (replace(words, vector=vector), replace(less, vector=vector))
+    assert same(*alike) >= same(words, less)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"published": ""}, {"published": "2016-04"}, {"page_type": PageType.REFERENCE}, {"title": "短", "body": "文"}],
+)
+def test_what_is_no_news(change: dict[str, str]) -> None:
+    article = replace(Article("http://a.test/", *DOHA, "2016-04-18", page_type=PageType.ARTICLE), **change)
+    assert news_item(StoredArticle(1, "x", "a", article), base_segmenter(), {}) is None
+    copy = StoredArticle(1, "x", "a", Article("http://a.test/", *DOHA, "2016-04-18", page_type="article"), 0.0, "y")
+    assert news_item(copy, base_segmenter(), {}) is None
+
+
+def test_stories_follow_the_change_log(store: Store) -> None:
+    def write(url: str, text: tuple[str, str] | None) -> None:
+        keep_page(store, url, url.encode())
+        extract_all(
+            store,
+            Article(url, *text, "2016-04-18", language="zh", page_type=PageType.ARTICLE)
+            if text
+            else Outcome(Reason.NO_BODY),
+        )
+
+    write("http://a.test/1", DOHA)
+    write("http://b.test/2", PROFIT)
+    assert relate(store, base_segmenter()) == 0 and relate(store, base_segmenter()) == 0
+    ids = store.articles.url_ids([document_id("http://a.test/1")])
+    assert [one.story for one in store.articles.get(ids).values()] == [""]

@@ -1,0 +1,124 @@
+"""Answers above the hits and related articles by meaning: a real Solr, the real Chinese model, pages through HTTP."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
+
+from docstore.fields import vector_field
+from docstore.model import Article, Lexicon, StoredArticle, document_id
+from indexer.mapping import Analysis, to_document
+from indexer.solr import SolrIndex
+from indexer.solr_node import SolrNode
+from pipeline.embedding.models import fetch, load, specs
+from pipeline.embedding.settings import EmbedSettings
+from search_ui.query.meaning import QueryVector
+from search_ui.query.solr_client import SearchClient
+from tests.search_ui_fakes import BASE, FakeActions, site_app
+from text.embedding.contract import packed, quantised
+from text.embedding.onnx_model import OnnxEmbedder
+
+pytestmark = pytest.mark.solr
+
+QUESTION = "保管人保管不善造成保管物毁损的，应当承担赔偿责任吗？"
+ARTICLES = [
+    (
+        "民法典 第八百九十七条",
+        "第一款\n保管期内，因保管人保管不善造成保管物毁损、灭失的，保管人应当承担赔偿责任。",
+    ),
+    ("办法", "因保管人保管不善<script>alert(1)</script>造成保管物毁损的，保管人赔偿损失。"),
+    ("寄存规则", "寄存人应当声明贵重物品，由保管人验收或者封存。"),
+    ("治安管理处罚法", "结伙斗殴、追逐他人的，处五日以上十日以下拘留。"),
+    ("打架", "两个人打架动手打人，公安机关会怎样处理他们。"),
+    ("页岩气", "页岩气水平井压裂技术已经成熟，单井产量上升。"),
+    ("天气", "明天多云转晴，最高气温二十度。"),
+]
+
+
+class Known:
+    """A model, and the vectors of the articles by their digests."""
+
+    def __init__(self, model: OnnxEmbedder, kept: Mapping[str, bytes]) -> None:
+        self._model, self._kept = model, kept
+
+    def _vector(self, values: Iterable[int]) -> QueryVector:
+        model = self._model
+        return QueryVector(model.model_id, vector_field(model.model_id, model.dimensions), tuple(values), 0.5)
+
+    def vector_of(self, text: str) -> QueryVector | None:
+        return self._vector(quantised(self._model.encode_queries([text]))[0].tolist())
+
+    def of_article(self, digest: str) -> QueryVector | None:
+        return self._vector(array("b", self._kept[digest])) if digest in self._kept else None
+
+    def best_passages(self, asked: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
+        return {}
+
+
+def stored(number: int) -> StoredArticle:
+    url = f"http://a.example/{number}"
+    return StoredArticle(number, document_id(url), "a.example", Article(url, *ARTICLES[number], language="zh"))
+
+
+@pytest.fixture(scope="module")
+def sites(solr_node: SolrNode) -> Iterator[tuple[FlaskClient, FlaskClient]]:
+    """The site with meaning, and with words alone, on one index."""
+    fetch(EmbedSettings(), print)
+    model = load(specs(EmbedSettings(), Path())[0])
+    articles = [stored(number) for number in range(len(ARTICLES))]
+    vectors = packed(model.encode_documents([f"{title}\n{body}" for title, body in ARTICLES]))
+    kept = {one.article.digest: vector for one, vector in zip(articles, vectors, strict=True)}
+    index = SolrIndex(solr_node.url, "answering", timeout=120.0)
+    index.ensure()
+    analysis = Analysis(Lexicon(), BASE, BASE)
+    assert index.add([to_document(one, analysis, {model.model_id: kept[one.article.digest]}) for one in articles]) == {}
+    index.commit()
+    search = SearchClient(solr_node.url, "answering", timeout=120.0)
+    made = (site_app(search, FakeActions(), meaning=Known(model, kept)), site_app(search, FakeActions()))  # type: ignore[arg-type]
+    yield made[0].test_client(), made[1].test_client()
+    index.drop()
+
+
+def answer(client: FlaskClient, query: str) -> BeautifulSoup | None:
+    page = BeautifulSoup(client.get("/search", query_string={"q": query}).text, "lxml")
+    assert page.select("#hits > li") or page.select_one("#total")
+    return page.select_one("#answer")  # type: ignore[return-value]
+
+
+def test_a_question_is_answered_in_the_words_of_the_articles(sites: tuple[FlaskClient, FlaskClient]) -> None:
+    found = answer(sites[0], QUESTION)
+    assert found is not None
+    quotes = [quote.text for quote in found.select("blockquote")]
+    assert quotes[0] in (ARTICLES[0][1].split("\n")[1], ARTICLES[1][1]) and len(quotes) <= 3
+    assert all(any(quote in body for _, body in ARTICLES) for quote in quotes)
+    assert found.select_one("script") is None  # what an article says is text
+    for item in found.select("li"):
+        path, _, place = item.select_one("a")["href"].partition("#")  # type: ignore[index]
+        article = BeautifulSoup(sites[0].get(path).text, "lxml")
+        assert item.blockquote.text in article.select_one(f"#{place}").text  # type: ignore[union-attr]
+    told = sites[0].get("/search", query_string={"q": QUESTION, "format": "json"}).json
+    assert [quote["text"] for quote in told["answer"]] == quotes
+
+
+@pytest.mark.parametrize(
+    "query", ["保管物毁损 赔偿", "红烧肉怎么做好吃？", f'"{QUESTION}"', "北京到上海的高铁要多久？"]
+)
+def test_what_is_no_question_or_has_no_answer_here(sites: tuple[FlaskClient, FlaskClient], query: str) -> None:
+    assert answer(sites[0], query) is None
+
+
+def test_words_alone_answer_nothing(sites: tuple[FlaskClient, FlaskClient]) -> None:
+    assert answer(sites[1], QUESTION) is None
+
+
+def test_related_articles_are_found_by_meaning_too(sites: tuple[FlaskClient, FlaskClient]) -> None:
+    fight = document_id("http://a.example/3")
+    with_meaning, by_words = (
+        [link.text for link in BeautifulSoup(site.get(f"/article/{fight}").text, "lxml").select("#similar a")]
+        for site in sites
+    )
+    assert with_meaning[:1] == ["打架"] and "打架" not in by_words
+    assert "天气" not in with_meaning  # there is always a nearest: it has to be near

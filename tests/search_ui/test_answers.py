@@ -1,0 +1,134 @@
+"""Questions, quotes as they stand, and when nothing is shown."""
+
+import json
+import math
+from dataclasses import asdict, fields
+
+import pytest
+
+from search_ui.query.answers import (
+    LONGEST,
+    MAX_QUOTES,
+    AnswerModel,
+    Evidence,
+    Source,
+    answer_models,
+    confidence,
+    evidence,
+    model_for,
+    quotes,
+    sentences,
+    word_weights,
+)
+from search_ui.query.questions import is_question
+
+LAW = Source(
+    "law",
+    "民法典",
+    "第八百九十七条\n保管期内，因保管人保管不善造成保管物毁损的，保管人应当承担赔偿责任。但是另有约定的除外。",
+)
+LIST = Source(
+    "list", "处罚", "有下列情形之一的，予以警告：\n（一）饲养动物干扰他人生活的；\n（二）放任动物恐吓他人的。\n另一段。"
+)
+OTHER = Source("other", "<b>天气</b>", "明天有雨，<script>alert(1)</script>请带伞出门。")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "保管物毁损可以要求赔偿吗",
+        "如何变更劳动合同？",
+        "没有签劳动合同怎么办",
+        "试用期最长是多久",
+        "业主拒付物业费合不合法",
+        "what is the magnitude of lift over a cone .",
+        "is shale gas cheaper than coal?",
+        "Can increasing the load change the buckling mode",
+    ],
+)
+def test_a_question(text: str) -> None:
+    assert is_question(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "物业费 拒付",
+        "页岩气",
+        "如何",
+        "谁",
+        "石油大会在莫斯科开幕",
+        "How I Met Your Mother",
+        "shale gas",
+        "?",
+        "",
+        "what now",
+    ],
+)
+def test_no_question(text: str) -> None:
+    assert not is_question(text)
+
+
+def test_a_quote_stands_in_the_text_to_the_letter() -> None:
+    weights = word_weights(["保管", "毁损", "赔偿"])
+    found = quotes(weights, [LAW, LIST, OTHER])
+    assert [quote.doc_id for quote in found] == ["law", "list", "other"]
+    bodies = {source.doc_id: source.body for source in (LAW, LIST, OTHER)}
+    assert all(bodies[quote.doc_id][quote.start : quote.end] == quote.text for quote in found)
+    assert found[0].text == "保管期内，因保管人保管不善造成保管物毁损的，保管人应当承担赔偿责任。"
+    assert found[0].paragraph == 2
+    assert found[1].text.endswith("恐吓他人的。") and "：\n（一）" in found[1].text  # a list is not cut off its head
+
+
+def test_there_are_three_at_most_and_none_twice() -> None:
+    weights = word_weights(["保管"])
+    copy = Source("copy", "别处", LAW.body)
+    found = quotes(weights, [LAW, copy, OTHER, LIST])
+    assert [quote.doc_id for quote in found] == ["law", "other"]
+    assert len(quotes(weights, [LAW, LIST, OTHER, Source("more", "", "第四篇文章的句子。")])) == MAX_QUOTES
+    assert quotes(weights, [Source("empty", "", ""), Source("marks", "", "。。。！？")]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is 3.5 bar. It flows on!", ["It is 3.5 bar.", "It flows on!"]),
+        (
+            "“他昨天来这里了。”她说没有这回事。\n\n 下一段没有句号 ",
+            ["“他昨天来这里了。”", "她说没有这回事。", "下一段没有句号"],
+        ),
+        ("", []),
+    ],
+)
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end in sentences(text)] == expected
+
+
+@pytest.mark.parametrize("text", ["长" * 60_000, "。" * 60_000, "a." * 30_000, "：\n" * 30_000, "，字" * 30_000])
+def test_a_sentence_without_end_is_cut(text: str) -> None:
+    assert all(end - start <= LONGEST for start, end in sentences(text))
+
+
+def test_evidence_of_words_and_meaning() -> None:
+    near = [("law", 0.8), ("x", 0.6), ("list", 0.5)]
+    found = evidence(word_weights(["保管", "赔偿"]), [LAW, OTHER, LIST], ["law", "y"], near)
+    assert found.nearest == 0.8 and found.margin == pytest.approx(0.25) and found.coverage == 1.0
+    assert found.of_hits == pytest.approx((0.8 + 0.5 + 0.5) / 3) and found.agreement == pytest.approx(1 / 3)
+    nothing = evidence({}, [OTHER], [], [("z", 0.1)])
+    assert nothing.coverage == 0 and nothing.agreement == 0 and nothing.margin == 0
+
+
+def test_the_shipped_models_say_of_every_part_what_it_weighs() -> None:
+    assert answer_models()
+    for model in answer_models().values():
+        assert set(model.weights) == {field.name for field in fields(Evidence)} and 0.5 < model.shown_from < 1
+        assert confidence(Evidence(0.85, 0.8, 0.12, 0.9, 1.0), model) > model.shown_from
+        assert confidence(Evidence(0.45, 0.4, 0.02, 0.2, 0.0), model) < 0.1
+    assert model_for("bge-small-zh-v1.5-q.0123abcd") and model_for("somebody's own") is None
+
+
+def test_confidence_is_a_logistic_model() -> None:
+    found = Evidence(0.5, 0.5, 0.1, 1.0, 0.0)
+    model = AnswerModel(dict.fromkeys(asdict(found), 1.0), -1.0, 0.5)
+    assert confidence(found, model) == pytest.approx(1 / (1 + math.exp(-1.1)))
+    assert json.loads(json.dumps(asdict(found)))["margin"] == 0.1

@@ -1,0 +1,39 @@
+"""Two lists of what is like an article become one."""
+
+from typing import Any
+
+from search_ui.query.meaning import QueryVector
+from search_ui.query.similar import alike_params, fused_similar, near_alone, nearest_params
+
+VECTOR = QueryVector("m", "m_v256", (1, -2), near_enough=0.5)
+
+
+def answer(names: str, score: float = 1.0) -> dict[str, Any]:
+    docs = [{"id": f"{name}{n}", "cluster": name, "score": score} for n, name in enumerate(names)]
+    return {"response": {"numFound": len(docs), "docs": docs}}
+
+
+def names(found: Any) -> str:
+    return "".join(doc["cluster"] for doc in found["response"]["docs"])
+
+
+def test_what_both_find_comes_first_and_each_cluster_once() -> None:
+    assert names(fused_similar([answer("abc"), answer("dcb")], 9)) == "bcad"
+    assert names(fused_similar([answer("aab"), answer("")], 9)) == "ab"
+    assert fused_similar([answer("aab")], 9)["response"]["docs"][0]["id"] == "a0"
+    assert names(fused_similar([answer("abcdef"), {}], 2)) == "ab"
+    assert names(fused_similar([], 2)) == ""
+
+
+def test_the_nearest_have_to_be_near() -> None:
+    assert names(near_alone(answer("ab", score=0.75), VECTOR)) == "ab"  # a cosine of .5
+    assert names(near_alone(answer("ab", score=0.74), VECTOR)) == ""
+    assert names(near_alone({}, VECTOR)) == ""
+
+
+def test_copies_and_the_series_are_left_out_of_both() -> None:
+    for params in (alike_params("x", "copies", "series", ["id"]), nearest_params(VECTOR, "copies", "series", ["id"])):
+        named = dict(params)
+        assert named["cluster"] == "copies" and named["series"] == "series"
+        assert named["copies"].startswith("{!term f=cluster") and named["members"].startswith("{!term f=series")
+    assert dict(nearest_params(VECTOR, "c", "s", ["id"]))["vector"] == "[1,-2]"
