@@ -39,8 +39,8 @@ from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import DecisionTable
 from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
-from docstore.reports.alerts import AlertTable
 from docstore.grouping.stories import StoryTable
+from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
 from docstore.reports.site_runs import SiteRunTable

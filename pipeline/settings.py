@@ -24,8 +24,8 @@ from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
 from pipeline.alerts.settings import AlertSettings
-from pipeline.logs import FORMATS
 from pipeline.embedding.settings import EmbedSettings
+from pipeline.logs import FORMATS
 from search_ui.settings import SearchSettings
 
 ENVIRONMENT = "PLUMB_"
