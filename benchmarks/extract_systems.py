@@ -86,6 +86,18 @@ def trafilatura() -> Extract:
     return run
 
 
+def rs_trafilatura() -> Extract:
+    """https://github.com/Murrough-Foley/rs-trafilatura: Rust; it tells the kind of page and reads each kind its way."""
+    extract = import_module("rs_trafilatura").extract
+
+    def run(html: str, url: str, language: str) -> Answer:
+        found = extract(html, url=url or None)
+        kind = found.page_type or ""
+        return Answer(found.main_content or "", found.title or "", found.date or "", found.author or "", kind)
+
+    return run
+
+
 def readability() -> Extract:
     """https://github.com/buriy/python-readability; it gives HTML, which is read line by line."""
     document = import_module("readability").Document
@@ -196,6 +208,7 @@ SYSTEMS = {
         System("two_pass", ours(method="two_pass"), takes="bytes", is_ours=True),
         System("two_pass+tighten", ours(method="two_pass", tighten=True), takes="bytes", is_ours=True),
         System("trafilatura", trafilatura),
+        System("rs-trafilatura", rs_trafilatura),
         System("readability-lxml", readability, ("body", "title")),
         System("newspaper4k", newspaper),
         System("resiliparse", resiliparse, ("body", "title")),
