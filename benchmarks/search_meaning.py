@@ -25,7 +25,7 @@ from search_ui.query.meaning import QueryVector, fused, neighbours_params, words
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import SearchRequest
 from text.embedding.contract import quantised
-from text.embedding.onnx_model import ModelSpec
+from text.embedding.spec import ModelSpec
 
 VECTORS = OUT / "vectors"
 SETTINGS = EmbedSettings(passages=0)
