@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from docstore.errors import EmbedError, StoreError
 from docstore.fields import vector_field
@@ -42,7 +42,7 @@ class StoreMeaning:
         self._served: Served | None = None
         self._look_again = 0.0
         self._said = ""
-        self._remembered: Callable[[Embedder, ModelSpec, str], QueryVector] = lru_cache(REMEMBERED)(computed)
+        self._remembered = cast("Callable[[Embedder, ModelSpec, str], QueryVector]", lru_cache(REMEMBERED)(computed))
 
     def vector_of(self, text: str) -> QueryVector | None:
         """What a query means; None where no model reads it, or none has read the articles."""
