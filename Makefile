@@ -34,7 +34,8 @@ format: $(TEST_STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-install: $(STAMP)  ## the program alone
+install: $(STAMP)  ## the program, with what finds by meaning
+	@$(BIN)/python -m pipeline.embedding.models
 	@echo "Plumbline is ready. Next: make demo, or $(BIN)/plumb init my.toml for sites of your own (README.md)"
 
 docs: $(STAMP)  ## docs/settings.md, from the settings themselves
@@ -90,7 +91,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): setup.cfg constraints.txt | $(VENV)/bin/python
-	@$(BIN)/python deploy/install.py .
+	@$(BIN)/python deploy/install.py '.[meaning]'
 	@touch $@
 
 $(TEST_STAMP): setup.cfg constraints.txt | $(VENV)/bin/python

@@ -27,7 +27,7 @@ from search_ui.query.ranking import PROFILES
 from search_ui.query.request import SearchRequest
 from search_ui.query.similar import CANDIDATES, alike_params, fused_similar, near_alone, nearest_params
 from text.embedding.contract import quantised
-from text.embedding.onnx_model import ModelSpec
+from text.embedding.spec import ModelSpec
 
 VECTORS = OUT / "vectors"
 SETTINGS = EmbedSettings(passages=0)

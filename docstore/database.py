@@ -17,7 +17,10 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from docstore import page_sums
+from docstore import (
+    page_sums,
+    relation_tables,  # noqa: F401  # its tables are made with the others
+)
 from docstore.errors import StoreError, StoreFullError, StoreTooNewError
 from docstore.migrations import upgrade
 from docstore.tables import SCHEMA_VERSION, meta, metadata

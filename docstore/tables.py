@@ -7,9 +7,6 @@ articles  the article that a page (or a chain of pages) became; `duplicate_of` g
 parts     what a page is by itself, where the article is kept under another URL or joined of several pages
 ties      URLs that a page names as the next page of its article, or as its original
 bands     keys of those articles that copies and similar ones are looked for among
-citing, citations, cited_names   who cites what, and by what each article is cited (docstore/articles/citations.py)
-uncounted   keys of citations that have changed since the citations of articles were counted
-news, news_keys   dated articles by the words that tell of their events (docstore/grouping/stories.py)
 teasers   what a page shows of another one below that one's headline
 page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
@@ -18,7 +15,6 @@ changes   the change log: what the indexer has still to do, in order; a row is d
 indexed   what the index holds of a URL, and by which lexicon it was segmented
 terms     candidate words with their evidence and what reviewers said of them
 term_acts, term_changes   who said what of which terms and when, with what there was before: nothing is ever lost
-glosses   where articles say the same in Chinese and English (text/glosses.py)
 lexicons, lexicon_entries   published versions; never changed once written
 robots    robots.txt as fetched, one row an origin
 judged    what a focused crawl read and thought of a page: its state is made of these rows again
@@ -30,6 +26,8 @@ accounts  who may sign in to the search site, and for what
 searches, clicks   what was searched for and opened; nothing that says by whom
 row_sums  sums of rows that nothing can make again          (docstore/row_sums.py)
 meta      schema version, the id of this store, and other single values
+
+What articles are to each other stands in docstore/relation_tables.py.
 """
 
 from sqlalchemy import (
@@ -248,61 +246,6 @@ site_tails = Table(
     Column("pages", Integer, nullable=False),
 )
 
-citing = Table(
-    "citing",
-    metadata,
-    Column("url_id", BigInteger, primary_key=True, autoincrement=False),  # of an article that was read, also once gone
-    Column("digest", String(64), nullable=False),  # of the article as it was read
-    Column("cluster", String(32), nullable=False),  # doc_id
-    Column("voice", BigInteger, nullable=False),  # line_hash; of copies, and of the parts of a work, the same
-    Column("host", String(300), nullable=False),
-)
-
-citations = Table(
-    "citations",
-    metadata,
-    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash, see text/citations.py
-    Index("citations_by_key", "key"),
-)
-
-cited_names = Table(
-    "cited_names",
-    metadata,
-    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("key", BigInteger, primary_key=True, autoincrement=False),
-    Index("cited_names_by_key", "key"),
-)
-
-news = Table(
-    "news",
-    metadata,
-    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("doc_id", String(32), nullable=False),
-    Column("host", String(300), nullable=False),
-    Column("day", Integer, nullable=False),  # of publication, from 0001-01-01
-    Column("words", Text, nullable=False),  # JSON: word -> weight
-    Column("vector", LargeBinary, nullable=False),
-    Column("story", String(16), nullable=False),
-    Index("news_by_story", "story"),
-)
-
-news_keys = Table(
-    "news_keys",
-    metadata,
-    Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash of a word
-    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("day", Integer, nullable=False),
-    Index("news_keys_by_day", "key", "day"),
-    Index("news_keys_by_article", "url_id"),
-)
-
-uncounted = Table(
-    "uncounted",
-    metadata,
-    Column("key", BigInteger, primary_key=True, autoincrement=False),
-)
-
 changes = Table(
     "changes",
     metadata,
@@ -371,15 +314,6 @@ term_changes = Table(
     Column("after", Text, nullable=False),
     Column("version", Integer, nullable=False),  # of the term after the act
     Index("term_changes_by_text", "text"),
-)
-
-glosses = Table(
-    "glosses",
-    metadata,
-    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("han", String(40), primary_key=True),
-    Column("latin", String(200), primary_key=True),
-    Column("han_whole", Integer, nullable=False),  # 1: the Chinese side is a whole term, 0: the other one is
 )
 
 lexicons = Table(

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 from crawler.http.documents import document_rules
 from crawler.http.ip_policy import IpPolicy, PublicAddresses
-from docstore.errors import BusyError, PlumblineError, SolrUnavailableError, StoreError
+from docstore.errors import BusyError, EmbedError, PlumblineError, SolrUnavailableError, StoreError
 from docstore.locks import stage_lock
-from docstore.model import Lexicon
+from docstore.model import Lexicon, Reason, Stage
 from docstore.store import Store
 from pipeline.opening import Opening
 from pipeline.progress import Progress
@@ -26,11 +26,10 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from indexer.mapping import Analysis
     from indexer.solr import SolrIndex
-    from pipeline.embedding.models import Embedders
     from pipeline.search_site.originals import Originals
     from pipeline.search_site.pictures import Pictures
     from pipeline.search_site.segmenter_versions import SegmenterVersions
-    from text.embedding.onnx_model import ModelSpec
+    from text.embedding.spec import ModelSpec
     from text.segment import Segmenter
 
 MEGABYTE = 1024 * 1024
@@ -55,7 +54,7 @@ class Engine:
         self._pictures: Pictures | None = None
         self._originals: Originals | None = None
         self._cuts: SegmenterVersions | None = None
-        self._embedders: Embedders | None = None
+        self._model_specs: tuple[ModelSpec, ...] | None = None
         self.store = self._stack.enter_context(open_store(settings))
 
     @property
@@ -137,19 +136,40 @@ class Engine:
             return self._cuts.segmenters(self.analysis())
 
     @property
-    def embedders(self) -> "Embedders":
-        """The models of meaning, each loaded when first needed. Raises EmbedError where `embed.model` is wrong."""
-        from pipeline.embedding.models import Embedders, specs
+    def model_specs(self) -> "tuple[ModelSpec, ...]":
+        """The models of meaning that the settings name. Raises EmbedError where `embed.model` is wrong."""
+        from pipeline.embedding.models import specs
 
         with self._guard:
-            if self._embedders is None:
-                self._embedders = Embedders(specs(self.settings.embed, self.settings.folder))
-            return self._embedders
+            if self._model_specs is None:
+                self._model_specs = specs(self.settings.embed, self.settings.folder)
+            return self._model_specs
 
-    @property
-    def model_specs(self) -> "tuple[ModelSpec, ...]":
-        """The models of meaning, loaded or not. Raises as `embedders` does."""
-        return self.embedders.specs
+    def served_specs(self) -> "tuple[ModelSpec, ...]":
+        """The models that searches use: those that were complete last; before there are any, those of the settings.
+        None where meaning is switched off."""
+        from pipeline.embedding.models import of_text
+
+        return (of_text(self.store.vectors.served()) or self.model_specs) if self.model_specs else ()
+
+    def to_embed(self) -> int:
+        """How many articles wait for a vector."""
+        counted = self.store.vectors.pending_count
+        return sum(counted(spec.model_id, spec.languages) for spec in self.model_specs)
+
+    def serve_complete_models(self) -> None:
+        """Let searches use the models of the settings, if the index has all that these could make of the articles."""
+        from pipeline.embedding.models import as_text
+
+        try:
+            wanted = as_text(self.model_specs)
+            if not self.model_specs or self.store.vectors.served() == wanted:
+                return
+            failed = self.store.status.outcome_counts().get(Stage.EMBED, {}).get(Reason.FAILED, 0)
+            if self.to_embed() <= failed:
+                self.store.vectors.serve(wanted)
+        except EmbedError:  # the stage `embed` says it
+            return
 
     @property
     def pictures(self) -> "Pictures":

@@ -201,6 +201,7 @@ def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> Stag
             notes += (f"{orphans} documents that the store does not know were deleted",)
         if target is not engine.index:
             engine.index.switch_alias()
+        engine.serve_complete_models()
     return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
 
 
@@ -261,9 +262,7 @@ def tidy(engine: Engine) -> None:
 
 def embed_the_rest(engine: Engine, record: RunRecord) -> None:
     """What the first embedding of a run had no time for, now that all can be found by words."""
-    from pipeline.embedding.stage import waiting_count
-
-    if waiting_count(engine):
+    if engine.to_embed():
         record.do(Stage.EMBED, partial(embed_if_possible, engine))
         record.do(Stage.INDEX, partial(index, engine))
 

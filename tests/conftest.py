@@ -17,6 +17,8 @@ pytest_plugins = ["tests.solr_fixture", "tests.browser_fixture"]
 # Tests start some twenty Solrs and two hundred `plumb`s, and most are asked little before they end again.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Most verticals of the tests are found by words: what meaning does to them is asked where it is switched on again.
+os.environ.setdefault("PLUMB_EMBED_MODEL", "off")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -13,7 +13,7 @@ from pipeline.settings import SECTIONS
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "deploy" / "runbook.md"]
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
-PACKAGES = "docstore|text|crawler|focused|extractor|lexicon|indexer|search_ui|pipeline"
+PACKAGES = "artifacts|docstore|text|crawler|focused|extractor|lexicon|indexer|search_ui|pipeline"
 
 
 @pytest.mark.parametrize("command", [*VERBS, *(f"lexicon {name}" for name in lexicon.commands)])

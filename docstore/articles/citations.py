@@ -21,7 +21,8 @@ from docstore.articles.records import Op, write_changes
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.model import line_hash
-from docstore.tables import articles, changes, citations, cited_names, citing, uncounted
+from docstore.relation_tables import citations, cited_names, citing, uncounted
+from docstore.tables import articles, changes
 
 BATCH = 200  # articles read, or keys counted, in one transaction
 MIN_FRAME = 10  # citations from one site that are never taken for its frame

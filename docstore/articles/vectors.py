@@ -15,9 +15,10 @@ from docstore.articles.records import Op, OutcomeRow, write_changes, write_outco
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.model import Outcome, Reason, Stage
-from docstore.tables import articles, vectors
+from docstore.tables import articles, meta, vectors
 
 BATCH = 200
+SERVED = "served_models"
 WHOLE = 0  # the number of the passage that stands for the article
 
 
@@ -135,6 +136,16 @@ class VectorTable:
         query = select(vectors.c.model, func.count()).where(vectors.c.passage == WHOLE).group_by(vectors.c.model)
         with self._database.read() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
+
+    def served(self) -> str:
+        """What was last said to `serve`; "" before."""
+        with self._database.read() as connection:
+            return str(connection.scalar(select(meta.c.value).where(meta.c.key == SERVED)) or "")
+
+    def serve(self, models: str) -> None:
+        """Let searches use these models from now on (a text that only its writer reads)."""
+        with self._database.write() as connection:
+            self._database.upsert(connection, meta, [{"key": SERVED, "value": models}], update=("value",))
 
     def purge(self, models: Sequence[str] | None = None) -> int:
         """Forget the vectors of texts that no article has any more and, with `models`, those of all other models.

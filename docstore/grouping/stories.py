@@ -10,22 +10,21 @@ store. Whether two tell of the same event, whoever calls decides (`Same`).
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from docstore.articles.records import Op, write_changes
 from docstore.database import Database
 from docstore.model import line_hash
-from docstore.tables import articles, news, news_keys
+from docstore.relation_tables import news, news_keys
+from docstore.tables import articles
 
 DAYS = 3  # between two articles that are taken for news of one event
 MAX_SPAN = 14  # days that a story lasts
 MIN_SHARED = 2  # keys that two articles share before they are compared
 MAX_COMPARED = 20
-MAX_HOLDING = 300  # articles within the days that hold a key: of what more hold nobody is told apart
 
 
 @dataclass(frozen=True)
@@ -59,29 +58,38 @@ class StoryTable:
         """
         with self._database.write() as connection:
             left = _forget(connection, [*(item.url_id for item in items), *gone])
-            moved = set()
+            self._insert(connection, items)
+            moved: set[int] = set()
             for item in items:
-                moved |= self._place(connection, item, left.get(item.url_id, ""), same)
+                if item.url_id not in moved:
+                    moved |= _place(connection, item, left.get(item.url_id, ""), same)
             moved |= _dissolve(connection, set(left.values()))
             others = sorted(moved - {item.url_id for item in items})
             write_changes(connection, Op.UPSERT, others, now)
             return len(others)
 
-    def _place(self, connection: Connection, item: NewsItem, before: str, same: Same) -> set[int]:
-        """Keep an article, in a story if it has one; returns the articles whose story is another now."""
-        row = {"url_id": item.url_id, "host": item.host, "day": item.day, "words": json.dumps(item.words), "story": ""}
-        connection.execute(news.insert(), [row | {"doc_id": item.doc_id, "vector": item.vector}])
-        keys = [{"key": line_hash(key), "url_id": item.url_id, "day": item.day} for key in item.keys]
+    def _insert(self, connection: Connection, items: Sequence[NewsItem]) -> None:
+        rows = [
+            {"url_id": one.url_id, "doc_id": one.doc_id, "host": one.host, "day": one.day, "vector": one.vector}
+            | {"words": json.dumps(one.words), "story": ""}
+            for one in items
+        ]
+        keys = [{"key": line_hash(key), "url_id": one.url_id, "day": one.day} for one in items for key in one.keys]
+        self._database.upsert(connection, news, rows)
         self._database.upsert(connection, news_keys, keys)
-        near = [(same(item, other), other, story) for other, story in _near(connection, item)]
-        found = sorted((one for one in near if one[0]), key=lambda one: (one[2] != before, -one[0], one[1].url_id))
-        for story in (story for _, _, story in found if story):
-            if _lasts(connection, story, item.day):
-                return _set(connection, story, [item.url_id])
-        for other in (other for _, other, story in found if not story and other.host != item.host):
-            first = min(item, other, key=lambda one: (one.day, one.url_id))
-            return _set(connection, story_id(first.doc_id), [item.url_id, other.url_id])
-        return set()
+
+
+def _place(connection: Connection, item: NewsItem, before: str, same: Same) -> set[int]:
+    """Find the story of an article that has none; returns the articles whose story is another now."""
+    near = [(same(item, other), other, story) for other, story in _near(connection, item)]
+    found = sorted((one for one in near if one[0]), key=lambda one: (one[2] != before, -one[0], one[1].url_id))
+    for story in (story for _, _, story in found if story):
+        if _lasts(connection, story, item.day):
+            return _set(connection, story, [item.url_id])
+    for other in (other for _, other, story in found if not story and other.host != item.host):
+        first = min(item, other, key=lambda one: (one.day, one.url_id))
+        return _set(connection, story_id(first.doc_id), [item.url_id, other.url_id])
+    return set()
 
 
 def story_id(doc_id: str) -> str:
@@ -91,14 +99,15 @@ def story_id(doc_id: str) -> str:
 
 def _near(connection: Connection, item: NewsItem) -> list[tuple[NewsItem, str]]:
     """The articles within the days that share most keys with this one, each with its story."""
-    shared: Counter[int] = Counter()
-    for key in map(line_hash, item.keys):
-        days = news_keys.c.day.between(item.day - DAYS, item.day + DAYS)
-        query = select(news_keys.c.url_id).where(news_keys.c.key == key, days, news_keys.c.url_id != item.url_id)
-        holding = list(connection.scalars(query.limit(MAX_HOLDING + 1)))
-        shared.update(holding if len(holding) <= MAX_HOLDING else ())
-    likely = [url_id for url_id, keys in shared.items() if keys >= MIN_SHARED]
-    likely = sorted(likely, key=lambda url_id: (-shared[url_id], url_id))[:MAX_COMPARED]
+    query = (
+        select(news_keys.c.url_id)
+        .where(news_keys.c.key.in_([line_hash(key) for key in item.keys]), news_keys.c.url_id != item.url_id)
+        .where(news_keys.c.day.between(item.day - DAYS, item.day + DAYS))
+        .group_by(news_keys.c.url_id)
+        .having(func.count() >= MIN_SHARED)
+        .order_by(func.count().desc(), news_keys.c.url_id)
+    )
+    likely = list(connection.scalars(query.limit(MAX_COMPARED)))
     rows = connection.execute(select(news).where(news.c.url_id.in_(likely))) if likely else ()
     return [
         (NewsItem(row.url_id, row.doc_id, row.host, row.day, json.loads(row.words), (), row.vector), row.story)

@@ -10,7 +10,8 @@ from sqlalchemy import Connection, delete, exists, func, or_, select
 
 from docstore.articles.records import storable
 from docstore.database import Database
-from docstore.tables import articles, glosses
+from docstore.relation_tables import glosses
+from docstore.tables import articles
 
 MAX_ROWS = 200  # glosses that are looked at for one term
 LANGUAGES = ("zh", "en")  # offered where a vertical has articles in both

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from crawler.schedule.forecast import Paces, foretold, longest
+from docstore.errors import EmbedError
 from docstore.formats import HTML
 from docstore.model import Reason
 from docstore.reports.runs import RunState
@@ -48,6 +49,7 @@ def status(engine: Engine) -> dict[str, Any]:
         "to_extract": store.articles.pending_count(),
         "articles": store.articles.count(),
         "formats": store.status.format_counts(),
+        "to_embed": to_embed(engine),
         "to_index": store.changes.count(),
         "indexed": store.changes.indexed_count(),
         "outcomes": {
@@ -61,6 +63,14 @@ def status(engine: Engine) -> dict[str, Any]:
         "next_run": time_or_none(found.next_run),
         "runs": [run_row(run) for run in found.runs],
     }
+
+
+def to_embed(engine: Engine) -> int:
+    """How many articles wait for a vector; 0 where meaning is switched off or cannot be used."""
+    try:
+        return engine.to_embed()
+    except EmbedError:
+        return 0
 
 
 def run_row(run: RunSummary) -> dict[str, Any]:
@@ -114,6 +124,8 @@ def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     yield f"articles  {answer['articles']}, pages to extract {answer['to_extract']}"
     if answer["formats"].keys() - {HTML}:
         yield "formats   " + ", ".join(f"{name} {count}" for name, count in answer["formats"].items())
+    if answer["to_embed"]:
+        yield f"meaning   {answer['to_embed']} articles wait for a vector (plumb embed)"
     yield f"index     {answer['indexed']} documents, behind by {answer['to_index']}"
     yield f"lexicon   version {answer['lexicon']['published']} published, {answer['lexicon']['in_index']} in the index"
     yield "terms     " + ", ".join(f"{kind} {count}" for kind, count in answer["terms"].items())

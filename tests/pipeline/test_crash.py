@@ -528,6 +528,6 @@ def test_a_solr_that_does_not_start_costs_a_run_nothing_but_its_index(
     assert set(vertical.kept().articles) == set(undisturbed.extracted.kept().articles)
     [run] = json.loads(vertical.done("status", "--json").out)["runs"]
     assert (run["state"], run["stage"]) == ("failed", "solr")
-    assert [stage["stage"] for stage in run["stages"]] == ["crawl", "extract", "lexicon", "solr"]
+    assert [stage["stage"] for stage in run["stages"]] == ["crawl", "extract", "embed", "lexicon", "solr"]
     said = vertical.done("run")
     assert re.search(r"^solr +[0-9.]+ s  opened beside the stages before", said.out, re.M)

@@ -7,15 +7,13 @@ none does without them.
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from text.embedding.contract import EmbeddingError, EmbeddingUnavailableError, Vectors
+from text.embedding.spec import ModelSpec, Pooling
 
 MAX_TOKENS = 320  # read of a text: a title and the 256 tokens behind it
 MAX_LETTERS = 16  # a token; what stands behind so many times MAX_TOKENS is not even cut into tokens
@@ -24,37 +22,6 @@ BATCH_TOKENS = (
 )
 _CAPITAL = re.compile("[A-Z]")
 _SPECIAL = re.compile(r"\[.*\]|<.*>")
-
-
-class Pooling(StrEnum):
-    """How the vectors of a text's tokens become one."""
-
-    CLS = "cls"  # that of the first, which stands for all
-    MEAN = "mean"
-
-
-@dataclass(frozen=True)
-class ModelSpec:
-    """Which files are a model, and how it wants to be asked.
-
-    `path` is a folder or a jar, `weights` and `tokenizer` the names of the files in it. `languages` are ISO 639 codes
-    of what it understands, none: every language. The prefixes stand before each text. From the cosine `near_enough` on
-    two texts have something in common: models differ in where that is.
-    """
-
-    model_id: str
-    path: Path
-    weights: str = "model.onnx"
-    tokenizer: str = "tokenizer.json"
-    languages: tuple[str, ...] = ()
-    pooling: Pooling = Pooling.CLS
-    query_prefix: str = ""
-    document_prefix: str = ""
-    near_enough: float = 0.5
-
-    def knows(self, language: str) -> bool:
-        """Does it understand texts in this language (ISO 639, maybe with a region)?"""
-        return not self.languages or language.partition("-")[0] in self.languages
 
 
 class OnnxEmbedder:

@@ -1,0 +1,75 @@
+"""The tables of what articles are to each other, beside those of docstore/tables.py.
+
+citing, citations, cited_names   who cites what, and by what each article is cited (docstore/articles/citations.py)
+uncounted   keys of citations that have changed since the citations of articles were counted
+news, news_keys   dated articles by the words that tell of their events (docstore/grouping/stories.py)
+glosses   where articles say the same in Chinese and English (docstore/terms/glosses.py)
+"""
+
+from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, String, Table, Text
+
+from docstore.tables import metadata
+
+citing = Table(
+    "citing",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),  # of an article that was read, also once gone
+    Column("digest", String(64), nullable=False),  # of the article as it was read
+    Column("cluster", String(32), nullable=False),  # doc_id
+    Column("voice", BigInteger, nullable=False),  # line_hash; of copies, and of the parts of a work, the same
+    Column("host", String(300), nullable=False),
+)
+
+citations = Table(
+    "citations",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash, see text/citations.py
+    Index("citations_by_key", "key"),
+)
+
+cited_names = Table(
+    "cited_names",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Index("cited_names_by_key", "key"),
+)
+
+uncounted = Table(
+    "uncounted",
+    metadata,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+)
+
+news = Table(
+    "news",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("doc_id", String(32), nullable=False),
+    Column("host", String(300), nullable=False),
+    Column("day", Integer, nullable=False),  # of publication, from 0001-01-01
+    Column("words", Text, nullable=False),  # JSON: word -> weight
+    Column("vector", LargeBinary, nullable=False),
+    Column("story", String(16), nullable=False),
+    Index("news_by_story", "story"),
+)
+
+news_keys = Table(
+    "news_keys",
+    metadata,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash of a word
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("day", Integer, nullable=False),
+    Index("news_keys_by_day", "key", "day"),
+    Index("news_keys_by_article", "url_id"),
+)
+
+glosses = Table(
+    "glosses",
+    metadata,
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("han", String(40), primary_key=True),
+    Column("latin", String(200), primary_key=True),
+    Column("han_whole", Integer, nullable=False),  # 1: the Chinese side is a whole term, 0: the other one is
+)

@@ -1,0 +1,280 @@
+"""Finding by meaning, from articles in a store to a result page: a real model, a real Solr, a real kill -9."""
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
+
+from docstore.articles.table import Extraction
+from docstore.articles.vectors import WHOLE
+from docstore.model import Article, Reason
+from docstore.store import Store, sqlite_store
+from indexer.settings import IndexSettings
+from indexer.solr_node import SolrNode
+from pipeline import stages
+from pipeline.embedding.settings import EmbedSettings
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.search_site.serve import search_app
+from pipeline.settings import Settings
+from search_ui.settings import SearchSettings
+from tests.crash_harness import Vertical, until
+from tests.docstore.test_store import keep_page
+from text.embedding.spec import ModelSpec
+
+MEANT = "打架要坐牢吗"
+LAW = "聚众斗殴的，对首要分子和其他积极参加的，处三年以下有期徒刑、拘役或者管制。"
+PADDING = "本条例自公布之日起施行，由主管部门负责解释。\n" * 30
+LENDING = "借款的利息不得预先在本金中扣除。"
+SITES = ("a.test", "b.test")
+
+
+@pytest.fixture(autouse=True)
+def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other tests switch off."""
+    monkeypatch.delenv("PLUMB_EMBED_MODEL", raising=False)
+
+
+def articles() -> list[Article]:
+    """A law that holds no word of `MEANT`, a long text with it at its end, and fifty others."""
+    long = f"{PADDING}{LAW}\n{PADDING[:200]}"
+    others = [
+        Article(f"http://{SITES[n % 2]}/{n}", f"采油第{n}厂", f"第{n}口井完钻，井深{n}千米，产量平稳。", language="zh")
+        for n in range(50)
+    ]
+    return [
+        Article("http://a.test/law", "刑法第二百九十二条", LAW, "2015-01-02", language="zh"),
+        Article("http://b.test/long", "斗殴与刑罚", long, "2016-01-02", language="zh"),
+        Article("http://b.test/loan", "民法典", LENDING, "2017-01-02", language="zh"),
+        Article("http://b.test/wow", "Der Vertrag", "打架 ist verboten, und zwar immer.", language="de"),
+        *others,
+    ]
+
+
+def fill(store: Store, made: list[Article]) -> None:
+    """Keep these articles as extraction would."""
+    by_url = {one.url: one for one in made}
+    for url in by_url:
+        keep_page(store, url, url.encode())
+    store.articles.save([Extraction(page, by_url[page.url]) for page in store.articles.pending()])
+
+
+def settings(folder: Path, **embed: object) -> Settings:
+    return Settings(folder, embed=EmbedSettings(**embed))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def engine(solr_node: SolrNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A vertical that was embedded and indexed."""
+    index = IndexSettings(solr_url=solr_node.url, collection="meaning")
+    made = replace(
+        settings(tmp_path_factory.mktemp("meaning"), processes=1),
+        index=index,
+        search=SearchSettings(timeout=60.0, page_size=5, log_days=0, developer_tools=True),
+    )
+    with Engine(made, Quiet()) as opened:
+        fill(opened.store, articles())
+        report = stages.embed(opened)
+        assert report.counts == {Reason.EMBEDDED: 53}
+        assert stages.embed(opened).counts == {}
+        stages.index(opened)
+        yield opened
+        opened.index.drop()
+
+
+@pytest.fixture(scope="module")
+def reader(engine: Engine) -> FlaskClient:
+    return search_app(engine).test_client()
+
+
+def found(reader: FlaskClient, **asked: str) -> dict[str, dict[str, object]]:
+    """The hits of a page, by title."""
+    told = reader.get("/api/v1/search", query_string=asked).get_json()
+    return {hit["title"]: hit for hit in told["hits"]}
+
+
+@pytest.mark.solr
+class TestPage:
+    def test_what_means_the_same_is_found_without_a_word_of_it(self, reader: FlaskClient) -> None:
+        hits = found(reader, q=MEANT)
+        assert hits["刑法第二百九十二条"]["by_meaning"] is True
+        page = BeautifulSoup(reader.get("/search", query_string={"q": MEANT, "lang": "en"}).text, "lxml")
+        [hit] = [one for one in page.select("li.hit") if "刑法第二百九十二条" in one.h2.text]  # type: ignore[union-attr]
+        assert "found by meaning" in hit.select_one(".by-meaning").text  # type: ignore[union-attr]
+        assert "聚众斗殴" in hit.select_one(".snippet").text  # type: ignore[union-attr]
+
+    def test_the_best_passage_is_shown_and_linked(self, reader: FlaskClient) -> None:
+        page = BeautifulSoup(reader.get("/search", query_string={"q": MEANT, "lang": "zh"}).text, "lxml")
+        [hit] = [one for one in page.select("li.hit") if "斗殴与刑罚" in one.h2.text]  # type: ignore[union-attr]
+        assert "语义" in hit.select_one(".by-meaning").text  # type: ignore[union-attr]
+        link = hit.select_one("a.passage")
+        assert link is not None and "聚众斗殴" in link.text
+        path, _, anchor = str(link["href"]).partition("#")
+        text = BeautifulSoup(reader.get(path).text, "lxml").find(id=anchor)
+        assert text is not None and text.text in f"{PADDING}{LAW}"
+
+    def test_why_says_the_share_of_meaning(self, reader: FlaskClient) -> None:
+        doc_id = found(reader, q=MEANT)["刑法第二百九十二条"]["id"]
+        why = reader.get(f"/api/v1/articles/{doc_id}", query_string={"q": MEANT}).get_json()["explanation"]
+        shares = {part["part"]: part["percent"] for part in why["parts"]}
+        assert shares["meaning"] > 50 and sum(shares.values()) in (99, 100, 101)
+
+    def test_what_is_quoted_or_typed_with_an_operator_is_words_alone(self, reader: FlaskClient) -> None:
+        for typed in (f'"{MEANT}"', f"{MEANT} site:a.test", f"{MEANT} -采油"):
+            assert not any(hit["by_meaning"] for hit in found(reader, q=typed).values()), typed
+        assert not any(hit["by_meaning"] for hit in found(reader, q=MEANT, sort="date").values())
+        assert not any(hit["by_meaning"] for hit in found(reader, q=MEANT, profile="bigram").values())
+
+    def test_filters_hold(self, reader: FlaskClient) -> None:
+        assert "刑法第二百九十二条" not in found(reader, q=MEANT, site="b.test")
+        hits = found(reader, q=MEANT, site="a.test")
+        assert hits["刑法第二百九十二条"]["by_meaning"] and {hit["site"] for hit in hits.values()} == {"a.test"}
+        assert list(found(reader, q=MEANT, **{"from": "2015", "to": "2015"})) == ["刑法第二百九十二条"]
+
+    def test_pages_follow_each_other_without_doubles(self, reader: FlaskClient) -> None:
+        def ids(arguments: str) -> tuple[list[str], str | None]:
+            told = reader.get(arguments).get_json()
+            return [hit["id"] for hit in told["hits"]], told["next"]
+
+        for typed in ("井深产量", "采油厂的井"):
+            seen: list[str] = []
+            following: str | None = f"/api/v1/search?q={typed}"
+            while following:
+                here = following
+                page, following = ids(here)
+                assert ids(here)[0] == page
+                seen += page
+            assert len(seen) == len(set(seen)) >= 50
+
+    def test_totals_are_those_of_words(self, reader: FlaskClient) -> None:
+        told = reader.get("/api/v1/search", query_string={"q": MEANT}).get_json()
+        words = reader.get("/api/v1/search", query_string={"q": MEANT, "profile": "bigram"}).get_json()
+        assert (told["total"], told["documents"]) == (words["total"], words["documents"])
+        assert told["matched"] >= len(told["hits"])
+
+    def test_a_long_query_and_one_in_no_language_are_answered(self, reader: FlaskClient) -> None:
+        for typed in ("怎么处罚打架" * 1_700, "🙂", "?", "a" * 10_000):
+            assert reader.get("/search", query_string={"q": typed}).status_code == 200
+
+    def test_a_model_that_is_gone_leaves_words(self, engine: Engine) -> None:
+        made = replace(engine.settings, embed=replace(engine.settings.embed, jars="/nowhere"))
+        with Engine(made, Quiet()) as other:
+            reader = search_app(other).test_client()
+            assert found(reader, q="聚众斗殴") and not found(reader, q=MEANT).get("刑法第二百九十二条")
+
+    def test_an_article_that_changes_waits_anew_and_its_old_vector_goes(self, engine: Engine) -> None:
+        store, spec = engine.store, engine.model_specs[0]
+        before = sum(store.vectors.counts().values())
+        entry = store.frontier.entries(["http://b.test/loan"])["http://b.test/loan"]
+        assert store.vectors.pending_count(spec.model_id, spec.languages) == 0
+        keep_changed(store, entry.url, "借款的利息可以预先扣除。")
+        assert store.vectors.pending_count(spec.model_id, spec.languages) == 1
+        stages.embed(engine)
+        assert sum(store.vectors.counts().values()) == before
+        assert [change.url for change in store.changes.pending(9)] == [entry.url]
+
+
+def keep_changed(store: Store, url: str, body: str) -> None:
+    """Extract the page at `url` anew, with another text."""
+    store.articles.again()
+    pages = [page for page in store.articles.pending() if page.url == url]
+    store.articles.save([Extraction(page, Article(url, "民法典", body, language="zh")) for page in pages])
+
+
+VECTORS = "SELECT COUNT(*) FROM vectors"
+TEXTS = 170
+
+
+def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    vertical = Vertical(tmp_path / "vertical").write({"embed": {"model": "default", "processes": 2}})
+    made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。" * 12, language="zh") for n in range(TEXTS)]
+    with sqlite_store(vertical.data) as store:
+        fill(store, made)
+    try:
+        vertical.start("embed")
+        until(lambda: vertical.number(VECTORS) > 0)
+        vertical.kill()
+        first = dict(vertical.ask("SELECT digest, vector FROM vectors"))
+        assert 0 < len(first) <= TEXTS
+        assert "embedded" in vertical.done("embed").out or len(first) == TEXTS
+        kept = vertical.ask("SELECT digest, vector FROM vectors WHERE passage = 0")
+        assert len(kept) == TEXTS == len(dict(kept))
+        assert first.items() <= dict(kept).items()
+        log = "SELECT url_id, COUNT(*) FROM changes GROUP BY url_id"
+        assert {count for _, count in vertical.ask(log)} == {2}  # extracted, embedded
+    finally:
+        vertical.end()
+
+
+def test_a_new_model_serves_when_it_is_complete(tmp_path: Path) -> None:
+    made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。", language="zh") for n in range(3)]
+    with Engine(settings(tmp_path, processes=1), Quiet()) as engine:
+        fill(engine.store, made)
+        stages.embed(engine)
+        [old, _] = engine.model_specs
+        engine.serve_complete_models()
+    folder = own_model(old, tmp_path)
+    with Engine(settings(tmp_path, processes=1, model=str(folder), languages=("zh",)), Quiet()) as engine:
+        [new] = engine.model_specs
+        assert engine.to_embed() == 3 and old in engine.served_specs()
+        fill(engine.store, [Article("http://a.test/new", "新", "新的一口井。", language="zh")])
+        vectors = engine.store.vectors
+        assert set(vectors.counts()) == {old.model_id}
+        stages.embed(engine)
+        assert old in engine.served_specs() and set(vectors.counts()) == {old.model_id, new.model_id}
+        engine.serve_complete_models()  # as the stage `index` does when it is through
+        stages.embed(engine)
+        assert engine.served_specs() == (new,) and vectors.counts() == {new.model_id: 4}
+
+
+def own_model(spec: ModelSpec, folder: Path) -> Path:
+    """The model in a jar as an operator's own."""
+    with zipfile.ZipFile(spec.path) as jar:
+        (folder / "model.onnx").write_bytes(jar.read(spec.weights))
+        (folder / "tokenizer.json").write_bytes(jar.read(spec.tokenizer))
+    return folder
+
+
+class TestBadInput:
+    def test_texts_of_any_kind_are_embedded_or_said_to_be_empty(self, tmp_path: Path) -> None:
+        with Engine(settings(tmp_path, processes=1, passages=3), Quiet()) as engine:
+            texts = {"long": "字" * 1_000_000, "signs": "——！？", "letters": "a" * 100_000, "none": ""}
+            fill(engine.store, [Article(f"http://a.test/{n}", "", text, language="zh") for n, text in texts.items()])
+            report = stages.embed(engine)
+            assert report.counts == {Reason.EMBEDDED: 2, Reason.NOTHING_TO_EMBED: 2}
+            assert stages.embed(engine).counts == {}
+            digests = dict(engine.store.articles.digests()).values()
+            parts = engine.store.vectors.passages(engine.model_specs[0].model_id, digests)
+            assert max(map(len, parts.values())) == 4
+            assert all(len(part.vector) in (0, 512) for one in parts.values() for part in one)
+            assert {part.passage for one in parts.values() for part in one} >= {WHOLE, 1, 3}
+
+    def test_a_damaged_model_is_one_line_and_a_run_goes_on_by_words(self, tmp_path: Path) -> None:
+        folder = tmp_path / "model"
+        folder.mkdir()
+        (folder / "model.onnx").write_bytes(b"no model")
+        (folder / "tokenizer.json").write_text("{}")
+        vertical = Vertical(tmp_path / "vertical").write({"embed": {"model": str(folder)}})
+        with sqlite_store(vertical.data) as store:
+            fill(store, articles()[:2])
+        said = vertical.plumb("embed")
+        assert said.status == 1 and "embed.model" in said.complaint and "tokenizer.json" in said.complaint
+        with Engine(settings(vertical.folder, model=str(folder)), Quiet()) as engine:
+            [note] = stages.embed_if_possible(engine).notes
+            assert "words alone" in note
+
+    def test_a_full_disk_loses_nothing(self, tmp_path: Path) -> None:
+        vertical = Vertical(tmp_path / "vertical").write({"embed": {"model": "default", "processes": 1}})
+        with sqlite_store(vertical.data) as store:
+            fill(store, articles())
+        try:
+            said = vertical.finished(vertical.start("embed", largest_file=60_000))
+            assert said.status == 1 and "may not grow" in said.err and "Traceback" not in said.err, said
+            assert vertical.done("embed").status == 0
+            assert vertical.number("SELECT COUNT(*) FROM vectors WHERE passage = 0") == 53
+        finally:
+            vertical.end()
