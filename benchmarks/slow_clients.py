@@ -43,6 +43,7 @@ DRIP_SECONDS = 1.0  # between two bytes of a connection
 TURNS = 4  # quiet and slow by turns
 PAUSE = 0.01  # seconds between two pages of the others
 QUERIES = ("石油", "天然气", "页岩气 压裂", "LNG market", "碳 排放", "世界石油大会")
+PATHS = tuple(f"/search?q={quote(query)}" for query in QUERIES)
 HEAD = b"GET /search?q=a HTTP/1.1\r\nHost: site\r\nX-Slow: "
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 200000"
 BODY = b"POST /admin/login HTTP/1.1\r\nHost: site\r\n" + FORM + b"\r\n\r\n"
@@ -123,15 +124,15 @@ def dripped(one: Slow) -> bool:
         return False
 
 
-def asked(url: str, seconds: float) -> tuple[list[float], int]:
-    """Ask for result pages, for so long: milliseconds of those that came, and how many did not."""
+def asked(url: str, seconds: float, paths: Sequence[str] = PATHS) -> tuple[list[float], int]:
+    """Ask for pages in turn, for so long: milliseconds of those that came, and how many did not."""
     host, took, failed = urlsplit(url), [], 0
     until, n = time.monotonic() + seconds, 0
     while time.monotonic() < until:
         started, n = time.perf_counter(), n + 1
         connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=30)
         try:
-            connection.request("GET", f"/search?q={quote(QUERIES[n % len(QUERIES)])}")
+            connection.request("GET", paths[n % len(paths)])
             response = connection.getresponse()
             response.read()
             if response.status == http.client.OK:
@@ -146,18 +147,21 @@ def asked(url: str, seconds: float) -> tuple[list[float], int]:
     return took, failed
 
 
-def slow_clients(url: str, connections: int = CONNECTIONS, seconds: float = SECONDS) -> dict[str, float]:
-    """The figures of the module's docstring for the site at `url`; the slow ones are there for `seconds` in all."""
+def slow_clients(
+    url: str, connections: int = CONNECTIONS, seconds: float = SECONDS, paths: Sequence[str] = PATHS
+) -> dict[str, float]:
+    """The figures of the module's docstring for the site at `url`; the slow ones are there for `seconds` in all. Others
+    ask for `paths`."""
     place = urlsplit(url)
     quiet: list[float] = []
     slow: list[float] = []
     failed, closed = 0, 0
     held: list[float] = []
-    asked(url, min(5.0, seconds / TURNS))  # warm
+    asked(url, min(5.0, seconds / TURNS), paths)  # warm
     for _ in range(TURNS):
-        quiet += asked(url, seconds / TURNS / 2)[0]
+        quiet += asked(url, seconds / TURNS / 2, paths)[0]
         with holding((place.hostname or "", place.port or 80), connections) as counted:
-            took, missed = asked(url, seconds / TURNS)
+            took, missed = asked(url, seconds / TURNS, paths)
         slow, failed = slow + took, failed + missed
         held, closed = [*held, counted[0]], closed + int(counted[1])
     figures = {"connections": min(held), "answered": len(slow), "failed": failed, "closed": closed}
