@@ -16,16 +16,12 @@ opened anew.
 import argparse
 import http.client
 import math
-import multiprocessing
-import random
-import selectors
-import socket
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -38,100 +34,22 @@ from pipeline.progress import Quiet
 from pipeline.search_site.serve import SearchSite
 
 CONNECTIONS, SECONDS = 500, 120.0
-KINDS = ("head", "body", "reader")
-DRIP_SECONDS = 1.0  # between two bytes of a connection
+ROOT = Path(__file__).parents[1]
 TURNS = 4  # quiet and slow by turns
 PAUSE = 0.01  # seconds between two pages of the others
 QUERIES = ("石油", "天然气", "页岩气 压裂", "LNG market", "碳 排放", "世界石油大会")
-HEAD = b"GET /search?q=a HTTP/1.1\r\nHost: site\r\nX-Slow: "
-FORM = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 200000"
-BODY = b"POST /admin/login HTTP/1.1\r\nHost: site\r\n" + FORM + b"\r\n\r\n"
-READER = f"GET /search?q={quote('石油')}&page=1 HTTP/1.1\r\nHost: site\r\n\r\n".encode()
-FIRST: Mapping[str, bytes] = {"head": HEAD, "body": BODY, "reader": READER * 20}
+PATHS = tuple(f"/search?q={quote(query)}" for query in QUERIES)
 
 
-@dataclass
-class Slow:
-    """One slow connection."""
-
-    kind: str
-    socket: socket.socket
-    next_at: float
-
-
-def hold(place: tuple[str, int], connections: int, stop: Connection) -> None:
-    """Hold so many slow connections: say when they are open, and at the end how many were held on an average, and how
-    many the site closed.
-
-    A process of its own, so that the others' clock does not wait for it.
-    """
-    selector, closed, held = selectors.DefaultSelector(), 0, []
-    missing = [KINDS[n % len(KINDS)] for n in range(connections)]
-    is_told = False
-    while not stop.poll():
-        missing = [kind for kind in missing if not opened(selector, place, kind)]
-        if not is_told:
-            stop.send(None)
-            is_told = True
-        gone = [one for one in due(selector) if not dripped(one)]
-        for one in gone:
-            selector.unregister(one.socket)
-            one.socket.close()
-        closed += len(gone)
-        missing += [one.kind for one in gone]
-        held.append(len(selector.get_map()))
-        time.sleep(0.02)
-    stop.recv()
-    stop.send((sum(held) / max(len(held), 1), closed))
-
-
-def due(selector: selectors.BaseSelector) -> list[Slow]:
-    """The connections whose next byte is due."""
-    now = time.monotonic()
-    found = [key.data for key in selector.get_map().values() if key.data.next_at <= now]
-    for one in found:
-        one.next_at = now + DRIP_SECONDS
-    return found
-
-
-def opened(selector: selectors.BaseSelector, place: tuple[str, int], kind: str) -> bool:
-    """Open a slow connection of this kind, if the site takes it."""
-    try:
-        connection = socket.socket()
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)  # what is not read stays with the site
-        connection.settimeout(2.0)
-        connection.connect(place)
-        connection.sendall(FIRST[kind])
-        connection.setblocking(False)
-    except OSError:
-        connection.close()
-        return False
-    selector.register(connection, selectors.EVENT_READ, Slow(kind, connection, time.monotonic() + random.random()))
-    return True
-
-
-def dripped(one: Slow) -> bool:
-    """Send or read a byte; False where the site has closed."""
-    try:
-        if one.kind == "reader":
-            return one.socket.recv(1) != b""
-        one.socket.send(b"a")
-        return one.socket.recv(1) != b""
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-
-
-def asked(url: str, seconds: float) -> tuple[list[float], int]:
-    """Ask for result pages, for so long: milliseconds of those that came, and how many did not."""
+def asked(url: str, seconds: float, paths: Sequence[str] = PATHS) -> tuple[list[float], int]:
+    """Ask for pages in turn, for so long: milliseconds of those that came, and how many did not."""
     host, took, failed = urlsplit(url), [], 0
     until, n = time.monotonic() + seconds, 0
     while time.monotonic() < until:
         started, n = time.perf_counter(), n + 1
         connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=30)
         try:
-            connection.request("GET", f"/search?q={quote(QUERIES[n % len(QUERIES)])}")
+            connection.request("GET", paths[n % len(paths)])
             response = connection.getresponse()
             response.read()
             if response.status == http.client.OK:
@@ -146,18 +64,21 @@ def asked(url: str, seconds: float) -> tuple[list[float], int]:
     return took, failed
 
 
-def slow_clients(url: str, connections: int = CONNECTIONS, seconds: float = SECONDS) -> dict[str, float]:
-    """The figures of the module's docstring for the site at `url`; the slow ones are there for `seconds` in all."""
+def slow_clients(
+    url: str, connections: int = CONNECTIONS, seconds: float = SECONDS, paths: Sequence[str] = PATHS
+) -> dict[str, float]:
+    """The figures of the module's docstring for the site at `url`; the slow ones are there for `seconds` in all. Others
+    ask for `paths`."""
     place = urlsplit(url)
     quiet: list[float] = []
     slow: list[float] = []
     failed, closed = 0, 0
     held: list[float] = []
-    asked(url, min(5.0, seconds / TURNS))  # warm
+    asked(url, min(5.0, seconds / TURNS), paths)  # warm
     for _ in range(TURNS):
-        quiet += asked(url, seconds / TURNS / 2)[0]
+        quiet += asked(url, seconds / TURNS / 2, paths)[0]
         with holding((place.hostname or "", place.port or 80), connections) as counted:
-            took, missed = asked(url, seconds / TURNS)
+            took, missed = asked(url, seconds / TURNS, paths)
         slow, failed = slow + took, failed + missed
         held, closed = [*held, counted[0]], closed + int(counted[1])
     figures = {"connections": min(held), "answered": len(slow), "failed": failed, "closed": closed}
@@ -167,20 +88,17 @@ def slow_clients(url: str, connections: int = CONNECTIONS, seconds: float = SECO
 
 @contextmanager
 def holding(place: tuple[str, int], connections: int) -> Iterator[list[float]]:
-    """Slow connections are held meanwhile; afterwards the list has what `hold` says."""
-    here, there = multiprocessing.get_context("spawn").Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=hold, args=(place, connections, there), daemon=True)
-    process.start()
+    """Slow connections are held meanwhile; afterwards the list has what `benchmarks.slow_holder` says."""
+    command = [sys.executable, "-m", "benchmarks.slow_holder", place[0], str(place[1]), str(connections)]
     counted: list[float] = []
-    try:
-        here.recv()  # they are open
-        yield counted
-    finally:
-        with suppress(OSError, EOFError):
-            here.send(None)
-            counted += here.recv()
-        process.join(30)
-        process.kill()
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdin is not None and holder.stdout is not None
+        try:
+            holder.stdout.readline()  # they are open
+            yield counted
+        finally:
+            holder.stdin.close()
+            counted += map(float, holder.stdout.readline().split())
 
 
 def percentile(values: Sequence[float], share: float = 0.95) -> float:

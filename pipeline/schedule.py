@@ -132,9 +132,10 @@ class Schedule:
                 engine.progress = self.signs.of(engine.progress)
                 try:
                     reports = work(engine, one)
-                finally:
-                    self._read_starts(engine)
-                    alert(engine)
+                except Exception:
+                    self._after(engine)
+                    raise
+                self._after(engine)
             return "; ".join(f"{report.stage} {report.total}" for report in reports)
         except BusyError as error:
             log.warning("the scheduled run waits: %s", error)
@@ -145,6 +146,11 @@ class Schedule:
         except Exception as error:  # the timetable outlives whatever one run meets
             log.exception("the scheduled run failed")
             return f"the run failed unexpectedly ({type(error).__name__}: {error}): see logs/plumb.log"
+
+    def _after(self, engine: Engine) -> None:
+        """A run has ended, well or not, but for one that was told to stop: that does not wait for a mail server."""
+        self._read_starts(engine)
+        alert(engine)
 
 
 def work(engine: Engine, one: Appointment) -> list[StageReport]:

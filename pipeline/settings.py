@@ -77,29 +77,27 @@ class ScheduleSettings:
     )
     stages: Mapping[str, str] = field(
         default_factory=dict,
-        metadata={
-            "help": "further times of single stages, as { crawl = '08:00 14:00' }: crawl, extract, lexicon, index"
-        },
+        metadata={"help": "further times of single stages, by stage (crawl, extract, lexicon, index), as 08:00 14:00"},
     )
     sites: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
-            "help": "further times of whole runs that ask some hosts alone, as { 'a.example, b.example' = '06:00' }"
+            "help": "further times of whole runs that ask some hosts alone, by hosts (commas between), as 06:00 18:00"
         },
     )
 
     def __post_init__(self) -> None:
-        for name, text in {"at": self.at, **self.stages, **self.sites}.items():
-            times_of_day(text, name)
-        if len(self.at.split()) > 1:
-            raise SettingsError(
-                f"at = {self.at!r}: expected one time, as 02:30; see schedule.stages and schedule.sites"
-            )
+        if len(times_of_day(self.at, "schedule.at")) > 1:
+            raise SettingsError(f"schedule.at = {self.at!r}: expected one time as 02:30; schedule.stages has more")
+        for kind, wanted in (("stages", self.stages), ("sites", self.sites)):
+            for name, text in wanted.items():
+                times_of_day(text, f"schedule.{kind} {name!r}")
         if unknown := self.stages.keys() - STAGE_NAMES:
-            raise SettingsError(f"stages: there is no stage {min(unknown)!r}; there is {', '.join(STAGE_NAMES)}")
+            names = ", ".join(STAGE_NAMES)
+            raise SettingsError(f"schedule.stages: there is no stage {min(unknown)!r}; there is {names}")
         for host in (host for names in self.sites for host in hosts_in(names)):
             if not HOST.fullmatch(host):
-                raise SettingsError(f"sites: {host!r} is no host, as news.example.org or intra:8080")
+                raise SettingsError(f"schedule.sites: {host!r} is no host, as news.example.org or intra:8080")
 
 
 def hosts_in(names: str) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ pages = Blueprint("admin", __name__, url_prefix="/admin")
 pages.after_request(never_stored)
 
 PERIODS = (7, 30, 90)  # days of the search log that can be asked for
+ALERTS_LISTED = 30
 RUNS_LISTED = 8  # in the table below the charts
 MAX_TERMS = 300  # of the lexicon that are proposed where a synonym is named
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -47,6 +48,7 @@ def overview() -> BaseResponse:
         visits=bar_chart(run_history.visits(found.nights.runs)),
         alerts=[(one, sentence(one, g.language)) for one in found.alerts],
         rows=RUNS_LISTED,
+        most=ALERTS_LISTED,
         moment=moment,
         duration=duration,
         name_of=name_of,

@@ -7,7 +7,7 @@ are outcomes. Whoever is on the machine may ask; others need the token.
 
 import hmac
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -37,7 +37,7 @@ class Metrics:
     """What is measured here, `stored` figures, and the `token` ("": none) that lets other machines ask for both."""
 
     stored: Figures | None = None
-    token: Callable[[], str] = lambda: ""
+    token: str = ""
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
 
     def __post_init__(self) -> None:
@@ -91,7 +91,7 @@ def measure(app: Flask, metrics: Metrics) -> None:
 def figures() -> Response:
     """The figures, for who may see them."""
     metrics: Metrics = current_app.extensions[__name__]
-    if not (is_on_this_machine() or has_token(metrics.token())):
+    if not (is_on_this_machine() or has_token(metrics.token)):
         abort(403)
     return Response(metrics.text(), content_type=CONTENT_TYPE_LATEST)
 

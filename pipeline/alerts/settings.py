@@ -51,9 +51,9 @@ class AlertSettings:
     def __post_init__(self) -> None:
         host, _, port = self.smtp.rpartition(":")
         if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-            raise SettingsError(f"smtp = {self.smtp!r}: expected host:port, as localhost:25")
+            raise SettingsError(f"alerts.smtp = {self.smtp!r}: expected host:port, as localhost:25")
         for one in (*self.mail_to, *filter(None, [self.mail_from])):
             if "@" not in one or any(sign.isspace() or sign in ",;<>" for sign in one):
-                raise SettingsError(f"{one!r} is no mail address, as operator@example.org")
+                raise SettingsError(f"alerts: {one!r} is no mail address, as operator@example.org")
         if self.webhook and not self.webhook.startswith(("http://", "https://")):
-            raise SettingsError("webhook: expected an http or https URL")
+            raise SettingsError("alerts.webhook: expected an http or https URL")

@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -88,15 +87,15 @@ def search_app(engine: Engine, log_of_searches: SearchLog | None = None, waits: 
         engine.store.accounts,
         log_of_searches or SearchLog(engine.store.searches.keep, most=0),
         topics=StoreTopics(engine),
-        metrics=Metrics(StoreFigures(engine), partial(private_text, metrics_token(engine), secrets.token_urlsafe)),
+        metrics=Metrics(StoreFigures(engine), metrics_token(engine.settings.data_dir / "metrics.token")),
         meaning=StoreMeaning(engine),
         secret_key=secret(engine.settings.data_dir / "session.key"),
     )
 
 
-def metrics_token(engine: Engine) -> Path:
-    """The file with the token that lets other machines ask for /metrics."""
-    return engine.settings.data_dir / "metrics.token"
+def metrics_token(path: Path) -> str:
+    """What lets other machines ask for /metrics, made once."""
+    return private_text(path, secrets.token_urlsafe)
 
 
 def secret(path: Path) -> bytes:

@@ -81,7 +81,7 @@ def test_no_label_holds_what_somebody_typed_however_much_is_asked() -> None:
     ],
 )
 def test_who_may_see_them(address: str, headers: dict[str, str], proxies: int, status: int) -> None:
-    asking = client(Metrics(token=lambda: "t0ken"), trusted_proxies=proxies)
+    asking = client(Metrics(token="t0ken"), trusted_proxies=proxies)
     answer = asking.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
     assert answer.status_code == status
 
