@@ -50,7 +50,8 @@ DATELINE = re.compile(
 DATELINE_ABOVE = 3  # lines above the body in which it may stand
 DAY = re.compile(r"(?<!\d)(?:(?:19|20)\d\d\s?[-/.年]\s?)?\d{1,2}\s?[-/.月]\s?\d{1,2}(?!\d)|20\d\d")
 AGO = re.compile(  # how long ago: a board says it of a topic and of its last answer
-    r"\b(?:\d+ (?:year|month|week|day|hour|min(?:ute)?|sec(?:ond)?)s? )+ago\b|\d+\s?(?:年|个月|周|天|小时|分钟|秒)前",
+    r"\b(?:\d{1,6} (?:year|month|week|day|hour|min(?:ute)?|sec(?:ond)?)s? )+ago\b"
+    r"|(?<!\d)\d{1,6}\s?(?:年|个月|周|天|小时|分钟|秒)前",  # bounded: a line of a million digits is read once
     re.I,
 )
 DAY_LINE = 10.0  # size of a line that is a day and no more

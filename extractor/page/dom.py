@@ -8,7 +8,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from extractor.page.streamed import Move, moves_in, with_boundaries
-from text.decoding.parser_limits import without_excess_attributes, without_excess_depth
+from text.decoding.parser_limits import without_excess_attributes, without_excess_depth, without_excess_markup
 
 # Cut from the bytes before they are decoded and parsed: half of a page is script today, and slow to parse.
 CUT_START = re.compile(b"<(?:!--|s(?:cript|tyle|vg)|noscript)")
@@ -146,7 +146,7 @@ def parse(text: str) -> Element | None:
     """
     prologue = PROLOGUE.match(text)
     text = text[prologue.end() :] if prologue else text
-    data = without_excess_attributes(encode(text).translate(None, CONTROL))
+    data = without_excess_attributes(without_excess_markup(encode(text).translate(None, CONTROL)))
     if not data.strip():
         return None
     root, whole = parsed(data)

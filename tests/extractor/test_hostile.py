@@ -69,6 +69,7 @@ def test_date_look_alikes_are_none_or_one_iso_date() -> None:
         "<div>" * 100_000 + SENTENCE * 5 + "</div>" * 100_000,
         "<a href=x>" * 30_000 + SENTENCE,
         "<table><tr><td>" * 20_000 + SENTENCE,
+        "".join(f"<a href=/{n}>{n}</a>" for n in range(30_000)) + SENTENCE,
         "<br>" * 50_000 + SENTENCE,
         "<p>" + " " * 2_000_000 + SENTENCE,
         "<p>" + "1" * 1_000_000 + SENTENCE,
@@ -78,7 +79,20 @@ def test_date_look_alikes_are_none_or_one_iso_date() -> None:
         "<script type='application/ld+json'>" + '"datePublished":"' * 20_000 + f"</script><p>{SENTENCE}",
         "\x00\ufeff\ud800<p \x00=>" + SENTENCE,
     ],
-    ids=["deep", "links", "tables", "breaks", "spaces", "digits", "title", "names", "asides", "json", "control"],
+    ids=[
+        "deep",
+        "links",
+        "numbers",
+        "tables",
+        "breaks",
+        "spaces",
+        "digits",
+        "title",
+        "names",
+        "asides",
+        "json",
+        "control",
+    ],
 )
 def test_sizes_that_hurt_are_survived(html: str, method: str) -> None:
     found = ArticleExtractor(ExtractSettings(method=method)).extract(html, "http://a.test/1.html")

@@ -26,7 +26,7 @@ ASKED = 40  # searches whose latency is measured
 
 def slow_faults(source: Vertical, folder: Path, is_short: bool) -> Tally:
     """So many connections that send headers or a body a byte at a time, or read none; others are answered."""
-    tally = Tally("slow_site")
+    tally = Tally("slow")
     count, seconds = (FEW_SLOW, FEW_SECONDS) if is_short else (SLOW, MINUTES)
     with copied(source, folder / "v") as vertical:
         url = served(vertical)

@@ -80,7 +80,8 @@ def main(data: Path, only: str, is_short: bool) -> None:
         for tally in tallies(data, frozenset(filter(None, only.split(","))), is_short, Path(folder)):
             figures += [Figure(tally.name, "plumbline", metric, value) for metric, value in tally.measures()]
             complaints += tally.complaints
-            click.echo(f"{tally.name}: {tally.survived} of {tally.tried}", err=True)
+            measured = ", ".join(f"{metric} {value:g}" for metric, value in tally.measures())
+            click.echo("\n".join([f"{tally.name}: {measured}", *tally.complaints]), err=True)
     publish("faults", figures)
     for line in complaints:
         click.echo(line)

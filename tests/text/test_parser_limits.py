@@ -8,9 +8,11 @@ from lxml import etree
 from text.decoding.parser_limits import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,
+    MAX_MARKUP,
     SHORT,
     without_excess_attributes,
     without_excess_depth,
+    without_excess_markup,
 )
 
 MANY = 20_000
@@ -116,3 +118,16 @@ def deepest(root: etree._Element) -> int:
         depth += 1 if event == "start" else -1
         most = max(most, depth)
     return most
+
+
+@pytest.mark.parametrize("unit", [b"<b>x</b>", b"<p a=1 b=2>", b"<i>", b"<p class='x'>text</p>"])
+def test_a_page_without_end_is_cut_at_a_tag(unit: bytes) -> None:
+    page = b"<h1>first</h1>" + unit * MAX_MARKUP
+    cut = without_excess_markup(page)
+    assert page.startswith(cut) and page[len(cut) :].startswith(b"<")
+    assert MAX_MARKUP * 0.9 < cut.count(b"<") + 2 * cut.count(b"=") <= MAX_MARKUP
+
+
+def test_an_ordinary_page_is_not_cut() -> None:
+    page = LINKS * (MAX_MARKUP // 12)
+    assert without_excess_markup(page) is page
