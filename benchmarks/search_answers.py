@@ -27,6 +27,7 @@ from benchmarks.training.answers import half_of
 from docstore import fields
 from docstore.model import Lexicon
 from search_ui.query.answers import (
+    Evidence,
     Quote,
     Source,
     confidence,
@@ -42,6 +43,7 @@ ANSWERS, RELATED = "answers", "related"
 STATUTES = "zh_statute"
 OTHERS = 500  # questions of other collections; where they have fewer, other queries of theirs
 PLACES = 10
+NOTHING = Evidence(0.0, 0.0, 0.0, 0.0, 0.0)  # nothing was found
 CASES = OUT / "answer_cases.jsonl"
 
 
@@ -99,10 +101,10 @@ def case(
     hits = [texts[system.named(str(one.doc[fields.ID]))] for one in both.listed[:PLACES]]
     near = [(system.named(doc_id), cosine) for doc_id, cosine in both.near]
     weights = word_weights(words[QueryVariant.CONTENT])
-    found = evidence(weights, hits, [system.named(doc_id) for doc_id in both.by_words], near)
+    found = evidence(weights, hits, [system.named(doc_id) for doc_id in both.by_words], near) if hits else NOTHING
     said: Sequence[Quote] = quotes(weights, hits)
     model = model_for(both.vector.model_id)
-    sure = confidence(found, model) if model else 0.0
+    sure = confidence(found, model) if model and hits else 0.0
     return {
         "query": name,
         "text": text,

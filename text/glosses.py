@@ -20,7 +20,7 @@ MIN_ROWS = 2  # runs that differ before the same end, where no known term tells 
 _HAN = "\u3400-\u9fff"
 _LATIN_TERM = r"[A-Za-z][A-Za-z0-9'’&./+-]*(?: [A-Za-z0-9'’&./+-]+){0,7}"
 _LATIN_INSIDE = re.compile(rf"([{_HAN}]{{2,40}})\s?[(（]\s?(?:英文|英语|又称|简称)?[:： ]?([^()（）\n]{{2,80}})[)）]")
-_LATIN_RUN = r"(?<![\w/:.@-])((?:[A-Za-z][\w'’&./+-]* ){0,5}[A-Za-z][\w'’&./+-]*)"
+_LATIN_RUN = r"(?<![\w/:.@-])((?:[A-Za-z][\w'’&./+-]{0,30} ){0,5}[A-Za-z][\w'’&./+-]{0,30})"
 _HAN_INSIDE = re.compile(rf"{_LATIN_RUN}\s?[(（]([{_HAN}]{{2,20}})[)）]")
 _BETWEEN = re.compile(r"\s*[,，;；、]\s*(?:简称|缩写为?|或|aka )?\s*")
 

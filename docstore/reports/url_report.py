@@ -97,6 +97,8 @@ class ArticleRow:
     series: str
     page_type: str
     format: str
+    citations: int
+    story: str
 
 
 @dataclass(frozen=True)

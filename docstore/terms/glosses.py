@@ -35,7 +35,12 @@ class GlossTable:
     def save(self, found: Mapping[int, Iterable[KeptGloss]], url_ids: Sequence[int]) -> None:
         """Keep what was read of articles, in place of what was said by any of `url_ids` before."""
         rows = [
-            {"url_id": url_id, "han": storable(one.han), "latin": storable(one.latin), "han_whole": one.is_han_whole}
+            {
+                "url_id": url_id,
+                "han": storable(one.han),
+                "latin": storable(one.latin),
+                "han_whole": int(one.is_han_whole),
+            }
             for url_id, several in found.items()
             for one in several
         ]

@@ -1,12 +1,10 @@
 """Who is cited by others: counted before the index is written, once a voice, and moved by what comes later."""
 
-from pathlib import Path
-
 import pytest
 
 from docstore.articles.citations import authority
 from docstore.model import Article, Block, BlockKind, Lexicon, Outcome, Reason, document_id
-from docstore.store import Store, sqlite_store
+from docstore.store import Store
 from indexer.mapping import Analysis
 from indexer.relations import relate
 from indexer.solr import SolrIndex
@@ -22,11 +20,6 @@ from text.segment import base_segmenter
 
 LAW = "http://law.test/9"
 PLAIN = "http://local.test/rule"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return sqlite_store(tmp_path)
 
 
 def write(store: Store, url: str, title: str, body: str, links: tuple[tuple[int, int, str], ...] = ()) -> None:

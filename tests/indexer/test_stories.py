@@ -1,13 +1,12 @@
 """News of one event on several sites is one story: what joins, what does not, and what becomes of it later."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from docstore.grouping.stories import NewsItem, StoryTable, story_id
 from docstore.model import Article, Outcome, PageType, Reason, StoredArticle, document_id
-from docstore.store import Store, sqlite_store
+from docstore.store import Store
 from indexer.relations import news_item, relate, same
 from tests.docstore.test_store import extract_all, keep_page
 from text.segment import base_segmenter
@@ -37,11 +36,6 @@ def story_of(store: Store, *items: NewsItem) -> list[str]:
         rows = connection.exec_driver_sql("SELECT url_id, story FROM news").all()
     found = {row.url_id: row.story for row in rows}
     return [found[one.url_id] for one in items]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return sqlite_store(tmp_path)
 
 
 def test_the_same_event_and_another_of_the_same_kind() -> None:

@@ -1,11 +1,7 @@
 """From `页岩气 (shale gas)` in articles to a reviewed pair by which a query finds both languages."""
 
-from pathlib import Path
-
-import pytest
-
 from docstore.model import Article, Term, TermStatus
-from docstore.store import Store, sqlite_store
+from docstore.store import Store
 from docstore.terms.history import ActKind, TermEdit
 from indexer.relations import relate
 from lexicon.interchange import WRITERS
@@ -17,11 +13,6 @@ from text.segment import base_segmenter
 
 CHINESE = ("四川盆地", "我国加快开发页岩气（shale gas）。四川也在勘探页岩气 (shale gas)。", "zh")
 ENGLISH = ("Wells", "Forty shale gas wells were drilled.", "en")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return sqlite_store(tmp_path)
 
 
 def write(store: Store, title: str, body: str, language: str) -> None:
