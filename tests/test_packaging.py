@@ -16,6 +16,7 @@ DEBIANS = Path("/usr/bin/python3")
 check_python = runpy.run_path(str(ROOT / "deploy" / "check_python.py"))
 BOUNDS = check_python["promised"]((ROOT / "setup.cfg").read_text())
 TOP = {
+    "artifacts",
     "docstore",
     "text",
     "crawler",
