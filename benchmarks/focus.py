@@ -1,6 +1,9 @@
 """The crawl strategies over stored webs: `make bench-focus [DATA=DIR] [ARGS='--sets wikispeedia --systems fused']`.
 
-load        pages and topics of DIR (default: ../shared/data/webgraph); the set `generated` is made of their words
+load        the graphs of DIR (default: ../shared/data/webgraph; `python -m benchmarks.focus_webs` makes more), each a
+            set; the set `generated` is made of the words of one
+prior       `fused` goes by the weights that other webs taught, where benchmarks/training/focus_left_out.json has a
+            web's (`python -m benchmarks.training.focus` writes it), else by those that are shipped
 replay      every strategy from the same seeds with the same budget; three draws of three seeds a topic
 score       by label; a strategy sees the pages it has fetched, the example pages and the topic's name
 zhou        what `semantic` collects on domain sites and portals of `generated`, by threshold (ZK-E3, ZK-E4)
@@ -21,8 +24,9 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from benchmarks.focus_baselines import BestFirst, BreadthFirst, Oracle, Shark, distances, frequencies
-from benchmarks.focus_figures import OURS, SHARE, figures_of, gains, plotted, tables
-from benchmarks.focus_graph import Graph, load
+from benchmarks.focus_figures import OURS, SHARE, ahead_of, compared, figures_of, gains, plotted, tables
+from benchmarks.focus_graph import Graph, load, stored_in
+from benchmarks.focus_prior import priors_without
 from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.focus_site import NAME as GENERATED
@@ -31,10 +35,10 @@ from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informe
 from benchmarks.results import OUT, SHARED, Figure, publish
 from crawler.guide import FocusedStrategy, TopicWords
 from docstore.errors import PlumblineError
+from focused.fused.strategy import Fused
 from focused.papers.semantic import Semantic, SemanticSettings
 from focused.strategies import FOCUSES
 
-FILES = {"wikispeedia": "topics.json", "zh_docs": "zh_topics.json"}
 DRAWS = 3
 CLAIMS = (
     ("semantic (Zhou)", "precision of what is kept: 94.87 % on domain sites, 64.20 % on portals"),
@@ -105,20 +109,18 @@ def measure(
         figures += measure_set(graph, systems or list(SYSTEMS), every, draws, processes, plots)
     if not figures:
         raise PlumblineError(f"no web graph in {data}: give DATA=DIR, a folder like ../shared/data/webgraph")
-    return [*figures, *gains(figures)]
+    return [*figures, *gains(figures), *compared(figures)]
 
 
 def graphs_of(data: Path, set_names: Sequence[str], shape: Shape | None) -> Iterator[Graph]:
     """The graphs of a folder that are asked for, then the one made of the words of the first with enough topics."""
-    folder = data / "webgraph" if (data / "webgraph").is_dir() else data
     wanted, source = not set_names or GENERATED in set_names, None
-    for path in sorted(folder.glob("*.jsonl*")):
-        name = path.name.partition(".")[0]
-        if not set_names or name in set_names or (wanted and source is None):
-            graph = load(path, folder / FILES.get(name, f"{name}_topics.json"))
+    for stored in stored_in(data):
+        if not set_names or stored.name in set_names or (wanted and source is None):
+            graph = load(stored)
             if wanted and source is None and len(graph.topics) >= min(TOPICS, 2):
                 source = generated(graph, shape=shape)
-            if not set_names or name in set_names:
+            if not set_names or stored.name in set_names:
                 yield graph
     if source is not None:
         yield source
@@ -147,6 +149,7 @@ def measure_set(
     if plots is not None:
         plotted(plots, graph.name, scores)
     figures = [figure for system in systems for figure in figures_of(graph.name, system, scores)]
+    figures += ahead_of(graph.name, scores, draws)
     figures += [Figure(graph.name, OURS, SHARE, mean(shares))] if shares else []
     return [*figures, *(curve_of(graph.name, sweeps, collected, plots) if sweeps else [])]
 
@@ -222,6 +225,7 @@ SYSTEMS: Mapping[str, Callable[[TopicWords, str], FocusedStrategy]] = {
     "shark": lambda topic, name: Shark(topic, idf_of(_graph.name)),
     "oracle": lambda topic, name: Oracle(distances(_graph, relevant_of(name))),
     **{name: focused(make) for name, make in FOCUSES.items()},
+    "fused": lambda topic, name: Fused(topic, priors_without(_graph.name)),
     # A replay asks for an order of all pages: nothing is left out for good.
     "semantic": focused(lambda topic: Semantic(topic, settings=SemanticSettings(discard=False))),
 }
