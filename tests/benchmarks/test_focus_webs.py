@@ -1,6 +1,7 @@
 """Webs made of repositories, and that what judges a web was learned on others: on small repositories written here."""
 
 import json
+import random
 import subprocess
 from pathlib import Path
 
@@ -204,6 +205,52 @@ def test_figures_of_webs_left_out() -> None:
     scores = {"fused": [score(0.5), score(0.3)], "vsm": [score(0.2), score(0.4)], "oracle": [score(1), score(1)]}
     ahead = {one.metric: one.value for one in ahead_of("a", scores, draws=1)}
     assert ahead == {"ahead_webs": 1.0, "ahead_topics": 0.5}
+
+
+SUBJECTS = ("basalt granite mineral magma quartz", "piano opera melody violin chord", "goal team league coach trophy")
+
+
+def write_web(folder: Path, seed: int) -> None:
+    """A web of three subjects, the third for teaching."""
+    draw = random.Random(seed)
+    rows = []
+    for subject, words in enumerate(SUBJECTS):
+        for number in range(40):
+            to = [f"{draw.choice([subject, draw.randrange(3)])}-{draw.randrange(40)}" for _ in range(5)]
+            text = " ".join(draw.choices(words.split(" "), k=8) + draw.choices(("year", "place", "time"), k=20))
+            rows.append(
+                {
+                    "url": f"http://a.test/{subject}-{number}",
+                    "title": text[:12],
+                    "topics": [f"s{subject}."],
+                    "paras": [text],
+                    "links": [{"to": f"http://a.test/{one}", "anchor": "more", "para": -1, "at": -1} for one in to],
+                }
+            )
+    folder.mkdir(parents=True)
+    (folder / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "topics.json").write_text(json.dumps({"basalt": ["s0."]}))
+    (folder / "teaching.json").write_text(json.dumps({"opera": ["s1."], "coach": ["s2."]}))
+
+
+def test_what_judges_a_web_was_learned_on_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The prior that leaves a web out is the one that is learned where there is no such web."""
+    for place in ("both/a", "both/b", "alone/b"):
+        write_web(tmp_path / place, ord(place[-1]))
+    learned = {}
+    for data in ("both", "alone"):
+        monkeypatch.setattr(training, "FILE", tmp_path / f"{data}.json")
+        monkeypatch.setattr(training, "LEFT_OUT", tmp_path / f"{data}_left_out.json")
+        monkeypatch.setattr(training, "_graphs", {})
+        monkeypatch.setattr(training, "_others", {})
+        options = ["--rounds", "1", "--check", "0", "--processes", "1"]
+        done = CliRunner().invoke(training.main, [str(tmp_path / data), *options])
+        assert done.exit_code == 0, done.output
+        learned[data] = json.loads(training.FILE.read_text())
+    left_out = json.loads((tmp_path / "both_left_out.json").read_text())
+    assert left_out.keys() == {"a", "b"}
+    assert left_out["a"] == learned["alone"] != learned["both"]
+    assert left_out["b"] != left_out["a"]
 
 
 def test_a_prior_leaves_out_the_web_that_it_judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
