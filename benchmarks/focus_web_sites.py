@@ -72,12 +72,9 @@ class Names:
         self.urls: dict[str, str] = {}  # path of the file -> URL
         self._moved = {key_of(page.path): page.redirect for page in pages if page.redirect}
         self._known: dict[str, str] = {}  # key -> URL
-        taken: Counter[str] = Counter()
         leaves: dict[str, list[str]] = defaultdict(list)
-        for page in self.pages:
-            leaf = quote(leaf_of(page.path).casefold().replace(" ", "-"))
-            taken[leaf] += 1
-            url = f"http://{site.host}/{leaf}{'-' + str(taken[leaf]) if taken[leaf] > 1 else ''}"
+        for page, leaf in zip(self.pages, numbered(leaf_of(page.path) for page in self.pages), strict=True):
+            url = f"http://{site.host}/{quote(leaf)}"
             self.urls[page.path] = url
             for name in (page.path.removeprefix(site.under), *page.names):
                 self._known.setdefault(key_of(name), url)
@@ -99,6 +96,18 @@ class Names:
                 break
             key = key_of(self._moved[key].replace(" ", "_"))
         return self._known.get(key) or self._known.get(key.rpartition("/")[2])
+
+
+def numbered(names: Iterable[str]) -> Iterator[str]:
+    """The names in lower case without blanks, each once: what recurs gets the next number that is free."""
+    times: Counter[str] = Counter()
+    for name in names:
+        leaf = unique = name.casefold().replace(" ", "-")
+        while times[unique]:
+            times[leaf] += 1
+            unique = f"{leaf}-{times[leaf]}"
+        times[unique] = 1
+        yield unique
 
 
 def key_of(path: str) -> str:

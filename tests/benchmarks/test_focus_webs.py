@@ -13,6 +13,7 @@ from benchmarks.focus_figures import ahead_of, compared
 from benchmarks.focus_graph import load, stored_in
 from benchmarks.focus_scores import Kept, Score
 from benchmarks.focus_web_pages import read_page, read_wiki_page, walked
+from benchmarks.focus_web_sites import numbered
 from benchmarks.focus_web_topics import topics_of
 from benchmarks.focus_webs import main
 from benchmarks.results import Figure
@@ -152,6 +153,11 @@ def test_a_web_is_made_of_repositories(tmp_path: Path) -> None:
     assert "some/blog" in about and "GFDL-1.3" in about
     missing = CliRunner().invoke(main, [str(tmp_path / "out"), "--repos", str(tmp_path), "--file", str(listed)])
     assert missing.exit_code == 1 and "no snapshot of some/blog" in missing.output
+
+
+def test_no_two_pages_have_one_url() -> None:
+    found = list(numbered(["A b", "a-b", "a-b-2", "a-b", "c"]))
+    assert found[0] == "a-b" and found[-1] == "c" and len(set(found)) == 5
 
 
 def test_topics_are_labels_that_their_pages_say() -> None:
