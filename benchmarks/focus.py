@@ -67,11 +67,12 @@ _informed: MakeFocus  # the same, of its words' vectors
 @click.option("--systems", default="", help="Only these strategies, comma-separated.")
 @click.option("--topics", default=1, type=click.IntRange(1), help="Every n-th topic only.")
 @click.option("--draws", default=DRAWS, type=click.IntRange(1), help="Draws of seeds a topic.")
+@click.option("--reach/--no-reach", default=True, help="Also fetch until nine in ten pages are there.")
 @click.option("--processes", default=2, type=click.IntRange(1))
-def main(data: Path, set_names: str, systems: str, topics: int, draws: int, processes: int) -> None:
+def main(data: Path, set_names: str, systems: str, topics: int, draws: int, reach: bool, processes: int) -> None:
     """Replay the strategies and print what they harvest."""
     try:
-        figures = measure(data, names(set_names), names(systems), topics, draws, processes, plots=OUT)
+        figures = measure(data, names(set_names), names(systems), topics, draws, processes, OUT, reach=reach)
     except PlumblineError as error:
         raise SystemExit(str(error)) from error
     console = Console(width=None if Console().is_terminal else 150)
@@ -98,15 +99,16 @@ def measure(
     processes: int,
     plots: Path | None = None,
     shape: Shape | None = None,
+    reach: bool = True,
 ) -> list[Figure]:
-    """All figures; `plots` is where lines are drawn, `shape` that of the generated web. Raises PlumblineError for a
-    strategy or a set that is not there."""
+    """All figures; `plots` is where lines are drawn, `shape` that of the generated web, `reach` whether `fused` goes on
+    until nine in ten pages are there. Raises PlumblineError for a strategy or a set that is not there."""
     unknown = [name for name in systems if name not in SYSTEMS]
     if unknown:
         raise PlumblineError(f"no strategy {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
     figures: list[Figure] = []
     for graph in graphs_of(data, set_names, shape):
-        figures += measure_set(graph, systems or list(SYSTEMS), every, draws, processes, plots)
+        figures += measure_set(graph, systems or list(SYSTEMS), every, draws, processes, plots, reach)
     if not figures:
         raise PlumblineError(f"no web graph in {data}: give DATA=DIR, a folder like ../shared/data/webgraph")
     return [*figures, *gains(figures), *compared(figures)]
@@ -127,7 +129,13 @@ def graphs_of(data: Path, set_names: Sequence[str], shape: Shape | None) -> Iter
 
 
 def measure_set(
-    graph: Graph, systems: Sequence[str], every: int, draws: int, processes: int, plots: Path | None
+    graph: Graph,
+    systems: Sequence[str],
+    every: int,
+    draws: int,
+    processes: int,
+    plots: Path | None,
+    reach: bool,
 ) -> list[Figure]:
     """The figures of one graph: means over topics of means over draws."""
     global _graph, _informed
@@ -143,7 +151,8 @@ def measure_set(
         for count, (task, result) in enumerate(pool.imap(run_task, tasks), 1):
             scores[task.system].append(result)
             print(f"\r{graph.name}: {count} of {len(tasks)} replays", end="", file=sys.stderr)
-        shares = pool.map(share_at_90, [Task(REACHES, topic, 0) for topic in topics]) if REACHES in systems else []
+        far = topics if reach and REACHES in systems else []
+        shares = pool.map(share_at_90, [Task(REACHES, topic, 0) for topic in far])
         collected = pool.map(run_sweep, sweeps)
     print(file=sys.stderr)
     if plots is not None:
