@@ -30,6 +30,7 @@ LEFT_OUT = frozenset(
 _FENCE = re.compile(r"\A\s*(---|\+\+\+|;;;)\s*\n(.*?)\n\1\s*(?:\n|\Z)", re.DOTALL)
 _HEXO_FENCE = re.compile(r"\A((?:[\w-]+:.*\n|[ \t]+.*\n|- .*\n)+)---\s*\n")  # Hexo needs no first line
 _FIELD = re.compile(r"^([\w-]+):[ \t]*(.*)$")
+_FOLDED = re.compile(r"^[>|][+-]?$")  # the text follows, on lines that begin with blanks
 _ITEM = re.compile(r"^\s*-\s+(.*)$")
 _DATE = re.compile(r"(\d{4})-(\d{1,2})(?:-\d{1,2})?")
 _DATED_NAME = re.compile(r"^\d{4}-?\d{2}-?\d{2}-")
@@ -129,6 +130,8 @@ def front_matter(text: str) -> tuple[Mapping[str, object], str]:
         elif (item := _ITEM.match(line)) and name:
             before = fields[name]
             fields[name] = [*(before if isinstance(before, list) else []), item[1].strip()]
+        elif name and line[:1].isspace() and isinstance(fields[name], str):
+            fields[name] = f"{_FOLDED.sub('', str(fields[name]))} {line.strip()}".strip()
     return fields, body
 
 

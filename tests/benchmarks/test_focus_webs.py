@@ -100,6 +100,7 @@ def test_a_post_is_read_as_it_was_written() -> None:
     assert (page.title, page.labels) == ("Rocks & minerals", ("geology.", "basalt."))
     assert "ignored" not in page.paras[0]
     assert read_page("a.md", "+++\ntitle = 'T'\ntags = ['x']\n+++\nText").title == "T"
+    assert read_page("a.md", "---\ntitle: >-\n  One\n  two\ntags: [x,\n  y]\n---\nText").title == "One two"
     assert read_page("a/index.md", "---\nbroken: [\n---\n# Heading #\n").title == "Heading"
 
 
