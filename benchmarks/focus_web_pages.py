@@ -100,6 +100,8 @@ def read_page(path: str, text: str, is_html: bool = False) -> SourcePage:
 
 def read_wiki_page(path: str, text: str) -> SourcePage:
     """A page of an Oddmuse wiki: its name is its title, its categories stand on lines of their own."""
+    if text.startswith("#FILE "):
+        return SourcePage(path, path, (), ())  # a picture, in letters
     shown: dict[str, str] = {}
     for line in _CATEGORIES.findall(text):
         for name in _CATEGORY.findall(line):
@@ -195,8 +197,7 @@ def wiki_link(found: re.Match[str]) -> str:
     if name is None and camel is None:
         return outside or ""
     target = html.unescape(name or camel).partition("#")[0].strip()
-    shown = text or words_of(name or camel)
-    return f'<a href="/{quote(target.replace(" ", "_"))}">{shown}</a>'
+    return f'<a href="/{quote(target.replace(" ", "_"))}">{text or name or camel}</a>'
 
 
 def words_of(name: str) -> str:

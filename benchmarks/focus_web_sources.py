@@ -27,6 +27,7 @@ class Site:
 
     under     folder of the pages, "" for all
     ends      how names of pages end
+    without   how names of files end that are none
     domains   hosts under which its own pages are linked
     ref       branch or commit, of the snapshot
     """
@@ -37,6 +38,7 @@ class Site:
     kind: str
     under: str = ""
     ends: tuple[str, ...] = (".md", ".markdown")
+    without: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     ref: str = "HEAD"
 
@@ -87,7 +89,8 @@ def files_of(directory: Path, site: Site) -> Iterator[tuple[str, str]]:
     blobs = []
     for line in listed.decode("utf-8", "replace").split("\0"):
         about, _, path = line.partition("\t")
-        if path and path.lower().endswith(site.ends) and about.split()[1] == "blob":
+        is_page = path.lower().endswith(site.ends) and not path.lower().endswith(site.without)
+        if path and is_page and about.split()[1] == "blob":
             blobs.append((path, about.split()[2]))
     asked = "".join(f"{blob}\n" for _, blob in blobs).encode()
     content, start = git(directory, "cat-file", "--batch", given=asked), 0
