@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.table import Table
 
 from benchmarks.focus_plots import write_lines
-from benchmarks.focus_scores import BUDGET, PARTS, STEPS, Score, mean
+from benchmarks.focus_scores import BUDGET, PARTS, STEPS, Score, calibration_error, mean
 from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.results import Figure
 
@@ -20,7 +20,8 @@ GAINS = (
 )
 PAPERS = (("semantic", "breadth_first"), ("topic_library", "static_keywords"), ("semantic_tree", "vsm"))
 OF_ORACLE = (("harvest_of_oracle", "harvest_r"), ("recall_of_oracle", "recall_5r"))
-AHEAD_WEBS, AHEAD_TOPICS, PAPERS_AHEAD = "ahead_webs", "ahead_topics", "papers_ahead"
+AHEAD_WEBS, AHEAD_TOPICS, PAPERS_AHEAD, ECE = "ahead_webs", "ahead_topics", "papers_ahead", "ece"
+GIVEN = (AHEAD_WEBS, AHEAD_TOPICS, ECE)  # by web already
 REACHED, SHARE = "wikispeedia", "fused_fetch_share_at_90"
 
 
@@ -52,7 +53,7 @@ def compared(figures: Sequence[Figure]) -> Iterator[Figure]:
                     above 1 where all are ahead
     """
     values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
-    rows: list[Figure] = [figure for figure in figures if figure.metric in (AHEAD_WEBS, AHEAD_TOPICS)]
+    rows: list[Figure] = [figure for figure in figures if figure.metric in GIVEN]
     for name, system in dict.fromkeys((figure.set, figure.system) for figure in figures):
         for metric, of in OF_ORACLE:
             best = values.get((name, "oracle", of), 0.0)
@@ -67,7 +68,7 @@ def compared(figures: Sequence[Figure]) -> Iterator[Figure]:
         ]
         if len(pairs) == 2 * len(PAPERS):
             rows.append(Figure(name, OURS, PAPERS_AHEAD, min(own / max(other, 1e-9) for own, other in pairs)))
-    yield from (row for row in rows if row.metric not in (AHEAD_WEBS, AHEAD_TOPICS))
+    yield from (row for row in rows if row.metric not in GIVEN)
     for system, metric in dict.fromkeys((row.system, row.metric) for row in rows):
         some = [row.value for row in rows if (row.system, row.metric) == (system, metric) and row.set != GENERATED]
         if some:
@@ -75,12 +76,15 @@ def compared(figures: Sequence[Figure]) -> Iterator[Figure]:
 
 
 def ahead_of(name: str, scores: Mapping[str, Sequence[Score]], draws: int) -> Iterator[Figure]:
-    """Whether `fused` harvests more than every other strategy but the oracle (1 or 0), and on what share of the topics.
+    """Whether `fused` harvests more than every other strategy but the oracle (1 or 0), and on what share of the topics;
+    how far its probabilities are from what came of them.
 
     Scores are in order of topics, `draws` of each.
     """
     others = [some for system, some in scores.items() if system not in ("fused", "oracle")]
     own = scores.get("fused", ())
+    if own:
+        yield Figure(name, OURS, ECE, calibration_error([one for some in own for one in some.judged]))
     if not own or not others:
         return
     yield Figure(name, OURS, AHEAD_WEBS, float(all(harvest(own) > harvest(other) for other in others)))

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from benchmarks import focus_prior
 from benchmarks.focus_figures import ahead_of, compared
 from benchmarks.focus_graph import load, stored_in
-from benchmarks.focus_scores import Kept, Score
+from benchmarks.focus_scores import Kept, Score, calibration_error
 from benchmarks.focus_web_pages import read_page, read_wiki_page, walked
 from benchmarks.focus_web_sites import numbered
 from benchmarks.focus_web_topics import topics_of
@@ -215,7 +215,10 @@ def test_figures_of_webs_left_out() -> None:
     assert found["all", "plumbline", "papers_ahead"] == pytest.approx(1.2)
     scores = {"fused": [score(0.5), score(0.3)], "vsm": [score(0.2), score(0.4)], "oracle": [score(1), score(1)]}
     ahead = {one.metric: one.value for one in ahead_of("a", scores, draws=1)}
-    assert ahead == {"ahead_webs": 1.0, "ahead_topics": 0.5}
+    assert ahead == {"ahead_webs": 1.0, "ahead_topics": 0.5, "ece": 0.0}
+    # .8 said of 10 of which 7 are, .25 of 10 of which none is
+    judged = [(0.8, number < 7) for number in range(10)] + [(0.25, False)] * 10
+    assert calibration_error(judged) == pytest.approx((1 + 2.5) / 20)
 
 
 SUBJECTS = ("basalt granite mineral magma quartz", "piano opera melody violin chord", "goal team league coach trophy")
