@@ -1,6 +1,9 @@
 """The crawl strategies over stored webs: `make bench-focus [DATA=DIR] [ARGS='--sets wikispeedia --systems fused']`.
 
-load        pages and topics of DIR (default: ../shared/data/webgraph); the set `generated` is made of their words
+load        the graphs of DIR (default: ../shared/data/webgraph; `python -m benchmarks.focus_webs` makes more), each a
+            set; the set `generated` is made of the words of one
+prior       `fused` goes by the weights that other webs taught, where benchmarks/training/focus_left_out.json has a
+            web's (`python -m benchmarks.training.focus` writes it), else by those that are shipped
 replay      every strategy from the same seeds with the same budget; three draws of three seeds a topic
 score       by label; a strategy sees the pages it has fetched, the example pages and the topic's name
 zhou        what `semantic` collects on domain sites and portals of `generated`, by threshold (ZK-E3, ZK-E4)
@@ -21,8 +24,9 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from benchmarks.focus_baselines import BestFirst, BreadthFirst, Oracle, Shark, distances, frequencies
-from benchmarks.focus_figures import OURS, SHARE, figures_of, gains, plotted, tables
-from benchmarks.focus_graph import Graph, load
+from benchmarks.focus_figures import OURS, SHARE, ahead_of, compared, figures_of, gains, plotted, tables
+from benchmarks.focus_graph import Graph, load, stored_in
+from benchmarks.focus_prior import priors_without
 from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.focus_site import NAME as GENERATED
@@ -31,10 +35,10 @@ from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informe
 from benchmarks.results import OUT, SHARED, Figure, publish
 from crawler.guide import FocusedStrategy, TopicWords
 from docstore.errors import PlumblineError
+from focused.fused.strategy import Fused
 from focused.papers.semantic import Semantic, SemanticSettings
 from focused.strategies import FOCUSES
 
-FILES = {"wikispeedia": "topics.json", "zh_docs": "zh_topics.json"}
 DRAWS = 3
 CLAIMS = (
     ("semantic (Zhou)", "precision of what is kept: 94.87 % on domain sites, 64.20 % on portals"),
@@ -63,11 +67,12 @@ _informed: MakeFocus  # the same, of its words' vectors
 @click.option("--systems", default="", help="Only these strategies, comma-separated.")
 @click.option("--topics", default=1, type=click.IntRange(1), help="Every n-th topic only.")
 @click.option("--draws", default=DRAWS, type=click.IntRange(1), help="Draws of seeds a topic.")
+@click.option("--reach/--no-reach", default=True, help="Also fetch until nine in ten pages are there.")
 @click.option("--processes", default=2, type=click.IntRange(1))
-def main(data: Path, set_names: str, systems: str, topics: int, draws: int, processes: int) -> None:
+def main(data: Path, set_names: str, systems: str, topics: int, draws: int, reach: bool, processes: int) -> None:
     """Replay the strategies and print what they harvest."""
     try:
-        figures = measure(data, names(set_names), names(systems), topics, draws, processes, plots=OUT)
+        figures = measure(data, names(set_names), names(systems), topics, draws, processes, OUT, reach=reach)
     except PlumblineError as error:
         raise SystemExit(str(error)) from error
     console = Console(width=None if Console().is_terminal else 150)
@@ -94,38 +99,43 @@ def measure(
     processes: int,
     plots: Path | None = None,
     shape: Shape | None = None,
+    reach: bool = True,
 ) -> list[Figure]:
-    """All figures; `plots` is where lines are drawn, `shape` that of the generated web. Raises PlumblineError for a
-    strategy or a set that is not there."""
+    """All figures; `plots` is where lines are drawn, `shape` that of the generated web, `reach` whether `fused` goes on
+    until nine in ten pages are there. Raises PlumblineError for a strategy or a set that is not there."""
     unknown = [name for name in systems if name not in SYSTEMS]
     if unknown:
         raise PlumblineError(f"no strategy {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
     figures: list[Figure] = []
     for graph in graphs_of(data, set_names, shape):
-        figures += measure_set(graph, systems or list(SYSTEMS), every, draws, processes, plots)
+        figures += measure_set(graph, systems or list(SYSTEMS), every, draws, processes, plots, reach)
     if not figures:
         raise PlumblineError(f"no web graph in {data}: give DATA=DIR, a folder like ../shared/data/webgraph")
-    return [*figures, *gains(figures)]
+    return [*figures, *gains(figures), *compared(figures)]
 
 
 def graphs_of(data: Path, set_names: Sequence[str], shape: Shape | None) -> Iterator[Graph]:
     """The graphs of a folder that are asked for, then the one made of the words of the first with enough topics."""
-    folder = data / "webgraph" if (data / "webgraph").is_dir() else data
     wanted, source = not set_names or GENERATED in set_names, None
-    for path in sorted(folder.glob("*.jsonl*")):
-        name = path.name.partition(".")[0]
-        if not set_names or name in set_names or (wanted and source is None):
-            graph = load(path, folder / FILES.get(name, f"{name}_topics.json"))
+    for stored in stored_in(data):
+        if not set_names or stored.name in set_names or (wanted and source is None):
+            graph = load(stored)
             if wanted and source is None and len(graph.topics) >= min(TOPICS, 2):
                 source = generated(graph, shape=shape)
-            if not set_names or name in set_names:
+            if not set_names or stored.name in set_names:
                 yield graph
     if source is not None:
         yield source
 
 
 def measure_set(
-    graph: Graph, systems: Sequence[str], every: int, draws: int, processes: int, plots: Path | None
+    graph: Graph,
+    systems: Sequence[str],
+    every: int,
+    draws: int,
+    processes: int,
+    plots: Path | None,
+    reach: bool,
 ) -> list[Figure]:
     """The figures of one graph: means over topics of means over draws."""
     global _graph, _informed
@@ -141,12 +151,14 @@ def measure_set(
         for count, (task, result) in enumerate(pool.imap(run_task, tasks), 1):
             scores[task.system].append(result)
             print(f"\r{graph.name}: {count} of {len(tasks)} replays", end="", file=sys.stderr)
-        shares = pool.map(share_at_90, [Task(REACHES, topic, 0) for topic in topics]) if REACHES in systems else []
+        far = topics if reach and REACHES in systems else []
+        shares = pool.map(share_at_90, [Task(REACHES, topic, 0) for topic in far])
         collected = pool.map(run_sweep, sweeps)
     print(file=sys.stderr)
     if plots is not None:
         plotted(plots, graph.name, scores)
     figures = [figure for system in systems for figure in figures_of(graph.name, system, scores)]
+    figures += ahead_of(graph.name, scores, draws)
     figures += [Figure(graph.name, OURS, SHARE, mean(shares))] if shares else []
     return [*figures, *(curve_of(graph.name, sweeps, collected, plots) if sweeps else [])]
 
@@ -222,6 +234,7 @@ SYSTEMS: Mapping[str, Callable[[TopicWords, str], FocusedStrategy]] = {
     "shark": lambda topic, name: Shark(topic, idf_of(_graph.name)),
     "oracle": lambda topic, name: Oracle(distances(_graph, relevant_of(name))),
     **{name: focused(make) for name, make in FOCUSES.items()},
+    "fused": lambda topic, name: Fused(topic, priors_without(_graph.name)),
     # A replay asks for an order of all pages: nothing is left out for good.
     "semantic": focused(lambda topic: Semantic(topic, settings=SemanticSettings(discard=False))),
 }

@@ -6,7 +6,8 @@ from pathlib import Path
 from rich.table import Table
 
 from benchmarks.focus_plots import write_lines
-from benchmarks.focus_scores import BUDGET, PARTS, STEPS, Score, mean
+from benchmarks.focus_scores import BUDGET, PARTS, STEPS, Score, calibration_error, mean
+from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.results import Figure
 
 OURS = "plumbline"  # the name of `fused` among the figures
@@ -17,6 +18,10 @@ GAINS = (
     ("semantic_tree_precision_gain", "semantic_tree", "vsm", "precision"),
     ("semantic_tree_f1_gain", "semantic_tree", "vsm", "f1"),
 )
+PAPERS = (("semantic", "breadth_first"), ("topic_library", "static_keywords"), ("semantic_tree", "vsm"))
+OF_ORACLE = (("harvest_of_oracle", "harvest_r"), ("recall_of_oracle", "recall_5r"))
+AHEAD_WEBS, AHEAD_TOPICS, PAPERS_AHEAD, ECE = "ahead_webs", "ahead_topics", "papers_ahead", "ece"
+GIVEN = (AHEAD_WEBS, AHEAD_TOPICS, ECE)  # by web already
 REACHED, SHARE = "wikispeedia", "fused_fetch_share_at_90"
 
 
@@ -38,6 +43,59 @@ def gains(figures: Sequence[Figure]) -> Iterator[Figure]:
     shares = {name: value for (name, _, metric), value in values.items() if metric == SHARE}
     if shares:  # asked of wikispeedia, where nearly all can be reached from anywhere
         yield Figure("all", OURS, SHARE, shares.get(REACHED, mean(list(shares.values()))))
+
+
+def compared(figures: Sequence[Figure]) -> Iterator[Figure]:
+    """Each stored web beside what is possible there, then the means over the webs as rows of `all`.
+
+    harvest_of_oracle, recall_of_oracle    each strategy's harvest@R and recall@5R as a share of the oracle's
+    papers_ahead    the least, over the three papers, harvest and F, of a strategy's figure beside its baseline's;
+                    above 1 where all are ahead
+    """
+    values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
+    rows: list[Figure] = [figure for figure in figures if figure.metric in GIVEN]
+    for name, system in dict.fromkeys((figure.set, figure.system) for figure in figures):
+        for metric, of in OF_ORACLE:
+            best = values.get((name, "oracle", of), 0.0)
+            if best and (name, system, of) in values:
+                rows.append(Figure(name, system, metric, values[name, system, of] / best))
+    for name in dict.fromkeys(figure.set for figure in figures):
+        pairs = [
+            (values[name, paper, metric], values[name, baseline, metric])
+            for paper, baseline in PAPERS
+            for metric in ("harvest_r", "f1")
+            if (name, paper, metric) in values and (name, baseline, metric) in values
+        ]
+        if len(pairs) == 2 * len(PAPERS):
+            rows.append(Figure(name, OURS, PAPERS_AHEAD, min(own / max(other, 1e-9) for own, other in pairs)))
+    yield from (row for row in rows if row.metric not in GIVEN)
+    for system, metric in dict.fromkeys((row.system, row.metric) for row in rows):
+        some = [row.value for row in rows if (row.system, row.metric) == (system, metric) and row.set != GENERATED]
+        if some:
+            yield Figure("all", system, metric, mean(some))
+
+
+def ahead_of(name: str, scores: Mapping[str, Sequence[Score]], draws: int) -> Iterator[Figure]:
+    """Whether `fused` harvests more than every other strategy but the oracle (1 or 0), and on what share of the topics;
+    how far its probabilities are from what came of them.
+
+    Scores are in order of topics, `draws` of each.
+    """
+    others = [some for system, some in scores.items() if system not in ("fused", "oracle")]
+    own = scores.get("fused", ())
+    if own:
+        yield Figure(name, OURS, ECE, calibration_error([one for some in own for one in some.judged]))
+    if not own or not others:
+        return
+    yield Figure(name, OURS, AHEAD_WEBS, float(all(harvest(own) > harvest(other) for other in others)))
+    topics = [slice(start, start + draws) for start in range(0, len(own), draws)]
+    ahead = [all(harvest(own[topic]) > harvest(other[topic]) for other in others) for topic in topics]
+    yield Figure(name, OURS, AHEAD_TOPICS, mean([float(one) for one in ahead]))
+
+
+def harvest(scores: Sequence[Score]) -> float:
+    """Their mean harvest@R."""
+    return mean([one.harvest_r for one in scores])
 
 
 def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure]:

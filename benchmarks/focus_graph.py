@@ -1,5 +1,6 @@
 """Stored web graphs: pages as words with their links, labels beside them. The form is that of ../shared/data/webgraph.
 
+    NAME/pages.jsonl.xz + NAME/topics.json                     as benchmarks.focus_webs writes them
     wikispeedia.jsonl.xz + topics.json     zh_docs.jsonl.xz + zh_topics.json
 
 One page a line: url, title, paras, links (to, anchor, para, at), topics. A label is a prefix of one of `topics`.
@@ -17,11 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from crawler.guide import CONTENT, TITLE, LinkWords, PageWords, WordBlock, Words
+from docstore.errors import PlumblineError
 from text.segment import base_segmenter
 
 CONTEXT = {"en": 100, "zh": 40}  # characters either side of an anchor, as ../shared/data/webgraph/README.md has them
 SEEDS = 3
 MIN_LINKS = 3  # of a seed
+TEACHING = "teaching.json"  # beside the pages: labels that may teach, in the form of topics
 _HAN = re.compile("[\u4e00-\u9fff]{2,}")
 _LATIN = re.compile(r"[a-z][a-z0-9+#.-]*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -73,16 +76,46 @@ class Graph:
         return tuple(random.Random(draw).sample(able, min(SEEDS, len(able))))
 
 
-def load(pages: Path, topics: Path) -> Graph:
+@dataclass(frozen=True)
+class StoredGraph:
+    """Where a graph lies: a file of pages and one of topics."""
+
+    name: str
+    pages: Path
+    topics: Path
+
+
+def stored_in(data: Path) -> list[StoredGraph]:
+    """The graphs of a folder by name: folders that hold pages and topics, and files of pages with topics beside them.
+
+    Raises PlumblineError where pages have no topics.
+    """
+    folder = data / "webgraph" if (data / "webgraph").is_dir() else data
+    found = [(path.parent.name, path) for path in folder.glob("*/*.jsonl*")]
+    found += [(path.name.partition(".")[0], path) for path in folder.glob("*.jsonl*")]
+    return [StoredGraph(name, path, topics_beside(path)) for name, path in sorted(found)]
+
+
+def topics_beside(pages: Path) -> Path:
+    """The topics of a file of pages: named as it, as the first word of its name, or alone. Raises PlumblineError."""
+    name = pages.name.partition(".")[0]
+    names = (f"{name}_topics.json", f"{name.partition('_')[0]}_topics.json", "topics.json")
+    for path in (pages.with_name(one) for one in names):
+        if path.is_file():
+            return path
+    raise PlumblineError(f"{pages} has no topics: put topics.json beside it, name -> prefixes of labels")
+
+
+def load(stored: StoredGraph) -> Graph:
     """The graph of a file of pages and a file of topics."""
-    rows = list(read_rows(pages))
+    rows = list(read_rows(stored.pages))
     chinese = sum(bool(_HAN.search(row["title"])) for row in rows) * 2 > len(rows)
     cut = cut_chinese() if chinese else cut_latin
     known = {row["url"] for row in rows}
     context = CONTEXT["zh" if chinese else "en"]
     nodes = {row["url"]: node_of(row, known, cut, context) for row in rows}
-    named = json.loads(topics.read_text(encoding="utf-8"))
-    return Graph(pages.name.partition(".")[0], nodes, {name: tuple(some) for name, some in named.items()}, cut)
+    named = json.loads(stored.topics.read_text(encoding="utf-8"))
+    return Graph(stored.name, nodes, {name: tuple(some) for name, some in named.items()}, cut)
 
 
 def read_rows(path: Path) -> Iterable[dict[str, Any]]:

@@ -8,17 +8,23 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from benchmarks.focus_graph import Graph
-from crawler.guide import FocusedStrategy
+from crawler.guide import FocusedStrategy, Relevance
 
 NEVER = float("-inf")
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What a replay fetched and kept, in order and without the seeds, and the seconds of its decisions: about a page
-    (is it kept, what does it teach), about each of its links, and all of both."""
+    """A replay, in order and without the seeds.
+
+    fetched    URLs
+    judged     how relevant each was judged to be when it came
+    kept       those of them that were kept
+    seconds    of its decisions: about a page (is it kept, what does it teach), about each of its links, and all of both
+    """
 
     fetched: tuple[str, ...]
+    judged: tuple[float, ...]
     kept: frozenset[str]
     seconds: tuple["Seconds", ...]
 
@@ -79,22 +85,24 @@ def replay(
         queue.offer(seed, 0.0)
         queue.take()
     fetched: list[str] = []
+    judged: list[float] = []
     kept: list[str] = []
     seconds: list[Seconds] = []
     for seed in seeds:
         visit(graph, focus, seed, queue)
     while len(fetched) < budget and (url := queue.take()) is not None:
-        is_kept, spent = visit(graph, focus, url, queue)
+        judgement, spent = visit(graph, focus, url, queue)
         fetched.append(url)
-        kept += [url] * is_kept
+        judged.append(judgement.score)
+        kept += [url] * judgement.keep
         seconds.append(spent)
         if is_enough(url):
             break
-    return Replay(tuple(fetched), frozenset(kept), tuple(seconds))
+    return Replay(tuple(fetched), tuple(judged), frozenset(kept), tuple(seconds))
 
 
-def visit(graph: Graph, focus: FocusedStrategy, url: str, queue: Queue) -> tuple[bool, Seconds]:
-    """Judge a page and queue its links: was it kept, and what that took.
+def visit(graph: Graph, focus: FocusedStrategy, url: str, queue: Queue) -> tuple[Relevance, Seconds]:
+    """Judge a page and queue its links: the judgement, and what that took.
 
     Seconds of the processor: what else the machine does is not the strategy's cost. Nor is cutting and counting words,
     which threads that read pages do.
@@ -114,4 +122,4 @@ def visit(graph: Graph, focus: FocusedStrategy, url: str, queue: Queue) -> tuple
         queue.offer(link.url, priority)
     queue.change(changed)
     of_page = judged - start + learned - linked
-    return judgement.keep, Seconds(of_page, (end - start - of_page) / max(len(node.links), 1), end - start)
+    return judgement, Seconds(of_page, (end - start - of_page) / max(len(node.links), 1), end - start)

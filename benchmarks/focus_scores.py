@@ -3,10 +3,12 @@
 harvest_r    share of relevant pages among the first R fetches, R the relevant pages that the seeds can reach
 recall_5r    share of those R that the first 5R fetches hold
 precision, recall, f1    of the pages that the strategy kept, within 5R fetches, and within parts of them
+judged       how relevant each page was judged to be when it came, and whether it is: `calibration_error`
 fetch_share_at_90        fetches until 90 % of the R pages are there, as a share of breadth first's
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -16,6 +18,7 @@ from benchmarks.focus_replay import Replay
 BUDGET = 5  # times R
 PARTS = (0.1, 0.25, 0.5, 1.0)  # of the budget
 STEPS = 20  # of a curve
+BINS = 10  # of probabilities
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class Score:
     page_ms: float  # 95th percentiles, as `focus_replay.Seconds`
     link_ms: float
     visit_ms: float
+    judged: tuple[tuple[float, bool], ...] = ()
 
 
 def score(replay: Replay, relevant: frozenset[str], reachable: int) -> Score:
@@ -71,7 +75,18 @@ def score(replay: Replay, relevant: frozenset[str], reachable: int) -> Score:
         page_ms=1000 * percentile([spent.page for spent in replay.seconds], 0.95),
         link_ms=1000 * percentile([spent.link for spent in replay.seconds], 0.95),
         visit_ms=1000 * percentile([spent.visit for spent in replay.seconds], 0.95),
+        judged=tuple((value, url in relevant) for url, value in zip(replay.fetched, replay.judged, strict=True)),
     )
+
+
+def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
+    """How far probabilities are from what came of them, on average over the pages: the expected calibration error over
+    BINS parts of 0 to 1 of equal width (Naeini, Cooper and Hauskrecht 2015); 0 for none."""
+    bins: dict[int, list[tuple[float, bool]]] = defaultdict(list)
+    for probability, came in judged:
+        bins[min(int(probability * BINS), BINS - 1)].append((probability, came))
+    gaps = [abs(sum(probability for probability, _ in some) - sum(came for _, came in some)) for some in bins.values()]
+    return sum(gaps) / max(len(judged), 1)
 
 
 def kept_within(replay: Replay, relevant: frozenset[str], reachable: int, fetches: int) -> Kept:

@@ -4,13 +4,15 @@ replay      every label that teaches with the weights so far; at every refit the
 fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
             against a page, and counts (length, links) are looked at only beside those of the other pages
             a softmax over each frontier puts relevant URLs first
-mean        each round goes by the weights so far; what is shipped is the mean of the rounds' fits
-check       the graphs' topics, which teach nothing, with the weights that are shipped; the labels that teach in five
-            parts, each with weights that the other four taught
+mean        each round goes by the weights that the other webs taught so far; what is shipped is the mean of the rounds'
+            fits on all webs
+leave out   for each web, the same mean without its lessons: benchmarks/training/focus_left_out.json
+check       each web's topics and the labels that teach, by the weights that leave this web out
 
-OTHERS labels of each graph teach, and half as many times two or three together, none of them part of a topic of the
-graph's file, above or below one: what `make bench-focus` measures is not what was taught. The features name no word and
-no URL (`focused.fused.page_features.PAGE_FEATURES`).
+DATA is a folder of webs (`benchmarks.focus_graph.stored_in`). Of each the labels of its teaching.json teach; where
+there is none, OTHERS labels, and half as many times two or three together, none of them part of a topic of the graph's
+file, above or below one: what `make bench-focus` measures is not what was taught. The features name no word and no URL
+(`focused.fused.page_features.PAGE_FEATURES`).
 """
 
 import json
@@ -20,6 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import click
 import numpy as np
@@ -27,17 +30,17 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from benchmarks.focus import FILES
 from benchmarks.focus_frontiers import Frontiers
-from benchmarks.focus_graph import Graph, cut_latin, load
+from benchmarks.focus_graph import TEACHING, Graph, StoredGraph, load, stored_in
+from benchmarks.focus_prior import LEFT_OUT, priors_of
 from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.results import SHARED
 from crawler.guide import PageWords, Relevance, TopicWords, Words
 from focused.fused.crawl_graph import Floats, Ints
 from focused.fused.link_features import FEATURES
-from focused.fused.page_features import FIRST_SIGHT, OWN, PAGE_FEATURES, Priors, shipped
-from focused.fused.pretrained_prior import FILE, prior_of
+from focused.fused.page_features import FIRST_SIGHT, OWN, PAGE_FEATURES, Priors
+from focused.fused.pretrained_prior import FILE
 from focused.fused.strategy import Fused, Refit
 
 OTHERS = 60
@@ -45,7 +48,6 @@ OTHER_PAGES = (40, 300)  # of labels that are taken as a topic
 MIN_OF_SIBLING = 15  # pages of a label that is taken with others
 NAME_WORDS = 2  # of a label whose own words stand in no title
 MAX_A_LOOK = 60  # pages written down
-PARTS = 5
 OF_TOPIC = 2.5  # of the pages of a topic beside the others: topics are wider than labels
 PENALTY = 50.0  # of the squares of the weights, beside the sum of the rows' losses
 BEST_LINKS, OTHER_LINKS = 60, 150  # of a frontier that are written down
@@ -55,6 +57,7 @@ COUNTS = ("length", "sources", "depth", "degree", "targets")  # features that ar
 
 Labels = tuple[str, ...]
 Weights = dict[str, dict[str, dict[str, float]]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -153,31 +156,54 @@ _others: dict[str, Mapping[str, Words]] = {}  # the labels of each graph that te
 @click.command()
 @click.argument("data", default=SHARED / "webgraph", type=click.Path(path_type=Path, exists=True))
 @click.option("--rounds", default=5, type=click.IntRange(1), help="Times to replay and fit.")
+@click.option("--labels", "most", default=OTHERS, type=click.IntRange(1), help="Labels of each web that teach.")
+@click.option("--max-pages", default=OTHER_PAGES[1], type=click.IntRange(1), help="Pages of a label that teaches.")
 @click.option("--check", default=1, type=click.IntRange(0), help="Draws of seeds to replay each topic from, checking.")
 @click.option("--processes", default=2, type=click.IntRange(1))
-def main(data: Path, rounds: int, check: int, processes: int) -> None:
-    """Learn the prior from the graphs of DATA and write it to the package."""
-    for path in sorted(data.glob("*.jsonl*")):
-        name = path.name.partition(".")[0]
-        graph = load(path, data / FILES.get(name, f"{name}_topics.json"))
-        others = others_of(graph)
-        _others[name] = {topic: name_of(graph, labels) for topic, labels in others.items()}
-        _graphs[name] = replace(graph, topics={**graph.topics, **others})
+def main(data: Path, rounds: int, most: int, max_pages: int, check: int, processes: int) -> None:
+    """Learn the prior from the webs of DATA and write it to the package, and the priors that leave one out."""
+    for stored in stored_in(data):
+        remember(stored, most, max_pages)
     fits: list[Weights] = []
-    weights = None
+    without: dict[str, list[Weights]] = {web: [] for web in _graphs} if len(_graphs) > 1 else {}
+    left_out: dict[str, Weights] = {}
+    lessons: list[Lesson] = []
     for number in range(rounds):
-        lessons = lessons_of(weights, number, processes)
+        lessons = lessons_of(left_out, number, processes)
         fits.append(fitted(lessons))
-        weights = mean_weights(fits)
-        print(f"round {number + 1}: {len(lessons)} lessons")
-    FILE.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+        for web, some in without.items():
+            some.append(fitted([one for one in lessons if one.topic[0] != web]))
+            left_out[web] = mean_weights(some)
+        print(f"round {number + 1}: {len(lessons)} lessons", flush=True)
+    FILE.write_text(json.dumps(mean_weights(fits), indent=1) + "\n", encoding="utf-8")
+    LEFT_OUT.write_text(json.dumps(left_out, indent=1) + "\n", encoding="utf-8")
     if check:
-        for line in checked(lessons, weights, check, processes):
+        for line in checked(left_out, check, processes):
             print(line)
 
 
-def others_of(graph: Graph) -> Mapping[str, Labels]:
-    """OTHERS labels that no topic has a part in, and half as many times two or three labels below the same one, evenly
+def remember(stored: StoredGraph, most: int, max_pages: int) -> None:
+    """Load a web and choose the labels of it that teach."""
+    graph, beside = load(stored), stored.pages.with_name(TEACHING)
+    if beside.is_file():
+        given = {name: tuple(labels) for name, labels in json.loads(beside.read_text(encoding="utf-8")).items()}
+        few = {name: labels for name, labels in given.items() if pages_of(graph, labels) <= max_pages}
+        others: Mapping[str, Labels] = {name: few[name] for name in evenly(list(few), most)}
+        names = {name: graph.cut(name) or name_of(graph, labels) for name, labels in others.items()}
+    else:
+        others = others_of(graph, most, max_pages)
+        names = {name: name_of(graph, labels) for name, labels in others.items()}
+    _others[stored.name] = names
+    _graphs[stored.name] = replace(graph, topics={**graph.topics, **others})
+
+
+def pages_of(graph: Graph, labels: Labels) -> int:
+    """How many pages have one of the labels."""
+    return sum(any(one.startswith(labels) for one in node.labels) for node in graph.nodes.values())
+
+
+def others_of(graph: Graph, most: int, max_pages: int) -> Mapping[str, Labels]:
+    """So many labels that no topic has a part in, and half as many times two or three labels below the same one, evenly
     drawn from those in order."""
     counts = Counter(label for node in graph.nodes.values() for label in prefixes(node.labels))
     own = [prefix for some in graph.topics.values() for prefix in some]
@@ -186,14 +212,12 @@ def others_of(graph: Graph) -> Mapping[str, Labels]:
         for label, count in sorted(counts.items())
         if not any(label.startswith(one) or one.startswith(label) for one in own)
     }
-    singles = [label for label, count in free.items() if OTHER_PAGES[0] <= count <= OTHER_PAGES[1]]
-    together = siblings_of({label: count for label, count in free.items() if count >= MIN_OF_SIBLING})
-    return {
-        " ".join(some): some for some in [*evenly([(one,) for one in singles], OTHERS), *evenly(together, OTHERS // 2)]
-    }
+    singles = [label for label, count in free.items() if OTHER_PAGES[0] <= count <= max_pages]
+    together = siblings_of({label: count for label, count in free.items() if count >= MIN_OF_SIBLING}, max_pages)
+    return {" ".join(some): some for some in [*evenly([(one,) for one in singles], most), *evenly(together, most // 2)]}
 
 
-def siblings_of(counts: Mapping[str, int]) -> list[Labels]:
+def siblings_of(counts: Mapping[str, int], most: int) -> list[Labels]:
     """Two or three labels below the same one, which together have the pages of a topic; two draws for each."""
     below: dict[str, list[str]] = defaultdict(list)
     for label in counts:
@@ -204,11 +228,10 @@ def siblings_of(counts: Mapping[str, int]) -> list[Labels]:
         if above and len(some) > 1
         for draw in (0, 1)
     ]
-    least, most = OTHER_PAGES
-    return [some for some in dict.fromkeys(drawn) if least <= sum(counts[label] for label in some) <= most]
+    return [some for some in dict.fromkeys(drawn) if OTHER_PAGES[0] <= sum(counts[label] for label in some) <= most]
 
 
-def evenly(some: Sequence[Labels], count: int) -> Sequence[Labels]:
+def evenly(some: Sequence[T], count: int) -> Sequence[T]:
     """So many of them at even distances, or all."""
     return [some[place * len(some) // count] for place in range(count)] if len(some) > count else some
 
@@ -220,7 +243,7 @@ def name_of(graph: Graph, labels: Labels) -> Words:
     everywhere = Counter(word for title, _ in pages for word in set(title))
     held = Counter(word for title, is_own in pages if is_own for word in set(title))
     last = " ".join(label.rpartition(".")[2] for label in labels).replace("_", " ")
-    own = [word for word in cut_latin(last) if held[word] > 1]
+    own = [word for word in graph.cut(last) if held[word] > 1]
     telling = sorted(held, key=lambda word: (-(held[word] ** 2) / everywhere[word], word))
     return tuple(dict.fromkeys(own or telling[:NAME_WORDS]))
 
@@ -231,9 +254,9 @@ def prefixes(labels: Sequence[str]) -> set[str]:
     return {".".join(some[: count + 1]) for some in parts for count in range(len(some))}
 
 
-def lessons_of(weights: Weights | None, draw: int, processes: int) -> list[Lesson]:
-    """Replay every label that teaches and write down."""
-    tasks = [Task(graph, label, draw, weights) for graph in _graphs for label in _others[graph]]
+def lessons_of(left_out: Mapping[str, Weights], draw: int, processes: int) -> list[Lesson]:
+    """Replay every label that teaches, by what the other webs taught so far, and write down."""
+    tasks = [Task(graph, label, draw, left_out.get(graph)) for graph in _graphs for label in _others[graph]]
     with multiprocessing.get_context("fork").Pool(processes, threadpool_limits, (1,)) as pool:
         return [lesson for _, _, lessons in pool.imap(run, tasks) for lesson in lessons]
 
@@ -248,18 +271,6 @@ def run(task: Task) -> tuple[Task, Score, list[Lesson]]:
     focus = Recorder(topic, (task.graph, task.topic), relevant, priors_of(task.weights))
     found = score(replay(graph, focus, seeds, BUDGET * reachable), relevant, reachable)
     return task, found, focus.lessons
-
-
-def priors_of(weights: Weights | None) -> Priors:
-    """Weights as the strategy takes them; those that are shipped where none were learned yet."""
-    if weights is None:
-        return shipped()
-    return Priors(
-        prior_of(weights["own"], OWN),
-        prior_of(weights["page"], PAGE_FEATURES),
-        prior_of(weights["first_sight"], PAGE_FEATURES),
-        prior_of(weights["link"], FEATURES),
-    )
 
 
 def fitted(lessons: Sequence[Lesson]) -> Weights:
@@ -348,12 +359,10 @@ def ranking(lessons: Sequence[Lesson]) -> dict[str, float]:
     return dict(zip(FEATURES, found.round(4).tolist(), strict=True))
 
 
-def checked(lessons: Sequence[Lesson], weights: Weights | None, draws: int, processes: int) -> list[str]:
-    """Harvest and recall by graph, of its own topics and of the labels, by weights that they did not teach."""
-    part = {topic: number % PARTS for number, topic in enumerate(sorted({one.topic for one in lessons}))}
-    taught = [fitted([one for one in lessons if part[one.topic] != number]) for number in range(PARTS)]
+def checked(left_out: Mapping[str, Weights], draws: int, processes: int) -> list[str]:
+    """Harvest and recall by web, of its own topics and of the labels, by weights that it did not teach."""
     tasks = [
-        Task(graph, topic, draw, taught[part[graph, topic]] if (graph, topic) in part else weights)
+        Task(graph, topic, draw, left_out.get(graph))
         for graph in _graphs
         for topic in _graphs[graph].topics
         for draw in range(draws)

@@ -11,7 +11,7 @@ from scipy.optimize import check_grad
 
 from benchmarks.focus import measure
 from benchmarks.focus_frontiers import Frontiers
-from benchmarks.focus_graph import load
+from benchmarks.focus_graph import load, stored_in
 from benchmarks.focus_replay import Queue
 from benchmarks.focus_site import Shape, generated, is_portal
 from benchmarks.results import read_floors
@@ -96,7 +96,7 @@ SMALL = Shape(sites=1, portals=2, sections=2, off_sections=2, others=1, articles
 
 def test_a_web_is_made_of_a_stored_one(tmp_path: Path) -> None:
     """The same seed makes the same; its words, titles and anchors are those of the pages, its labels no word of it."""
-    source = load(written(tmp_path) / "made.jsonl", tmp_path / "made_topics.json")
+    source = load(stored_in(written(tmp_path))[0])
     web, again, other = generated(source, shape=SMALL), generated(source, shape=SMALL), generated(source, 1, SMALL)
     assert web.nodes == again.nodes != other.nodes
     known = {word for node in source.nodes.values() for word in node.page.counts}

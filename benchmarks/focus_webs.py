@@ -1,0 +1,93 @@
+"""Webs of pages with labels from repositories: `python -m benchmarks.focus_webs OUT --repos DIR [--webs news_en]`.
+
+read        the repositories that benchmarks/focus_webs.toml names, from snapshots in DIR (owner+name)
+make        sites as their generators make them, with the lists that lead on (`focus_web_sites`)
+choose      topics among the labels that the pages' makers gave (`focus_web_topics`)
+write       OUT/NAME/pages.jsonl.xz, topics.json, teaching.json (labels that may teach, none of them a topic) and
+            SOURCES.md (commits, licences), for `make bench-focus DATA=OUT`
+
+Nothing is fetched: `--list` names what to clone.
+"""
+
+import json
+import lzma
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from benchmarks.focus_graph import TEACHING
+from benchmarks.focus_web_sites import Row, web_rows
+from benchmarks.focus_web_sources import Web, commit_of, git_directory, webs_of
+from benchmarks.focus_web_topics import prefixes, topics_of
+from docstore.errors import PlumblineError
+
+WEBS = Path(__file__).with_suffix(".toml")
+
+
+@click.command()
+@click.argument("out", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--repos", default=Path("repos"), type=click.Path(path_type=Path), help="A folder of snapshots, owner+name."
+)
+@click.option("--webs", "names", default="", help="Only these, comma-separated.")
+@click.option(
+    "--file", "path", default=WEBS, type=click.Path(path_type=Path, exists=True), help="Another list of webs."
+)
+@click.option("--list", "only_list", is_flag=True, help="Name the repositories and stop.")
+def main(out: Path | None, repos: Path, names: str, path: Path, only_list: bool) -> None:
+    """Make webs in OUT."""
+    try:
+        webs = [web for web in webs_of(path) if not names or web.name in names.split(",")]
+        for web in webs:
+            if only_list or out is None:
+                print(*(f"{web.name}\t{site.repo}\t{site.licence}" for site in web.sites), sep="\n")
+            else:
+                print(made(web, repos, out / web.name))
+    except PlumblineError as error:
+        raise SystemExit(str(error)) from error
+
+
+def made(web: Web, repos: Path, folder: Path) -> str:
+    """Write one web and say what it is."""
+    rows = merged(web_rows(web.sites, repos))
+    topics, teaching = topics_of(rows)
+    folder.mkdir(parents=True, exist_ok=True)
+    with lzma.open(folder / "pages.jsonl.xz", "wt", encoding="utf-8", preset=0) as packed:
+        packed.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    for name, some in (("topics.json", topics), (TEACHING, teaching)):
+        text = json.dumps(some, ensure_ascii=False, indent=1)
+        (folder / name).write_text(text + "\n", encoding="utf-8")
+    (folder / "SOURCES.md").write_text(sources_of(web, repos, rows, topics), encoding="utf-8")
+    return (
+        f"{web.name}: {len(rows)} pages, {sum(bool(row['topics']) for row in rows)} with labels, {len(topics)} topics,"
+        f" {len(teaching)} to teach by"
+    )
+
+
+def merged(rows: Iterable[Row]) -> list[Row]:
+    """One row for each URL, its links to known pages only."""
+    by_url: dict[str, Row] = {}
+    for row in rows:
+        by_url.setdefault(row["url"], row)
+    for row in by_url.values():
+        row["links"] = [link for link in row["links"] if link["to"] in by_url]
+    return list(by_url.values())
+
+
+def sources_of(web: Web, repos: Path, rows: Sequence[Row], topics: dict[str, list[str]]) -> str:
+    """What the web was made of, and its topics with how many pages each has."""
+    counts = Counter(label for row in rows for one in row["topics"] for label in prefixes(one))
+    lines = [f"# {web.name}: {len(rows)} pages, {sum(len(row['links']) for row in rows)} links", ""]
+    lines += ["| repository | commit | licence |", "|---|---|---|"]
+    for site in web.sites:
+        commit = commit_of(git_directory(repos, site.repo), site.ref)
+        lines.append(f"| {site.repo} | {commit[:12]} | {site.licence} |")
+    lines += ["", "| topic | pages |", "|---|---|"]
+    lines += [f"| {name} | {sum(counts[label] for label in labels)} |" for name, labels in topics.items()]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
