@@ -56,7 +56,7 @@ def test_hostile_servers_end_in_outcomes(tmp_path: Path) -> None:
 
 
 def test_warc_files_that_are_damaged(made: Undisturbed, tmp_path: Path) -> None:
-    survived(processes.import_faults(made, tmp_path, ("flipped", "one_byte_short")))
+    survived(processes.import_faults(made, tmp_path, ("half", "zeroed")))
 
 
 @pytest.mark.parametrize(
