@@ -19,10 +19,10 @@ from pipeline.cli.grammar import CONFIG, usage_line
 VERBS: Mapping[str, tuple[str, str]] = {
     "account": ("pipeline.cli.accounts:account", "Who may sign in to the search site."),
     "alerts": ("pipeline.cli.alerts:alerts", "What needs the operator; tells what is new by mail and webhook."),
-    "backup": ("pipeline.cli.keeping:backup", "Copy the vertical into a folder, while everything runs."),
+    "backup": ("pipeline.cli.keeping:backup", "Copy the vertical into a new folder in FOLDER, while everything runs."),
     "check": (
         "pipeline.cli.keeping:check",
-        "Prove that store, WARC files, index and lexicon are what was written; --repair what is not.",
+        "Prove that store, WARC files, index and lexicon are what was written; leaves with 1 where they are not.",
     ),
     "compare": (
         "pipeline.cli.compare:compare",
@@ -33,8 +33,14 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "pipeline.cli.run:demo",
         "Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites.",
     ),
-    "doctor": ("pipeline.cli.keeping:doctor", "What is wrong with the place a vertical runs in, and what to do."),
-    "embed": ("pipeline.cli.run:embed_command", "Give articles the vectors by which they are found by meaning."),
+    "doctor": (
+        "pipeline.cli.keeping:doctor",
+        "What is wrong with the place a vertical runs in, and what to do; leaves with 1 where something is.",
+    ),
+    "embed": (
+        "pipeline.cli.run:embed_command",
+        "Give articles the vectors by which they are found by meaning; the next plumb index has them.",
+    ),
     "explain": (
         "pipeline.cli.page:explain",
         "One document's path in sentences: how it was found, fetched, extracted and indexed, when, and why.",

@@ -161,7 +161,7 @@ def test_a_sample_goes_where_the_vertical_is_named(tmp_path: Path) -> None:
 
 
 LISTS = (
-    *("account list", "frontier show", "lexicon history", "lexicon show", "lexicon versions", "sites"),
+    *("account list", "alerts", "frontier show", "lexicon history", "lexicon show", "lexicon versions", "sites"),
     *("sites proposed", "topic list"),
 )
 
@@ -170,13 +170,13 @@ LISTS = (
 def test_every_list_comes_as_json(vertical: Vertical, typed: str) -> None:
     rows = json.loads(vertical.done(*typed.split(), "--json").out)
     assert isinstance(rows, list)
-    assert rows or typed in ("lexicon versions", "sites proposed", "topic list")
+    assert rows or typed in ("alerts", "lexicon versions", "sites proposed", "topic list")
 
 
 def test_every_verb_that_lists_is_tried_here_or_needs_something_to_list() -> None:
     """What has --json is a list, or one thing in detail."""
     with_json = {" ".join(path) for path, verb in VERBS.items() if any("--json" in one.opts for one in verb.params)}
-    details = {"compare", "explain", "fetch", "status", "topic show"}
+    details = {"check", "compare", "doctor", "explain", "fetch", "status", "topic show"}
     of_a_thing = {"lexicon diff", "topic seeds", "topic terms"}
     assert with_json == {*LISTS, *details, *of_a_thing} - {"sites"}
 
