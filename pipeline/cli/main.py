@@ -18,7 +18,10 @@ from pipeline.cli.grammar import CONFIG, usage_line
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "account": ("pipeline.cli.accounts:account", "Who may sign in to the search site."),
-    "alerts": ("pipeline.cli.alerts:alerts", "What needs the operator; tells what is new by mail and webhook."),
+    "alerts": (
+        "pipeline.cli.alerts:alerts",
+        "What needs the operator: told by mail and webhook where it is new, or over, and shown.",
+    ),
     "backup": ("pipeline.cli.keeping:backup", "Copy the vertical into a new folder in FOLDER, while everything runs."),
     "check": (
         "pipeline.cli.keeping:check",
@@ -62,7 +65,10 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "pipeline.cli.run:refresh_command",
         "Fetch one page now, take it through all stages, and print when each was done.",
     ),
-    "restore": ("pipeline.cli.keeping:restore", "Put a backup back into an empty data folder."),
+    "restore": (
+        "pipeline.cli.keeping:restore",
+        "Put a backup back into an empty data folder: BACKUP is one, or a folder of them, of which the newest is taken.",
+    ),
     "run": ("pipeline.cli.run:run", "Run the stages once, in order: crawl, extract, embed, mine the lexicon, index."),
     "schedule": ("pipeline.cli.run:schedule", "Keep running the stages on the timetable until Ctrl-C."),
     "serve": ("pipeline.cli.run:serve", "Serve the search and review pages until Ctrl-C."),
