@@ -89,7 +89,7 @@ def backup(context: click.Context, folder: Path) -> None:
 @click.argument("backup", type=click.Path(path_type=Path))
 @click.pass_context
 def restore(context: click.Context, backup: Path) -> None:
-    """Put a backup back into an empty data folder: BACKUP is one, or a folder of them, of which the newest is taken."""
+    """Put a backup back into an empty data folder: BACKUP is one, or a folder of them, whose newest is taken."""
     settings = settings_of(context)
     chosen = backup if (backup / "manifest.json").exists() else newest_backup([backup])
     if chosen is None:

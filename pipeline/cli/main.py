@@ -67,7 +67,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     ),
     "restore": (
         "pipeline.cli.keeping:restore",
-        "Put a backup back into an empty data folder: BACKUP is one, or a folder of them, of which the newest is taken.",
+        "Put a backup back into an empty data folder: BACKUP is one, or a folder of them, whose newest is taken.",
     ),
     "run": ("pipeline.cli.run:run", "Run the stages once, in order: crawl, extract, embed, mine the lexicon, index."),
     "schedule": ("pipeline.cli.run:schedule", "Keep running the stages on the timetable until Ctrl-C."),
