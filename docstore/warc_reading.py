@@ -45,7 +45,8 @@ class LargeBodyError(ValueError):
 
 
 class BoundedLines(DecompressingBufferedReader):  # type: ignore[misc]
-    """What warcio reads records from. ValueError where headers have no end: nobody could hold them."""
+    """What warcio reads records from. ValueError where headers have no end: nobody could hold them. Where compressed bytes
+    are damaged zlib.error, where they are cut short EOFError: warcio itself takes either for the end of the file."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file, block_size=_BLOCK)
@@ -64,6 +65,16 @@ class BoundedLines(DecompressingBufferedReader):  # type: ignore[misc]
         if self._head > _MAX_HEAD or (len(line) >= _MAX_LINE and not line.endswith(b"\n")):
             raise ValueError("headers without end")
         return line
+
+    def _decompress(self, data: bytes) -> bytes:
+        if self.decompressor is None or self.num_read == 0:  # a file that is not compressed shows it at once
+            return bytes(super()._decompress(data))
+        return bytes(self.decompressor.decompress(data))
+
+    def _process_read(self, data: bytes) -> None:
+        if not data and self.decompressor is not None and self.num_block_read and not self.decompressor.eof:
+            raise EOFError("it is cut short")
+        super()._process_read(data)
 
 
 def records_of(file: BinaryIO) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 import zstandard
 
 from docstore.archive import LargePageError, LostPageError, compressed
+from docstore.errors import StoreError
 from docstore.model import Outcome, Page, Reason, WarcPointer
 from docstore.store import sqlite_store
 from docstore.warc_reading import read_warc
@@ -182,6 +184,27 @@ def test_a_record_that_cannot_be_used_is_an_outcome_with_its_url(
 def test_a_record_that_says_it_is_longer_than_the_file_is_cut_short(tmp_path: Path) -> None:
     said = imported(tmp_path, GOOD + compressed(record(PAGE, lie=10 * GIGABYTE)))
     assert "cut short" in str(said["error"])
+
+
+@pytest.mark.parametrize("damage", ["flipped", "zeroed", "one byte short"])
+def test_damaged_compression_is_no_end_of_the_file(tmp_path: Path, damage: str) -> None:
+    """Wherever the damage is, it is said; the pages of records before it are kept."""
+    body = b"<html>" + random.Random(1).randbytes(30_000)  # several reads of the file
+    whole = b"".join(compressed(record(body, url=f"http://a.test/{n}")) for n in range(3))
+    middle = len(whole) // 2
+    damaged = {
+        "flipped": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
+        "zeroed": whole[:middle] + bytes(2000) + whole[middle + 2000 :],
+        "one byte short": whole[:-1],
+    }[damage]
+    file = tmp_path / "damaged.warc.gz"
+    file.write_bytes(damaged)
+    urls = []
+    with pytest.raises(StoreError, match="not a whole WARC file"):
+        for page in read_warc(file):
+            assert isinstance(page, Page)
+            urls.append(page.url)
+    assert urls and urls[0] == "http://a.test/0"
 
 
 def test_a_long_url_is_refused_as_the_crawl_does(tmp_path: Path) -> None:
