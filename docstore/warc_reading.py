@@ -45,8 +45,8 @@ class LargeBodyError(ValueError):
 
 
 class BoundedLines(DecompressingBufferedReader):  # type: ignore[misc]
-    """What warcio reads records from. ValueError where headers have no end: nobody could hold them. Where compressed bytes
-    are damaged zlib.error, where they are cut short EOFError: warcio itself takes either for the end of the file."""
+    """What warcio reads records from. ValueError where headers have no end: nobody could hold them; zlib.error where
+    compressed bytes are damaged, EOFError where they are cut short: warcio takes either for the end of the file."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file, block_size=_BLOCK)
