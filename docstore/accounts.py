@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
 from docstore.articles.records import storable
 from docstore.database import Database
 from docstore.errors import AccountError
-from docstore.row_sums import seal
+from docstore.integrity.row_sums import seal
 from docstore.tables import accounts, ended_sessions
 
 _NAME = re.compile(r"[\w.@-]{1,64}")

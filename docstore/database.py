@@ -17,11 +17,9 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from docstore import (
-    page_sums,
-    relation_tables,  # noqa: F401  # its tables are made with the others
-)
+from docstore.articles import relation_tables  # noqa: F401  # its tables are made with the others
 from docstore.errors import StoreError, StoreFullError, StoreTooNewError
+from docstore.integrity import page_sums
 from docstore.migrations import upgrade
 from docstore.tables import SCHEMA_VERSION, meta, metadata
 

@@ -18,7 +18,7 @@ store.runs       runs of the pipeline                                 (docstore/
 store.site_runs  what each run did at each site                       (docstore/reports/site_runs.py)
 store.alerts     what the operator shall know, and was told           (docstore/reports/alerts.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
-store.soundness  is what is kept what was written?         (docstore/soundness.py)
+store.soundness  is what is kept what was written?         (docstore/integrity/soundness.py)
 store.searches   the search log, without personal data                (docstore/reports/searches.py)
 """
 
@@ -40,12 +40,12 @@ from docstore.frontier.focused_decisions import DecisionTable
 from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
 from docstore.grouping.stories import StoryTable
+from docstore.integrity.soundness import Soundness
 from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusTable
-from docstore.soundness import Soundness
 from docstore.terms.glosses import GlossTable
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable

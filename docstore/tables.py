@@ -24,10 +24,10 @@ site_runs what each of the last runs did at each site, by outcome
 alerts, alert_notices   what the operator shall know, and what each channel has been told
 accounts  who may sign in to the search site, and for what
 searches, clicks   what was searched for and opened; nothing that says by whom
-row_sums  sums of rows that nothing can make again          (docstore/row_sums.py)
+row_sums  sums of rows that nothing can make again          (docstore/integrity/row_sums.py)
 meta      schema version, the id of this store, and other single values
 
-What articles are to each other stands in docstore/relation_tables.py.
+What articles are to each other stands in docstore/articles/relation_tables.py.
 """
 
 from sqlalchemy import (

@@ -46,7 +46,7 @@ from pipeline.engine import Engine
 from pipeline.keeping.digests import drop_damaged, keep_digests
 from pipeline.keeping.night import faults_before_run, refuse_damaged
 from pipeline.missed_documents import add_missed_documents
-from pipeline.run_record import RunRecord
+from pipeline.runs.run_record import RunRecord
 from pipeline.search_site.review_service import StoreReview
 from pipeline.workers.extraction import extract_pages
 from text.copies import VERSION, Text

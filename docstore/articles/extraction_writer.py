@@ -20,8 +20,8 @@ from docstore.grouping.page_graph import OwnArticle, renew_ties
 from docstore.grouping.resolve import PageRole, resolve
 from docstore.grouping.site_templates import learn
 from docstore.grouping.url_patterns import ListEvidence, Sibling, sibling_of
+from docstore.integrity.row_sums import seal
 from docstore.model import Article, Kind, Outcome, PageTraits, PageType, Reason, Stage, Teaser, WarcPointer
-from docstore.row_sums import seal
 from docstore.tables import articles, outcomes, parts, urls
 
 # Pages whose worth lies in their links: the crawl asks them again in every run.

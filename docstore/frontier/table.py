@@ -24,8 +24,8 @@ from docstore.frontier.order import at_hosts, change_rates, due_at_hosts, due_or
 from docstore.frontier.requeueing import requeue
 from docstore.frontier.service import FrontierService
 from docstore.grouping.spurious_changes import discount_spurious_changes
+from docstore.integrity.row_sums import seal
 from docstore.model import FrontierEntry, Host, Kind, Origin, Outcome, Page, Stage, WarcPointer
-from docstore.row_sums import seal
 from docstore.tables import articles, outcomes, pages, robots, urls
 
 # SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, func, select, update
 
 from docstore.articles.records import Op, write_changes
+from docstore.articles.relation_tables import news, news_keys
 from docstore.database import Database
 from docstore.model import line_hash
-from docstore.relation_tables import news, news_keys
 from docstore.tables import articles
 
 DAYS = 3  # between two articles that are taken for news of one event

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, exists, func, or_, select
 
 from docstore.articles.records import storable
+from docstore.articles.relation_tables import glosses
 from docstore.database import Database
-from docstore.relation_tables import glosses
 from docstore.tables import articles
 
 MAX_ROWS = 200  # glosses that are looked at for one term

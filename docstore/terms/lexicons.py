@@ -11,8 +11,8 @@ from docstore.articles.records import MINED_VERSION, TEXT_VERSION, Op, number, s
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.errors import LexiconError
+from docstore.integrity.row_sums import seal
 from docstore.model import Lexicon, Term, TermStatus
-from docstore.row_sums import seal
 from docstore.tables import changes, lexicon_entries, lexicons, terms
 from docstore.terms.history import TermActs
 from docstore.terms.review_queue import NEVER, RANKED_MINED

@@ -4,8 +4,8 @@ import time
 
 from pipeline.alerts.rules import BadRun, Facts, SiteFacts
 from pipeline.engine import Engine
-from pipeline.run_states import nights
-from pipeline.timetable import SCHEDULE, timetable
+from pipeline.runs.run_states import nights
+from pipeline.runs.timetable import SCHEDULE, timetable
 
 PATIENCE = 900.0  # seconds after its time for a run to begin
 RUNS_READ = 500

@@ -16,9 +16,9 @@ from pipeline.import_warc import import_warc
 from pipeline.logs import log_to
 from pipeline.progress import Terminal
 from pipeline.refresh import refresh, trace_lines
-from pipeline.schedule import run_on_timetable
+from pipeline.runs.schedule import run_on_timetable
+from pipeline.runs.service_manager import Heartbeat, tell_service_manager
 from pipeline.search_site.serve import SearchSite
-from pipeline.service_manager import Heartbeat, tell_service_manager
 
 PORT = click.IntRange(1, 65535)
 

@@ -17,7 +17,7 @@ from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import by_count, opened, settings_of, time_or_none
 from pipeline.engine import Engine
 from pipeline.explain.url_explanation import local_time
-from pipeline.run_states import nights
+from pipeline.runs.run_states import nights
 from search_ui.actions import RunSummary
 
 RUNS_SHOWN = 5

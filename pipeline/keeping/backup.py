@@ -24,7 +24,7 @@ from typing import Any
 from crawler.state_files import read_state, write_state
 from docstore.database import Database
 from docstore.errors import PlumblineError
-from docstore.row_sums import SEALED, damaged_keys
+from docstore.integrity.row_sums import SEALED, damaged_keys
 from docstore.tables import SCHEMA_VERSION
 from pipeline.settings import Settings
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import state_in
 from docstore.archive import Archive, LostPageError
-from docstore.page_sums import changed_pages, read_sums, sums_file
+from docstore.integrity.page_sums import changed_pages, read_sums, sums_file
+from docstore.integrity.wal_frames import damaged_frames
 from docstore.store import Store
-from docstore.wal_frames import damaged_frames
 from docstore.warc_reading import DAMAGED, records_of
 from indexer.solr import SolrIndex
 from pipeline.keeping.digests import damage_in

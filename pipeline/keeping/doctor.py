@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from docstore.errors import PlumblineError
 from docstore.locks import holder
 from pipeline.keeping.backup import newest_backup, places
+from pipeline.runs.timetable import timetable
 from pipeline.settings import Settings
-from pipeline.timetable import timetable
 
 MIN_FREE = 2 * 1024**3  # bytes: a night's pages, a Solr merge
 TIMEOUT = 5.0  # seconds for a seed to accept a connection

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from docstore.errors import StoreError
-from docstore.page_sums import Proof, read_sums, sums_file
+from docstore.integrity.page_sums import Proof, read_sums, sums_file
 from pipeline.engine import Engine
 from pipeline.keeping.backup import ARCHIVE, DATABASE
 from pipeline.keeping.check import Fault, file_faults, index_faults, state_faults, store_faults, warc_faults
@@ -51,7 +51,7 @@ def content_faults(engine: Engine, is_proven: bool, quick: bool) -> list[Fault]:
 
 def faults_before_run(engine: Engine) -> list[Fault]:
     """The cheap form of the check, of a vertical that is open: the file is read by a process of its own, as this one
-    would lose its locks on it (`docstore.page_sums`).
+    would lose its locks on it (`docstore.integrity.page_sums`).
 
     Pages that are others by their sums alone are said and stop nothing: what nothing depends on may be damaged, and
     another program may have written.
@@ -67,7 +67,7 @@ def faults_before_run(engine: Engine) -> list[Fault]:
 
 def proof_elsewhere(file: Path) -> Proof:
     """What the sums of a store's pages say, asked in another process."""
-    command = [sys.executable, "-m", "docstore.page_sums", str(file)]
+    command = [sys.executable, "-m", "docstore.integrity.page_sums", str(file)]
     told = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     return Proof(told.stdout.strip()) if told.returncode == 0 else Proof.UNKNOWN
 

@@ -1,7 +1,7 @@
 """Putting a damaged vertical right, each part from what proves it.
 
 pages of the store    from the newest backup, where it has them as they were
-the database          a new one of all rows that prove themselves, the others from the backup (docstore/salvage.py);
+the database          a new one of all rows that prove themselves, the others from the backup (docstore/integrity);
                       pages that it no longer knows from the WARC files, articles from their pages
 WARC files            from the backup; a page whose record is nowhere is asked of its site again
 state files           what the operator wrote from the backup; the rest is thrown away, what uses it makes it anew
@@ -18,9 +18,9 @@ from pathlib import Path
 
 from docstore.batches import batched
 from docstore.errors import StoreError
+from docstore.integrity.page_sums import forget_sums, mend_pages
+from docstore.integrity.salvage import Salvaged, salvage
 from docstore.locks import stage_lock
-from docstore.page_sums import forget_sums, mend_pages
-from docstore.salvage import Salvaged, salvage
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.import_warc import import_warc

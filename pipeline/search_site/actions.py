@@ -10,7 +10,7 @@ from docstore.model import Lexicon, Term, TermStatus
 from docstore.reports.searches import SearchReport
 from docstore.reports.status import SiteTotals
 from pipeline.engine import Engine
-from pipeline.run_states import nights
+from pipeline.runs.run_states import nights
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
 from search_ui.actions import CrawledSite, Nights, Overview, SiteDetail

@@ -11,7 +11,7 @@ from docstore.errors import PlumblineError
 from docstore.reports.runs import PipelineRun, RunState
 from pipeline.alerts.rules import KINDS
 from pipeline.engine import Engine
-from pipeline.run_states import nights
+from pipeline.runs.run_states import nights
 from search_ui.actions import Nights
 
 KEPT_SECONDS = 30.0  # a store of a million URLs is not counted for every scrape

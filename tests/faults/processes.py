@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from docstore.page_sums import forget_sums
+from docstore.integrity.page_sums import forget_sums
 from tests.crash_harness import Vertical, indexed_ids, until
 from tests.faults.tally import Tally
 from tests.faults.verticals import Undisturbed

@@ -10,9 +10,9 @@ import pytest
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
 from docstore.errors import StoreError
+from docstore.integrity.page_sums import Proof, proof_of, sums_file
+from docstore.integrity.wal_frames import damaged_frames
 from docstore.model import Lexicon, LexiconEntry, TermStatus
-from docstore.page_sums import Proof, proof_of, sums_file
-from docstore.wal_frames import damaged_frames
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.keeping.night import all_faults, faults_before_run, refuse_damaged

@@ -16,7 +16,7 @@ from docstore.model import Stage, StageReport
 from docstore.store import sqlite_store
 from pipeline.logs import log_access_to, log_to, masker
 from pipeline.progress import JsonLines
-from pipeline.run_record import RunRecord
+from pipeline.runs.run_record import RunRecord
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import site_app
 

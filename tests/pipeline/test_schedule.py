@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import update
 
-import pipeline.schedule
+import pipeline.runs.schedule
 from docstore.errors import SettingsError
 from docstore.model import Stage, StageReport
 from docstore.reports.runs import RunState, StageRun
@@ -29,11 +29,11 @@ from pipeline import stages
 from pipeline.demo.site import write_sites
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
-from pipeline.run_record import RunRecord
-from pipeline.run_states import is_to_take_up, nights
-from pipeline.schedule import MISSED, Due, Schedule, first_due, run_on_timetable, work
+from pipeline.runs.run_record import RunRecord
+from pipeline.runs.run_states import is_to_take_up, nights
+from pipeline.runs.schedule import MISSED, Due, Schedule, first_due, run_on_timetable, work
+from pipeline.runs.timetable import Timetable, appointments, timetable
 from pipeline.settings import ScheduleSettings, Settings, build
-from pipeline.timetable import Timetable, appointments, timetable
 from tests.crash_harness import Said, SlowSites, Vertical, until
 from tests.web_fixture import PATIENCE
 
@@ -216,7 +216,7 @@ def test_a_run_that_fails_does_not_end_the_timetable_and_its_night_is_over(
 def test_a_run_that_cannot_begin_is_tried_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another one goes on at its time: it is no failure, and the night is not lost."""
     said: list[str] = []
-    monkeypatch.setattr(pipeline.schedule, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(pipeline.runs.schedule, "AGAIN_SECONDS", 0.0)
     engine.store.runs.finish(engine.store.runs.start("schedule"), [])
     change_start(engine, -2 * DAY)
     schedule = Schedule(everywhen(engine), lambda: nullcontext(engine), said.append, now)
@@ -258,7 +258,7 @@ def test_the_scheduler_wakes_at_the_time_and_the_run_is_in_the_main_thread_where
     """The real scheduler, a minute ahead of the clock; a run that ends with a Ctrl-C ends the timetable."""
     soon = datetime.now() + timedelta(seconds=61)
     settings, started = build({"schedule": {"at": f"{soon:%H:%M}"}}, tmp_path), []
-    monkeypatch.setattr(pipeline.schedule, "POLL_SECONDS", PATIENCE)
+    monkeypatch.setattr(pipeline.runs.schedule, "POLL_SECONDS", PATIENCE)
 
     def run_once(engine: Engine, **how: Any) -> list[StageReport]:
         started.append(now())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.progress import Quiet
-from pipeline.service_manager import Heartbeat, Signs, tell_service_manager, watchdog_seconds
+from pipeline.runs.service_manager import Heartbeat, Signs, tell_service_manager, watchdog_seconds
 from tests.crash_harness import Vertical
 from tests.web_fixture import PATIENCE
 

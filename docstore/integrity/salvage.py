@@ -1,6 +1,6 @@
 """A new SQLite store of what can be read of a damaged one, and of its backup where that cannot be.
 
-Rows are taken as far as SQLite reads them and their sums (`docstore/row_sums.py`) prove them; a row that is not what
+Rows are taken as far as SQLite reads them and their sums (row_sums.py) prove them; a row that is not what
 was written comes from the backup, if its sum proves it there. What neither has is said. The damaged file is only read.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from docstore.database import Database
-from docstore.row_sums import SEALED, Sealed, sum_of
+from docstore.integrity.row_sums import SEALED, Sealed, sum_of
 from docstore.tables import metadata
 
 NOT_MERGED = ("changes", "indexed", "outcomes")  # what the stages say of the present state is not the backup's to say

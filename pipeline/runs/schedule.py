@@ -1,6 +1,6 @@
 """The timetable at work: the whole flow once a night, and what else the settings ask for, never twice at once.
 
-APScheduler wakes this program at each scheduled time. Whether a run is due is decided by `pipeline.timetable` from the
+APScheduler wakes this program at each scheduled time. Whether a run is due is decided by timetable.py from the
 clock and the runs in the store, then and every few seconds beside: so a clock that jumps, a machine that slept or a
 program that was not there neither doubles nor loses a night. The run itself is done here, in the main thread, where a
 stop reaches it; one that was killed is taken up again at the next start.
@@ -22,10 +22,10 @@ from docstore.model import StageReport
 from pipeline import stages
 from pipeline.alerts.service import alert
 from pipeline.engine import Engine
-from pipeline.run_states import is_to_take_up
-from pipeline.service_manager import Heartbeat, Signs, tell_service_manager
+from pipeline.runs.run_states import is_to_take_up
+from pipeline.runs.service_manager import Heartbeat, Signs, tell_service_manager
+from pipeline.runs.timetable import SCHEDULE, Appointment, appointments
 from pipeline.settings import Settings
-from pipeline.timetable import SCHEDULE, Appointment, appointments
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from statistics import median
 from docstore.locks import holder
 from docstore.reports.runs import PipelineRun, RunState
 from pipeline.engine import Engine
-from pipeline.timetable import SCHEDULE, timetable
+from pipeline.runs.timetable import SCHEDULE, timetable
 from search_ui.actions import Nights, RunSummary, StageSummary
 
 LIKE_IT = 10  # earlier runs by which the end of one is foretold

@@ -11,8 +11,8 @@ from docstore.articles.extraction_writer import ask_again
 from docstore.articles.records import Op, number, write_changes, write_number
 from docstore.batches import batched
 from docstore.database import Database
+from docstore.integrity.row_sums import SEALED, damaged_keys, form, seal, seal_all
 from docstore.model import Stage, WarcPointer, document_id
-from docstore.row_sums import SEALED, damaged_keys, form, seal, seal_all
 from docstore.tables import articles, changes, indexed, outcomes, pages, urls
 
 FORM = "row_sums_form"  # key of what the sums of the store cover
