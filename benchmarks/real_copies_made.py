@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks.real_copies_store import Told
-from text.shingles import tokens_of
+from text.resemblance.shingles import tokens_of
 
 MIN_TOKENS = 60
 SOME_DAY = "2019-03-05"

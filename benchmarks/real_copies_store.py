@@ -19,7 +19,7 @@ from docstore.store import Store
 from extractor.settings import ExtractSettings
 from extractor.signature import signature
 from pipeline.stages import SAVE_EVERY
-from text.copies import Text
+from text.resemblance.copies import Text
 
 HOST = "texts.test"
 

@@ -26,7 +26,8 @@ from benchmarks.search_systems import OURS, WORDS
 from benchmarks.training.answers import half_of
 from docstore import fields
 from docstore.model import Lexicon
-from search_ui.query.answers import (
+from search_ui.query.clauses import QueryVariant
+from search_ui.query.semantic.answers import (
     Evidence,
     Quote,
     Source,
@@ -36,8 +37,7 @@ from search_ui.query.answers import (
     quotes,
     word_weights,
 )
-from search_ui.query.clauses import QueryVariant
-from search_ui.query.questions import is_question
+from search_ui.query.semantic.questions import is_question
 
 ANSWERS, RELATED = "answers", "related"
 STATUTES = "zh_statute"

@@ -22,10 +22,10 @@ from pipeline.embedding.models import Embedders, fetch, specs
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.embedding.work import embed_articles
 from search_ui.query.clauses import Words
-from search_ui.query.meaning import Candidates, QueryVector, fused, neighbours_params, words_shown
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import SearchRequest
-from search_ui.query.similar import CANDIDATES, alike_params, fused_similar, near_alone, nearest_params
+from search_ui.query.semantic.meaning import Candidates, QueryVector, fused, neighbours_params, words_shown
+from search_ui.query.semantic.similar import CANDIDATES, alike_params, fused_similar, near_alone, nearest_params
 from text.embedding.contract import quantised
 from text.embedding.spec import ModelSpec
 

@@ -1,7 +1,7 @@
 """The signature of a text, by which near-duplicates are found: MinHash over its shingles (Broder 1997).
 
-Two texts that share the part s of all their shingles (text/shingles.py) have signatures of which about the part s
-of the places are equal, within 0.035 (one standard deviation, at s = 0.8).
+Two texts that share the part s of all their shingles (text/resemblance/shingles.py) have signatures of which about the
+part s of the places are equal, within 0.035 (one standard deviation, at s = 0.8).
 """
 
 from functools import cache
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from text.shingles import SHINGLE, shingle_hashes, tokens_of
+from text.resemblance.shingles import SHINGLE, shingle_hashes, tokens_of
 
 if TYPE_CHECKING:
     from datasketch import MinHash

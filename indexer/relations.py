@@ -18,8 +18,8 @@ from docstore.terms.glosses import KeptGloss
 from text.citations import cited, cited_links, own_keys
 from text.embedding.contract import cosines, unpacked
 from text.glosses import glosses
+from text.resemblance.stories import keys_of, same_event, telling_words
 from text.segment import Segmenter
-from text.stories import keys_of, same_event, telling_words
 from text.titles import work_name
 
 IN_SENTENCES = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM, BlockKind.QUOTE, BlockKind.CAPTION})

@@ -42,8 +42,8 @@ def log_to(path: Path, log_format: str = FORMATS[0]) -> None:
 
 
 def log_access_to(path: Path, log_format: str) -> None:
-    """Requests to the search site go to a file of their own (`search_ui.access_log`)."""
-    access = logging.getLogger("search_ui.access_log")
+    """Requests to the search site go to a file of their own (`search_ui.operator.access_log`)."""
+    access = logging.getLogger("search_ui.operator.access_log")
     access.handlers[:] = [handler(path, log_format)]
     access.setLevel(logging.INFO)
     access.propagate = False

@@ -49,8 +49,8 @@ from pipeline.missed_documents import add_missed_documents
 from pipeline.runs.run_record import RunRecord
 from pipeline.search_site.review_service import StoreReview
 from pipeline.workers.extraction import extract_pages
-from text.copies import VERSION, Text
 from text.folding import word_key
+from text.resemblance.copies import VERSION, Text
 
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
 EMBED_AHEAD = 300.0  # seconds of embedding before the index has new articles; what is left comes behind it

@@ -13,11 +13,11 @@ from search_ui.pages.article import ArticlePage, Details, Neighbour, is_id
 from search_ui.pages.compare import Side, compare
 from search_ui.pages.searcher import finder
 from search_ui.pages.suggestions import suggestions_for
-from search_ui.query.answers import Quotation
 from search_ui.query.explanation import RankExplanation
 from search_ui.query.ranking import PROFILES
 from search_ui.query.request import CHOSEN, SearchRequest, parse_request
 from search_ui.query.results import Facet, Hit, SearchPage
+from search_ui.query.semantic.answers import Quotation
 from search_ui.query.texts import Segments, searchable
 from search_ui.site import current_site
 from search_ui.spelling.did_you_mean import DidYouMean

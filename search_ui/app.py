@@ -11,16 +11,17 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from docstore.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
-from search_ui import admin, api
-from search_ui.access_log import use_access_log
+from search_ui import api
 from search_ui.accounts import use_accounts
 from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import say, use_babel
-from search_ui.metrics import Metrics, measure
-from search_ui.metrics import pages as metrics_pages
+from search_ui.operator import admin
+from search_ui.operator.access_log import use_access_log
+from search_ui.operator.metrics import Metrics, measure
+from search_ui.operator.metrics import pages as metrics_pages
 from search_ui.pages import clicks, feeds, originals, pictures, public, suggestions
-from search_ui.query.meaning import WORDS_ALONE, Meaning
 from search_ui.query.request import BadQueryError
+from search_ui.query.semantic.meaning import WORDS_ALONE, Meaning
 from search_ui.query.solr_client import Search
 from search_ui.review import term_list
 from search_ui.review.topic_actions import NO_TOPICS, TopicActions

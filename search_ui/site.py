@@ -11,7 +11,7 @@ from flask_login import current_user
 from docstore.accounts import Account, Role
 from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import HTML_LANGUAGES, LANGUAGES, say
-from search_ui.query.meaning import WORDS_ALONE, Meaning
+from search_ui.query.semantic.meaning import WORDS_ALONE, Meaning
 from search_ui.query.solr_client import Search
 from search_ui.review.topic_actions import NO_TOPICS, TopicActions
 from search_ui.search_log import SearchLog

@@ -6,7 +6,7 @@ CASES is what `make bench-search ARGS='--sets answers'` leaves in benchmarks/out
 
 `own` questions are of the collection that was searched, the others of other collections; `found`: one of the quotes is
 of a document that answers. Half of the questions teach, by a hash of their number; the other half is what is reported.
-Writes search_ui/query/answer_models.json anew for the model of meaning with this id.
+Writes search_ui/query/semantic/answer_models.json anew for the model of meaning with this id.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-MODELS = Path(__file__).parents[2] / "search_ui" / "query" / "answer_models.json"
+MODELS = Path(__file__).parents[2] / "search_ui" / "query" / "semantic" / "answer_models.json"
 WANTED = 0.75  # share of the shown answers that are to hold the answer, and some to spare for questions not seen
 SPARE = 0.02
 

@@ -23,7 +23,7 @@ from docstore.reports.alerts import Alert
 from pipeline.alerts.message import News, lines, subject
 from pipeline.alerts.secrets import smtp_password
 from pipeline.settings import Settings
-from search_ui.alert_text import sentence
+from search_ui.operator.alert_text import sentence
 
 MAX_REASON = 200  # characters of what a server said
 

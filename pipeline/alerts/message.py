@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from docstore.reports.alerts import Alert, AlertKey
-from search_ui.alert_text import sentence
 from search_ui.messages import say_in
+from search_ui.operator.alert_text import sentence
 
 MAX_LINES = 200  # of a message; more alerts are counted
 

@@ -4,7 +4,7 @@ from docstore.articles.table import ArticleTable
 from docstore.model import Article
 from docstore.reports.url_report import UrlReport
 from pipeline.explain.url_explanation import CopyVerdict
-from text.copies import CopyKind, Text, TextDifference, compare
+from text.resemblance.copies import CopyKind, Text, TextDifference, compare
 
 TOLD = 3  # differences of each pair
 MAX_SHOWN = 60  # characters of what differs

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from docstore.errors import EmbedError, StoreError
 from docstore.fields import vector_field
 from pipeline.engine import Engine
-from search_ui.query.meaning import QueryVector
+from search_ui.query.semantic.meaning import QueryVector
 
 if TYPE_CHECKING:
     from pipeline.embedding.models import Embedders
@@ -33,7 +33,7 @@ class Served:
 
 
 class StoreMeaning:
-    """See `search_ui.query.meaning.Meaning`. A model is loaded with the first query that needs it, once a process; a
+    """See `search_ui.query.semantic.meaning`. A model is loaded with the first query that needs it, once a process; a
     vertical without vectors loads none. What fails is logged, and words alone find then."""
 
     def __init__(self, engine: Engine) -> None:

@@ -32,7 +32,7 @@ from pipeline.search_site.meaning import StoreMeaning
 from pipeline.search_site.review_service import learn_order
 from pipeline.topic.actions import StoreTopics
 from search_ui.app import create_app
-from search_ui.metrics import SHARED_FOLDER, Metrics
+from search_ui.operator.metrics import SHARED_FOLDER, Metrics
 from search_ui.query.clauses import Params
 from search_ui.query.solr_client import Answer, SearchClient
 from search_ui.search_log import SearchLog

@@ -28,7 +28,7 @@ from pipeline.progress import Quiet
 from pipeline.search_site.buffering_worker import BufferingWorker
 from pipeline.search_site.serve import Follower, search_app
 from pipeline.settings import Settings
-from search_ui.metrics import SHARED_FOLDER
+from search_ui.operator.metrics import SHARED_FOLDER
 from search_ui.search_log import SearchLog
 
 THREADS = 8
@@ -103,7 +103,7 @@ def wait_for_solr(engine: Engine, deadline: float) -> None:
 
 
 class LogFile(Logger):  # type: ignore[misc]
-    """gunicorn's messages go where all of ours go. `search_ui.access_log` logs answers, if anybody does."""
+    """gunicorn's messages go where all of ours go. `search_ui.operator.access_log` logs answers, if anybody does."""
 
     def setup(self, cfg: Any) -> None:
         """Called by gunicorn."""

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from docstore import fields
-from search_ui.query.answers import (
+from search_ui.query.clauses import QueryVariant, Words
+from search_ui.query.results import Hit
+from search_ui.query.semantic.answers import (
     MAX_QUOTES,
     Quotation,
     Source,
@@ -13,10 +15,8 @@ from search_ui.query.answers import (
     quotes,
     word_weights,
 )
-from search_ui.query.clauses import QueryVariant, Words
-from search_ui.query.meaning import Candidates
-from search_ui.query.questions import is_question
-from search_ui.query.results import Hit
+from search_ui.query.semantic.meaning import Candidates
+from search_ui.query.semantic.questions import is_question
 from search_ui.query.solr_client import Answer, Search
 from search_ui.query.solr_params import bodies_params
 

@@ -4,7 +4,7 @@ counting ───────────────────────�
 works ── hits ──┬── shown, marked ────┴── page
 neighbours ─┘   └── about: copies, and who holds enough
 
-Where the query can be understood, the hits are those of words and meaning together (`search_ui.query.meaning`).
+Where the query can be understood, the hits are those of words and meaning together (search_ui/query/semantic).
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,16 +36,6 @@ from search_ui.query.clauses import QueryVariant
 from search_ui.query.content_words import content_words
 from search_ui.query.cursors import FIRST, CursorPlace, Cursors
 from search_ui.query.explanation import with_meaning
-from search_ui.query.meaning import (
-    Candidates,
-    Meaning,
-    QueryVector,
-    fused,
-    listed_most,
-    may_find,
-    neighbours_params,
-    words_shown,
-)
 from search_ui.query.min_should_match import parts_of
 from search_ui.query.parse import as_plain
 from search_ui.query.ranking import PROFILES, works_in, works_params
@@ -63,7 +53,17 @@ from search_ui.query.results import (
     with_matched,
     with_pages,
 )
-from search_ui.query.similar import alike_params, fused_similar, near_alone, nearest_params
+from search_ui.query.semantic.meaning import (
+    Candidates,
+    Meaning,
+    QueryVector,
+    fused,
+    listed_most,
+    may_find,
+    neighbours_params,
+    words_shown,
+)
+from search_ui.query.semantic.similar import alike_params, fused_similar, near_alone, nearest_params
 from search_ui.query.solr_client import Answer, Search, select_beside
 from search_ui.query.solr_params import (
     SHOWN_OF_HITS,

@@ -37,7 +37,7 @@ class Profile:
     document gets that holds every content word; one that has the query for its title comes `titled_first`. The whole
     is multiplied by one and `authority` times that of the document (`fields.AUTHORITY`): of two texts that answer, the
     one that others cite comes first. `meaning` weighs how near a document is in meaning beside its words
-    (`search_ui.query.meaning`).
+    (`search_ui.query.semantic.meaning`).
     """
 
     clauses: tuple[FieldClause, ...]

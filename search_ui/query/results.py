@@ -7,9 +7,9 @@ from typing import Any
 from docstore import fields
 from docstore.articles.page_starts import page_at, unpacked
 from docstore.formats import FORMATS, HTML
-from search_ui.query.answers import Quotation
 from search_ui.query.highlight import Highlighter, marks_of
 from search_ui.query.request import CHOSEN, SearchRequest, last_numbered
+from search_ui.query.semantic.answers import Quotation
 from search_ui.query.solr_client import Answer
 from search_ui.query.solr_params import FEW, MARK_OFF, MARK_ON
 from search_ui.query.texts import Segment, Segments, file_name, link_to, marked_segments, shortened, shown

@@ -11,9 +11,9 @@ from docstore.errors import DictionaryError, LexiconError
 from docstore.model import TermStatus
 from docstore.terms.review_queue import TermFigures
 from search_ui.accounts import requires
-from search_ui.admin import moment
 from search_ui.charts import Chart, Point, bar_chart
 from search_ui.messages import say
+from search_ui.operator.admin import moment
 from search_ui.query.texts import shown
 from search_ui.review.parts import LONGEST_TERM, reviewer
 from search_ui.review.preview import ranked_changes, sentence_cuts

@@ -9,7 +9,7 @@ from docstore.accounts import Role
 from docstore.errors import SolrError
 from docstore.model import TermClass
 from search_ui.accounts import requires
-from search_ui.admin import moment
+from search_ui.operator.admin import moment
 from search_ui.query.clauses import Clause, Params, select_params
 from search_ui.review.parts import LONGEST_TERM, Kwic, kwic, row_of
 from search_ui.site import current_site, page

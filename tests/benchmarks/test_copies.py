@@ -13,7 +13,7 @@ from benchmarks.real_recipe import RECIPE, load_sites
 from pipeline.demo.articles import generate
 from pipeline.progress import Quiet
 from tests.benchmarks.test_real import BLOG, MANUAL, article, values, write
-from text.shingles import tokens_of
+from text.resemblance.shingles import tokens_of
 
 CHINESE = [Told(f"zh{n}", f"zh{n}", made.title, made.text) for n, made in enumerate(generate()) if len(made.text) > 300]
 ENGLISH = [

@@ -17,7 +17,7 @@ from pipeline.explain.copy_verdicts import copy_verdicts
 from pipeline.explain.sentences import related
 from tests.docstore.test_settling import Web as AnyWeb
 from tests.text.test_copies import NOTICES, OTHER_NOTICES, SERIES, framed, language_of, prices_zh
-from text.copies import Text
+from text.resemblance.copies import Text
 
 GROUPING = Grouping(ExtractSettings().near_duplicate, Text)
 

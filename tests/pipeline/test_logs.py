@@ -28,10 +28,10 @@ def as_it_was() -> Iterator[None]:
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
     yield
-    for one in (*root.handlers, *logging.getLogger("search_ui.access_log").handlers):
+    for one in (*root.handlers, *logging.getLogger("search_ui.operator.access_log").handlers):
         if one not in before:
             one.close()
-    logging.getLogger("search_ui.access_log").handlers[:] = []
+    logging.getLogger("search_ui.operator.access_log").handlers[:] = []
     root.handlers[:], root.level = before, level
     clear_contextvars()
 

@@ -17,7 +17,7 @@ from docstore.reports.status import Sample
 from search_ui.actions import Nights, RunSummary, StageSummary
 from search_ui.charts import Point, bar_chart
 from search_ui.messages import LANGUAGES, say_in
-from search_ui.run_history import day, minutes, visits, visits_of_site
+from search_ui.operator.run_history import day, minutes, visits, visits_of_site
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
 from tests.search_ui.test_hostile import assert_harmless, rows, skeleton

@@ -15,7 +15,7 @@ from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
 from pipeline.embedding.models import fetch, load, specs
 from pipeline.embedding.settings import EmbedSettings
-from search_ui.query.meaning import QueryVector
+from search_ui.query.semantic.meaning import QueryVector
 from search_ui.query.solr_client import SearchClient
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from text.embedding.contract import packed, quantised

@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 
 import pytest
 
-from search_ui.query.answers import (
+from search_ui.query.semantic.answers import (
     LONGEST,
     MAX_QUOTES,
     AnswerModel,
@@ -20,7 +20,7 @@ from search_ui.query.answers import (
     sentences,
     word_weights,
 )
-from search_ui.query.questions import is_question
+from search_ui.query.semantic.questions import is_question
 
 LAW = Source(
     "law",

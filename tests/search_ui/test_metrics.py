@@ -17,7 +17,7 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.search_site.figures import StoreFigures
 from pipeline.settings import build
-from search_ui.metrics import Metrics
+from search_ui.operator.metrics import Metrics
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
 

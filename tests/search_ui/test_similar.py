@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from search_ui.query.meaning import QueryVector
-from search_ui.query.similar import alike_params, fused_similar, near_alone, nearest_params
+from search_ui.query.semantic.meaning import QueryVector
+from search_ui.query.semantic.similar import alike_params, fused_similar, near_alone, nearest_params
 
 VECTOR = QueryVector("m", "m_v256", (1, -2), near_enough=0.5)
 

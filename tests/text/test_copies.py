@@ -5,8 +5,8 @@ from itertools import combinations
 
 import pytest
 
-from text.alignment import MAX_ALIGNED
-from text.copies import CopyKind, Text, compare
+from text.resemblance.alignment import MAX_ALIGNED
+from text.resemblance.copies import CopyKind, Text, compare
 
 TOPICS_ZH = """
 会议设置了钻井工艺、钻井装备、钻井液与完井液、固井与完井、测量与控制、安全与环保等专题，邀请国内外知名专家作了主题报告。

@@ -11,7 +11,7 @@ from typing import Any
 
 from docstore import fields
 from search_ui.query.clauses import ALL, Clause, Parameter, Params, select_params
-from search_ui.query.meaning import QueryVector, cosine_of
+from search_ui.query.semantic.meaning import QueryVector, cosine_of
 from search_ui.query.solr_client import Answer
 
 CANDIDATES = 30  # of each list

@@ -12,7 +12,7 @@ numbers, dates, names or words are exchanged. So the two are laid beside each ot
     STAMP      another day, in a line of its own: the site's, where a text of some length is of the same days
     TITLE      quite another title
 
-Texts are seen as tokens (text/shingles.py). Pure, and the same for (a, b) as for (b, a).
+Texts are seen as tokens (text/resemblance/shingles.py). Pure, and the same for (a, b) as for (b, a).
 """
 
 from collections import Counter
@@ -26,9 +26,9 @@ from hashlib import blake2b
 import numpy
 from rapidfuzz.distance import OSA
 
-from text.alignment import Edit, Pair, Words, edits_of, laid_beside, words_of
 from text.numbers_in_text import has_digit, has_year, is_date_sign, is_number, same_numbers
-from text.shingles import SHINGLE, shingle_hashes
+from text.resemblance.alignment import Edit, Pair, Words, edits_of, laid_beside, words_of
+from text.resemblance.shingles import SHINGLE, shingle_hashes
 
 VERSION = 1  # raise it when other texts are copies: all articles are then grouped anew
 MIN_SHARED = 0.5  # of all tokens of both texts

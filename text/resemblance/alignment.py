@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from rapidfuzz.distance import Indel
 
-from text.shingles import folded_tokens, written_tokens
+from text.resemblance.shingles import folded_tokens, written_tokens
 
 MAX_ALIGNED = 20_000  # tokens of a text between its beginning and end that the other has as well
 GAP = 2  # equal tokens between two edits that are one

@@ -10,12 +10,12 @@ from docstore.errors import LexiconError, SolrError
 from docstore.frontier.focused_decisions import Harvest
 from docstore.model import Reason, Stage, TermStatus
 from docstore.reports.status import Sample
-from search_ui import run_history
 from search_ui.accounts import never_stored, requires
 from search_ui.actions import CrawledSite
-from search_ui.alert_text import sentence
 from search_ui.charts import Point, bar_chart
 from search_ui.messages import name_of, say
+from search_ui.operator import run_history
+from search_ui.operator.alert_text import sentence
 from search_ui.query.parse import parse
 from search_ui.query.results import site_counts
 from search_ui.query.solr_params import site_params

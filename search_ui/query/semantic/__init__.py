@@ -1,0 +1,1 @@
+"""Finding by meaning beside words: fused lists, answers that quote, related articles. Pure."""

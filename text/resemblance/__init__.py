@@ -1,0 +1,1 @@
+"""How alike two texts are: copies, edited copies, tellings of one event."""
