@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from docstore.errors import PlumblineError
 from docstore.locks import holder
+from indexer.class_archive import JAVA
 from pipeline.keeping.backup import newest_backup, places
 from pipeline.runs.timetable import timetable
 from pipeline.settings import Settings
@@ -25,7 +26,6 @@ MIN_FREE = 2 * 1024**3  # bytes: a night's pages, a Solr merge
 TIMEOUT = 5.0  # seconds for a seed to accept a connection
 MAX_SEEDS = 20
 OLD_BACKUP = 7 * 86400.0
-MIN_JAVA = 17
 FIRST_YEAR = 2024  # a clock before that was never set
 
 
@@ -89,9 +89,7 @@ def versions(settings: Settings) -> Iterator[Finding]:
     if settings.index.solr_url:
         return
     java = java_version()
-    yield Finding(
-        "java", java >= MIN_JAVA, f"Java {java}" if java else "no Java", f"install a Java of {MIN_JAVA} or newer"
-    )
+    yield Finding("java", bool(java), f"Java {java}" if java else f"{JAVA} does not run", "run make install")
 
 
 def missing_part(requirement: str) -> str:
@@ -108,17 +106,14 @@ def missing_part(requirement: str) -> str:
     return ""
 
 
-def java_version() -> int:
-    """The major version of the Java that would be used; 0 without one."""
-    home = os.environ.get("JAVA_HOME")
-    program = str(Path(home) / "bin" / "java") if home else "java"
+def java_version() -> str:
+    """The version of the Java that the embedded Solr runs in; "" where it does not run on this machine."""
     try:
-        said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        said = subprocess.run([str(JAVA), "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return 0
-    words = (said.stderr + said.stdout).split('"')
-    major = words[1].split(".")[0] if len(words) > 1 else ""
-    return int(major) if major.isdecimal() else 0
+        return ""
+    quoted = said.stderr.split('"')
+    return quoted[1] if said.returncode == 0 and len(quoted) > 1 else ""
 
 
 def ports(settings: Settings) -> Iterator[Finding]:
