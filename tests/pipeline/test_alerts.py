@@ -253,6 +253,8 @@ def fail_a_run(engine: Engine) -> None:
 
 def test_each_alert_is_told_once_with_the_all_clear(tmp_path: Path, mail_server: Any, hook: Hook) -> None:
     place, mailbox = mail_server
+    mailbox.mails.clear()  # what other tests got
+    hook.posted.clear()
     url = f"http://127.0.0.1:{hook.server_port}/T0/s3cret"
     wanted = settings(tmp_path, mail_to=["o@x.example"], smtp=place, webhook=url, inside_hosts=["127.0.0.1"])
     with Engine(wanted, Quiet()) as engine:

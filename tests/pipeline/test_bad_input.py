@@ -98,6 +98,7 @@ class TestCommandLine:
         *("lexicon build", "lexicon show", "lexicon accept", "lexicon reject", "lexicon add", "lexicon publish"),
         *("lexicon rules", "lexicon import", "lexicon export", "lexicon term", "lexicon later", "lexicon merge"),
         *("lexicon edit", "lexicon class", "lexicon relate", "lexicon synonyms", "lexicon undo", "lexicon history"),
+        *("alerts", "backup", "check", "doctor", "embed", "restore"),
         *("lexicon versions", "lexicon diff", "lexicon revert", "lexicon preview", "lexicon report"),
     )
 
@@ -345,7 +346,7 @@ class TestDisk:
     @pytest.fixture
     def disk(self, vertical: Vertical) -> Iterator[Vertical]:
         vertical.data.mkdir()
-        if not mounted("-t", "tmpfs", "-o", "size=500k", "tmpfs", str(vertical.data)):
+        if not mounted("-t", "tmpfs", "-o", "size=800k", "tmpfs", str(vertical.data)):
             pytest.skip("may not mount a tmpfs here")
         try:
             yield vertical
