@@ -19,7 +19,7 @@ demo-change: $(STAMP)  ## change one demo page on disk and show when each stage 
 	$(BIN)/plumb demo --change $(DEMO_FLAGS)
 
 test: $(TEST_STAMP) browser debian-python compiled lint  ## everything that CI runs
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder  # conftest.py has put the long files first
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder  # conftest.py has put the long files first
 
 faults: $(TEST_STAMP)  ## all faults on real processes, as a table; ARGS='--only kill9,solr --short' for some
 	$(BIN)/python -m tests.faults.table $(if $(DATA),--data $(DATA)) $(ARGS)
