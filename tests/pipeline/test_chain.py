@@ -87,7 +87,7 @@ def test_until_stops_after_the_stage(chain: Chain) -> None:
 
 def test_a_second_run_finds_nothing_to_do(chain: Chain) -> None:
     reports = {r.stage: r for r in stages.run(chain.engine)}
-    assert set(reports) == {Stage.CRAWL, Stage.EXTRACT, Stage.SOLR, Stage.INDEX}  # no new text, nothing to mine
+    assert set(reports) == {Stage.CRAWL, Stage.EXTRACT, Stage.EMBED, Stage.SOLR, Stage.INDEX}  # nothing to mine
     assert reports[Stage.CRAWL].counts.get(Reason.FETCHED, 0) == 0
     assert reports[Stage.EXTRACT].total == reports[Stage.INDEX].total == 0
 
