@@ -12,6 +12,7 @@ locks on it (POSIX gives back all locks of a process when it closes any descript
 """
 
 import os
+import stat
 import sys
 import threading
 import zlib
@@ -24,6 +25,7 @@ from enum import StrEnum
 from pathlib import Path
 
 MAGIC = b"PLSUMS01"
+SUFFIX = "-sums"  # of the file beside the store
 PAGE_SIZE_AT = 16  # in SQLite's header, two bytes, big-endian; 1 stands for 65,536
 HEADER = 100  # bytes of the first page that say of the whole file what a copy may say otherwise
 AT_ONCE = 256  # pages read at a time
@@ -51,7 +53,7 @@ class PageSums:
 
 def sums_file(database: Path) -> Path:
     """Where the sums of a store are."""
-    return database.with_name(database.name + "-sums")
+    return database.with_name(database.name + SUFFIX)
 
 
 def opened(database: Path) -> None:
@@ -123,6 +125,9 @@ def write_sums(path: Path, sums: PageSums) -> None:
     rest = sums.page_size.to_bytes(4, "little") + sums.header.ljust(HEADER, b"\0") + sums.sums.tobytes()
     half = path.with_name(path.name + ".new")
     half.write_bytes(MAGIC + zlib.crc32(rest).to_bytes(4, "little") + rest)
+    store = path.with_name(path.name.removesuffix(SUFFIX))
+    if store.exists():  # who reads the store reads these
+        half.chmod(stat.S_IMODE(store.stat().st_mode))
     os.replace(half, path)
 
 

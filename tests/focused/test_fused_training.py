@@ -19,19 +19,18 @@ def test_labels_that_teach_have_no_part_in_a_topic(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(focus_training, "MIN_OF_SIBLING", 2)
     labels = ["Earth.Rocks.Hard"] * 2 + ["Earth.Water"] * 3 + ["Music"] * 2 + ["Sport"] * 5 + ["Lone"]
     graph = graph_of(*((f"page {label}", label) for label in labels))
-    assert list(others_of(graph).values()) == [("Earth.Water",), ("Music",)]
-    monkeypatch.setattr(focus_training, "OTHERS", 1)
-    assert list(others_of(graph).values()) == [("Earth.Water",)]
+    assert list(others_of(graph, 400, 4).values()) == [("Earth.Water",), ("Music",)]
+    assert list(others_of(graph, 1, 4).values()) == [("Earth.Water",)]
 
 
 def test_labels_below_the_same_one_teach_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of them, or all three; what is no topic's size together is left out."""
     monkeypatch.setattr(focus_training, "OTHER_PAGES", (4, 8))
     counts = {"Life.Birds": 3, "Life.Fish": 3, "Life.Ants": 2, "Arts.Music": 1, "Arts.Dance": 1, "Lone": 4}
-    found = siblings_of(counts)
+    found = siblings_of(counts, 8)
     assert {frozenset(some) for some in found} >= {frozenset({"Life.Birds", "Life.Fish", "Life.Ants"})}
     assert all(len(some) > 1 and all(label.startswith("Life.") for label in some) for some in found)
-    assert found == siblings_of(counts)
+    assert found == siblings_of(counts, 8)
 
 
 def test_a_mean_of_weights_is_by_name() -> None:
