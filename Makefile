@@ -51,6 +51,7 @@ bench-extract: compiled
 $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(VENV)/bin/python  # the extractors and readers that ours is compared with
 	$(BIN)/python -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip  # 23.2 fails on lxml[html_clean]
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check rs-trafilatura==0.1.1 || echo "rs-trafilatura needs a Rust compiler: its rows will be missing"
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"
 
 bench-crawl: $(CRAWL_PEERS)/.installed
