@@ -23,9 +23,15 @@ OF_ORACLE = (("harvest_of_oracle", "harvest_r"), ("recall_of_oracle", "recall_5r
 FUSED, JUDGED = "fused", "fused_judged"
 RARE = 0.01  # of a web's pages
 AHEAD_WEBS, AHEAD_TOPICS, PAPERS_AHEAD, ECE = "ahead_webs", "ahead_topics", "papers_ahead", "ece"
-GIVEN = (FUSED, JUDGED = "fused", "fused_judged"
-RARE = 0.01  # of a web's pages
-AHEAD_WEBS, AHEAD_TOPICS, ECE)  # by web already
+GIVEN = (
+    *(AHEAD_WEBS, AHEAD_TOPICS, "kept_again"),
+    *(
+        f"{metric}{kind}{behind}"
+        for metric in ("kept_precision", "kept_recall", ECE)
+        for kind in ("", "_rare")
+        for behind in ("", "_judged")
+    ),
+)  # by web already
 REACHED, SHARE = "wikispeedia", "fused_fetch_share_at_90"
 
 
@@ -95,8 +101,8 @@ def ahead_of(name: str, scores: Mapping[str, Sequence[Score]], draws: int) -> It
 
 
 def kept_of(name: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure]:
-    """What `fused` keeps at the wanted precision, by itself and with a person's answers (`_judged`), of all topics and of
-    RARE ones.
+    """What `fused` keeps at the wanted precision, by itself and with a person's answers (`_judged`), of all topics and
+    of RARE ones.
 
     kept_precision  the share of all pages kept, of all topics together, that is relevant
     kept_recall     the mean over topics of the share of the reachable pages that is kept

@@ -107,8 +107,8 @@ class Fused:
             self._is_due = self._refit is not None
 
     def verdicts(self) -> Mapping[str, Relevance]:
-        """What is thought of every page by all that is known now. Nothing else changes by it: what is learned is learned
-        at refits, so that the same pages in the same order teach the same."""
+        """What is thought of every page by all that is known now. Nothing else changes by it: what is learned is
+        learned at refits, so that the same pages in the same order teach the same."""
         verdict = self._verdict_now()
         if verdict is None:
             return {}
