@@ -53,7 +53,7 @@ def keeping_rows(names: Sequence[str], relevance: Floats, level: float, relative
     relevance  (pages,) float64         what was thought of each
     level      mean logit of the relevance of all pages of the refit
     relative   (pages, names) float64   features in standard deviations
-    anchored   (pages,) float64         what share of a page's words its links are made of
+    anchored   (pages,) float64         share of a page's words in its links, beyond that of the middle page
     """
     columns = [relative[:, list(names).index(name)] for name in OF_PAGE]
     return np.column_stack((logits(relevance), np.full(len(relevance), level), anchored, *columns))

@@ -234,7 +234,8 @@ class Fused:
         bearings = bearings_of(graph, space, rocchio(space, examples, name), examples, name)
         pages = PageClassifier(graph, bearings, self._priors, labels)
         level = level_of(pages.said)
-        rows = keeping_rows(PAGE_FEATURES, pages.said, level, pages.scale(pages.rows), graph.anchored.values)
+        anchored = graph.anchored.values - np.median(graph.anchored.values)
+        rows = keeping_rows(PAGE_FEATURES, pages.said, level, pages.scale(pages.rows), anchored)
         probabilities = probability(self._priors.keeping, rows)
         answered = [page for page in labels if not self._is_example.values[page]]
         correction = correction_of(probabilities[answered], np.array([labels[page] for page in answered]))
