@@ -66,10 +66,10 @@ def level_of(relevance: Floats) -> float:
 
 def least_probability(probabilities: Floats, precision: float) -> float:
     """The level from which on pages are kept so that on average `precision` of them are of the topic; 1.0 where the
-    best alone would be fewer."""
+    best alone would be fewer. Above 0: what a person has refused is not kept, however good the others are."""
     best = -np.sort(-probabilities)
     enough = np.flatnonzero(np.cumsum(best) / np.arange(1, len(best) + 1) >= precision)
-    return float(best[enough[-1]]) if len(enough) else 1.0
+    return max(float(best[enough[-1]]), SURE) if len(enough) else 1.0
 
 
 @dataclass(frozen=True)

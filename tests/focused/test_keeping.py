@@ -25,6 +25,10 @@ def test_pages_are_kept_from_where_on_average_enough_are_right(precision: float,
     assert found == least
 
 
+def test_what_a_person_has_refused_is_not_kept_however_little_precision_is_wanted() -> None:
+    assert 0.0 < least_probability(np.array([0.9, 0.0]), 0.1) < 0.9
+
+
 def test_what_is_to_be_expected_of_what_is_kept() -> None:
     some = expected_of(np.array([0.9, 0.7, 0.4]), 0.7)
     assert (some.precision, some.recall) == (pytest.approx(0.8), pytest.approx(0.8))
