@@ -18,6 +18,7 @@ store.runs       runs of the pipeline                                 (docstore/
 store.site_runs  what each run did at each site                       (docstore/reports/site_runs.py)
 store.alerts     what the operator shall know, and was told           (docstore/reports/alerts.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
+store.leases     who does which work, on which machine       (docstore/leases.py)
 store.soundness  is what is kept what was written?         (docstore/integrity/soundness.py)
 store.searches   the search log, without personal data                (docstore/reports/searches.py)
 """
@@ -41,6 +42,7 @@ from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
 from docstore.grouping.stories import StoryTable
 from docstore.integrity.soundness import Soundness
+from docstore.leases import LeaseTable
 from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
@@ -56,7 +58,8 @@ from docstore.warc_reading import MAX_BODY
 class Store:
     """Open the store of a vertical: database at `url`, WARC files in `warc_folder`. Close it, or use `with`.
 
-    `store_id` says which store this is, see `docstore.database.Database`. Pages of more than `max_body` bytes are not
+    `store_id` says which store this is, see `docstore.database.Database`; `is_shared` that other machines may have it
+    open too. Pages of more than `max_body` bytes are not
     read.
 
     Raises StoreError (or a child of it) with one line that says what to do.
@@ -72,6 +75,8 @@ class Store:
     ) -> None:
         self._database = Database(url)
         self.store_id = self._database.store_id
+        self.is_shared = self._database.is_shared
+        self.leases = LeaseTable(self._database)
         self.soundness = Soundness(self._database)
         self._archive = Archive(warc_folder, rotate_bytes, max_body)
         self.frontier = FrontierTable(self._database, self._archive, clock)

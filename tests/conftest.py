@@ -51,6 +51,13 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.cleanup()
 
 
+@pytest.fixture
+def postgres_store(postgres_url: str) -> str:
+    """The URL of an empty store on PostgreSQL."""
+    empty_database(postgres_url)
+    return postgres_url
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty store, once on SQLite and once on PostgreSQL."""
