@@ -1,6 +1,7 @@
 """The one store of a vertical: what is pending, what was achieved, and the log of changes between.
 
 store.frontier   URLs: what is due, what a visit led to          (docstore/frontier/table.py)
+store.learned    what crawls have learned of sites, on all machines      (docstore/frontier/learned.py)
 store.missed     documents that earlier crawls passed by      (docstore/frontier/missed_documents.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles/table.py)
 store.citations  who cites whom                                (docstore/articles/citations.py)
@@ -28,6 +29,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from sqlalchemy import select
+
 from docstore.accounts import AccountTable
 from docstore.archive import ROTATE_BYTES, Archive
 from docstore.articles.citations import CitationTable
@@ -38,6 +41,7 @@ from docstore.changes import ChangeLog
 from docstore.database import Database
 from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import DecisionTable
+from docstore.frontier.learned import LearnedTable
 from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
 from docstore.grouping.stories import StoryTable
@@ -48,6 +52,7 @@ from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusTable
+from docstore.tables import meta
 from docstore.terms.glosses import GlossTable
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable
@@ -80,6 +85,7 @@ class Store:
         self.soundness = Soundness(self._database)
         self._archive = Archive(warc_folder, rotate_bytes, max_body)
         self.frontier = FrontierTable(self._database, self._archive, clock)
+        self.learned = LearnedTable(self._database)
         self.missed = MissedDocuments(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
         self.citations = CitationTable(self._database, clock)
@@ -98,6 +104,12 @@ class Store:
         self.alerts = AlertTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
         self.searches = SearchTable(self._database, clock)
+
+    def secret(self, name: str, value: str) -> str:
+        """A secret that all machines have from the store: `value`, where it has none yet."""
+        with self._database.write() as connection:
+            self._database.upsert(connection, meta, [{"key": name, "value": value}])
+            return str(connection.scalar(select(meta.c.value).where(meta.c.key == name)))
 
     def close(self) -> None:
         """Close files and connections."""

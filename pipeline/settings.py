@@ -25,6 +25,7 @@ from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
 from pipeline.alerts.settings import AlertSettings
 from pipeline.embedding.settings import EmbedSettings
+from pipeline.engines.settings import DASK, ClusterSettings
 from pipeline.logs import FORMATS
 from search_ui.settings import SearchSettings
 
@@ -131,6 +132,7 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
     alerts: AlertSettings = field(default_factory=AlertSettings)
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
 
     @property
     def data_dir(self) -> Path:
@@ -149,6 +151,7 @@ SECTIONS: dict[str, type[Any]] = {
     "search": SearchSettings,
     "schedule": ScheduleSettings,
     "alerts": AlertSettings,
+    "cluster": ClusterSettings,
 }
 # Settings whose value is a name in a table: full path -> the names there are.
 NAMES: dict[str, Collection[str]] = {
@@ -161,6 +164,7 @@ HIGHEST_PORT = 65535
 # Settings of the other stages that may be 0; every other number has to be positive.
 MAY_BE_ZERO = frozenset(
     {
+        "cluster.crawlers",
         "index.solr_port",
         "search.log_days",
         "search.port",
@@ -304,6 +308,12 @@ def check_together(settings: Settings) -> None:
         raise SettingsError("crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them")
     if search.page_size > search.deepest_result:
         raise SettingsError("search.page_size is larger than search.deepest_result: lower it")
+    if settings.cluster.engine == DASK and not settings.cluster.scheduler:
+        raise SettingsError(
+            "cluster.engine is dask: say in cluster.scheduler where its scheduler is, as tcp://host:8786"
+        )
+    if settings.cluster.engine == DASK and not settings.store.url.startswith("postgresql"):
+        raise SettingsError("cluster.engine is dask, and its workers cannot open a SQLite file: name a store.url")
     if settings.index.solr_url and settings.index.solr_port:
         raise SettingsError("index.solr_url and index.solr_port contradict each other: give one of them")
     if search.port and search.port in (settings.index.solr_port, settings.index.solr_port + 1000):
