@@ -1,12 +1,15 @@
 """The same vertical on PostgreSQL and a Dask cluster of real processes makes the same; what is killed costs nothing."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, text
 
+from benchmarks.scale_cluster import Cluster, free_port
 from benchmarks.scale_web import ScaleWeb
 from docstore.errors import SettingsError
 from pipeline import stages
@@ -14,8 +17,8 @@ from pipeline.engine import Engine
 from pipeline.engines.dask_engine import DaskEngine, WorkersGoneError
 from pipeline.progress import Quiet
 from pipeline.settings import Settings, build
-from tests.cluster_fixture import Cluster, free_port
 from tests.conftest import empty_database
+from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -51,8 +54,8 @@ def settings_for(web: ScaleWeb, url: str, folder: Path, **cluster: Any) -> Setti
         "total_timeout": 2.0,
         "per_ip": 3,
     }
-    given = {"store": {"url": url}, "crawl": crawl, "cluster": {"heartbeat_seconds": BEAT, "block": 10, **cluster}}
-    return build(given, folder)
+    shared = {"heartbeat_seconds": BEAT, "block": 10, **cluster}
+    return build({"embed": {"model": "off"}, "store": {"url": url}, "crawl": crawl, "cluster": shared}, folder)
 
 
 def kept(url: str) -> dict[str, Any]:
@@ -72,7 +75,7 @@ def kept(url: str) -> dict[str, Any]:
 
 
 ARTICLES = (
-    "SELECT url, doc_id, title, body, blocks, digest, published, language, method, signature FROM articles "
+    "SELECT url, doc_id, title, body, blocks, a.digest, published, language, method, signature FROM articles a "
     "JOIN urls USING (url_id)"
 )
 OUTCOMES = "SELECT url, stage, reason FROM outcomes JOIN urls USING (url_id)"
@@ -100,6 +103,43 @@ def test_the_cluster_makes_what_one_machine_makes(
     for part in expected:
         assert found[part] == expected[part], part
     assert web.two_at_a_host == 0
+
+
+def test_a_killed_worker_costs_nothing(
+    web: ScaleWeb, databases: dict[str, str], cluster: Cluster, tmp_path: Path
+) -> None:
+    empty_database(databases["dask"])
+    shared = {"engine": "dask", "scheduler": cluster.address, "crawlers": 2}
+    two_before = web.two_at_a_host
+    with Engine(settings_for(web, databases["dask"], tmp_path, **shared), Quiet()) as engine:
+        acknowledged = killed_meanwhile(cluster, databases["dask"], "pages", lambda: stages.crawl(engine))
+        assert set(kept(databases["dask"])["pages"]) == web.urls
+        assert acknowledged.items() <= times(databases["dask"], "pages").items()
+        acknowledged = killed_meanwhile(cluster, databases["dask"], "articles", lambda: stages.extract(engine))
+    assert acknowledged.items() <= times(databases["dask"], "articles").items()
+    assert kept(databases["dask"])["articles"] == kept(databases["local"])["articles"]
+    assert web.two_at_a_host == two_before
+
+
+def killed_meanwhile(cluster: Cluster, url: str, table: str, work: Callable[[], object]) -> dict[int, float]:
+    """Do `work`, and kill a worker as soon as there is something in a table; what was acknowledged before that."""
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(work)
+        while not (found := times(url, table)) and not done.done():
+            time.sleep(0.01)
+        cluster.kill_worker()
+        done.result(PATIENCE)
+    return found
+
+
+def times(url: str, table: str) -> dict[int, float]:
+    """When each row of pages or articles was made."""
+    column = {"pages": "fetched_at", "articles": "extracted_at"}[table]
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        rows = connection.execute(text(f"SELECT url_id, {column} FROM {table}")).all()
+    engine.dispose()
+    return {row[0]: row[1] for row in rows}
 
 
 def test_what_is_wrong_is_said(web: ScaleWeb, tmp_path: Path) -> None:
