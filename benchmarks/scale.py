@@ -3,6 +3,7 @@
     chaos          kill -9 of workers, scheduler, PostgreSQL and plumb in crawl, extract and mine: lost, duplicates,
                    two_at_a_host
     extract, mine  CPU seconds a page of a Dask cluster beside one machine's, on the pages of DIR/extraction
+    bands          keys of near-duplicates: rows and bytes an article, recall
     leases         64 sleeping workers: leases_per_s, p99, dead tuples
     search         a Solr node less: see benchmarks/scale_search.py
 
@@ -17,10 +18,11 @@ import click
 
 from benchmarks.gold_web import load_pages
 from benchmarks.results import SHARED, Figure, publish
+from benchmarks.scale_bands import bands
 from benchmarks.scale_chaos import chaos
 from benchmarks.scale_cost import costs, leases
 
-SETS = "chaos,extract,mine,leases"
+SETS = "chaos,extract,mine,bands,leases"
 
 
 @click.command()
@@ -45,11 +47,14 @@ def measured(
     """The sets that are wanted."""
     if "chaos" in wanted:
         yield from chaos(folder / "chaos", hosts, pages)
-    if {"extract", "mine"} & set(wanted):
+    if {"extract", "mine", "bands"} & set(wanted):
         found = load_pages(data / "extraction")
         if not found:
             raise SystemExit(f"no pages below {data / 'extraction'}: give DATA=DIR, of the form of ../shared/data")
-        yield from costs(folder / "costs", found[:most])
+        if {"extract", "mine"} & set(wanted):
+            yield from costs(folder / "costs", found[:most])
+        if "bands" in wanted:
+            yield from bands(folder / "bands", found)
     if "leases" in wanted:
         yield from leases(folder / "leases", seconds)
 

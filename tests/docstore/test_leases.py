@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import func, select
 
 from docstore.database import Database, guarded
 from docstore.errors import BusyError, LeaseLostError
@@ -131,3 +132,14 @@ def test_what_was_killed_on_this_machine_leaves_no_lock_behind(postgres_store: s
         (left,) = store.leases.named(holder_name(tmp_path)).take(STAGE, ["index"], LONG)
         with shared_lock(tmp_path, store.leases, "index", LONG):
             assert store.leases.renew([left], LONG) == []
+
+
+def test_a_report_sees_one_moment(store_url: str) -> None:
+    with closing(Database(store_url)) as database:
+        count = select(func.count()).select_from(meta)
+        with database.snapshot() as connection:
+            before = connection.scalar(count)
+            write(database, "new")
+            assert connection.scalar(count) == before
+        with database.snapshot() as connection:
+            assert connection.scalar(count) == (before or 0) + 1
