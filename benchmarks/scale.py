@@ -28,25 +28,26 @@ SETS = "chaos,extract,mine,bands,leases"
 @click.command()
 @click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
 @click.option("--only", default=SETS, help="Which sets, with commas between.")
+@click.option("--stages", default="crawl,extract,mine", help="In which of them chaos kills.")
 @click.option("--hosts", default=20, help="Sites of the web that chaos crawls.")
 @click.option("--pages", default=40, help="Pages of each of them.")
 @click.option("--most", default=0, help="Pages that extract and mine read at most; 0: all.")
 @click.option("--seconds", default=600.0, help="For how long leases are taken.")
-def main(data: Path, only: str, hosts: int, pages: int, most: int, seconds: float) -> None:
+def main(data: Path, only: str, stages: str, hosts: int, pages: int, most: int, seconds: float) -> None:
     """Measure what more than one machine costs, and what is lost when some of it dies."""
     wanted = only.split(",")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)  # PostgreSQL runs as a user of its own where we are root
-        publish("scale", list(measured(wanted, data, folder, hosts, pages, most or None, seconds)))
+        publish("scale", list(measured(wanted, data, folder, stages, hosts, pages, most or None, seconds)))
 
 
 def measured(
-    wanted: list[str], data: Path, folder: Path, hosts: int, pages: int, most: int | None, seconds: float
+    wanted: list[str], data: Path, folder: Path, stages: str, hosts: int, pages: int, most: int | None, seconds: float
 ) -> Iterator[Figure]:
     """The sets that are wanted."""
     if "chaos" in wanted:
-        yield from chaos(folder / "chaos", hosts, pages)
+        yield from chaos(folder / "chaos", hosts, pages, stages.split(","))
     if {"extract", "mine", "bands"} & set(wanted):
         found = load_pages(data / "extraction")
         if not found:

