@@ -188,7 +188,8 @@ def missing(stage: str, calm: Vertical, wild: Vertical) -> int:
     """What an undisturbed machine has made, and the cluster has not."""
     if stage == "mine":
         return len(calm.terms() - wild.terms())
-    return len(content(calm).items() - content(wild).items())
+    kinds = ("page ",) if stage == "crawl" else ("page ", "article ")
+    return sum(key.startswith(kinds) for key, _ in content(calm).items() - content(wild).items())
 
 
 def surplus(stage: str, calm: Vertical, wild: Vertical) -> int:

@@ -45,7 +45,7 @@ class LeasedHosts:
     """The place of a crawler among those of all machines; see `coordination.Coordinator`.
 
     `longest` seconds is what one request may take, with the pause after it. `limit` pages are this crawler's share (0:
-    no limit), `most` hosts what it leases at once.
+    no limit), `most` hosts what it leases at once, and no more than its part among so many `crawlers`.
     """
 
     heartbeat: Heartbeat
@@ -56,6 +56,7 @@ class LeasedHosts:
     per_ip: int = 0
     limit: int = 0
     most: int = 64
+    crawlers: int = 1
     taken: int = 0
     hosts: dict[int, Lease] = field(default_factory=dict)
     throttle: HostThrottle | None = None
@@ -139,6 +140,8 @@ class LeasedHosts:
         for queue in lost:
             del self.hosts[queue]
         free = [str(queue) for queue in due if queue not in self.hosts]
+        fair = -(-len(due) // self.crawlers)  # the first to come leaves something to the others
+        room = min(room, fair - len(self.hosts))
         if room <= 0 or not free:
             return ()
         offered = random.sample(free, min(len(free), MAX_OFFERED))  # each crawler others, so that they do not meet

@@ -100,7 +100,7 @@ def crawl_share(number: int, settings: Settings, before: float, until: float) ->
         closing(Fetcher(settings.crawl, addresses)) as fetcher,
         closing(LeasedHosts(heartbeat, table, before, longest, addresses, plan.per_ip, plan.max_pages)) as place,
     ):
-        place.most = plan.threads * HOSTS_A_THREAD
+        place.most, place.crawlers = plan.threads * HOSTS_A_THREAD, settings.cluster.crawlers
         table.fence_by(place.lease_of)
         begin_with_learned(worker.store.learned, seen_path)
         seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)

@@ -97,12 +97,12 @@ def test_the_cluster_makes_what_one_machine_makes(
         web.most_at_once = 0
         with Engine(settings, Quiet()) as engine:
             reports[name] = {report.stage: report.counts for report in stages.run(engine, until="lexicon")}
+            learned = engine.store.learned.of(PACES)
         pages = {url for url in web.asked if url in web.urls}
         assert pages == web.urls
         assert {web.asked[url] for url in pages} == {1}, "a page was asked twice"
-            if name == "dask":
-                assert set(engine.store.learned.of(PACES)) == set(web.hosts)
     assert web.most_at_once <= PER_IP
+    assert set(learned) == set(web.hosts)
     assert reports["dask"] == reports["local"]
     found, expected = kept(databases["dask"]), kept(databases["local"])
     assert len(expected["articles"]) == HOSTS * PAGES
