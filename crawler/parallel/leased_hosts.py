@@ -124,10 +124,18 @@ class LeasedHosts:
         """May a request to the entry's host begin? Waits while the leases cannot be renewed, and for the address."""
         lease = self.hosts.get(entry.queue)
         if lease is None or not is_held(self.heartbeat, lease, self.longest):
+            self._lost(entry)
             yield False
             return
-        with self._slots.one_of(self._address(entry)) as held:
-            yield held and is_held(self.heartbeat, lease, self.longest)
+        with self._slots.one_of(self._address(entry), lease) as held:
+            is_ours = held and is_held(self.heartbeat, lease, self.longest)
+            if not is_ours:
+                self._lost(entry)
+            yield is_ours
+
+    def _lost(self, entry: FrontierEntry) -> None:
+        """The host is not ours any more, and what comes of this turn is not recorded: its URL stays due."""
+        self.hosts.pop(entry.queue, None)
 
     def _address(self, entry: FrontierEntry) -> str:
         if not self.per_ip:
@@ -140,9 +148,9 @@ class LeasedHosts:
         return min(address for address, _ in found) if found else ""
 
     def _lease(self, room: int, due: Collection[int]) -> Sequence[Lease]:
-        lost = [queue for queue, lease in self.hosts.items() if self.heartbeat.left(lease) <= 0]
+        lost = [queue for queue, lease in list(self.hosts.items()) if self.heartbeat.left(lease) <= 0]
         for queue in lost:
-            del self.hosts[queue]
+            self.hosts.pop(queue, None)
         free = [str(queue) for queue in due if queue not in self.hosts]
         fair = -(-len(due) // self.crawlers)  # the first to come leaves something to the others
         room = min(room, fair - sum(queue in self.hosts for queue in due))
@@ -156,17 +164,18 @@ class LeasedHosts:
     def _drained(self, due: Collection[int]) -> set[int]:
         """The hosts that have had nothing due for a while: what was under way there is recorded, sitemaps were read."""
         now = time.monotonic()
-        self._empty = {queue: self._empty.get(queue, now) for queue in self.hosts if queue not in due}
+        self._empty = {queue: self._empty.get(queue, now) for queue in list(self.hosts) if queue not in due}
         return {queue for queue, since in self._empty.items() if now - since > DRAINED}
 
     def _give_back(self, queues: set[int]) -> None:
         rests = self.throttle.rests(time.monotonic()) if self.throttle else {}
         waits = {hflp(host): seconds for host, seconds in rests.items()}
-        for queue in queues & waits.keys():
-            self.heartbeat.release([self.hosts[queue]], waits[queue])
-        self.heartbeat.release([self.hosts[queue] for queue in queues - waits.keys()])
+        held = {queue: lease for queue, lease in list(self.hosts.items()) if queue in queues}
+        for queue in held.keys() & waits.keys():
+            self.heartbeat.release([held[queue]], waits[queue])
+        self.heartbeat.release([lease for queue, lease in held.items() if queue not in waits])
         for queue in queues:
-            del self.hosts[queue]
+            self.hosts.pop(queue, None)
 
 
 class AddressSlots:
@@ -178,12 +187,12 @@ class AddressSlots:
         self._guard = threading.Lock()
 
     @contextmanager
-    def one_of(self, address: str) -> Iterator[bool]:
-        """Hold one of the address's leases; waits for it. False where none came in the time of a request."""
+    def one_of(self, address: str, host: Lease) -> Iterator[bool]:
+        """Hold one of the address's leases; waits for it as long as the lease of the host is ours, else False."""
         if not address:
             yield True
             return
-        lease = self._wait_for(address)
+        lease = self._wait_for(address, host)
         try:
             yield lease is not None
         finally:
@@ -199,15 +208,14 @@ class AddressSlots:
             self._free = {ip: rest for ip, pairs in self._free.items() if (rest := [p for p in pairs if p[1] > until])}
         self._heartbeat.release([lease for lease, _ in idle])
 
-    def _wait_for(self, address: str) -> Lease | None:
-        until = time.monotonic() + self._longest
+    def _wait_for(self, address: str, host: Lease) -> Lease | None:
         keys = [f"{address}#{number}" for number in range(self._per_ip)]
-        while time.monotonic() < until:
+        while self._heartbeat.left(host) > 0:
             with self._guard:
                 free = self._free.get(address, [])
                 known = free.pop()[0] if free else None
             found = [known] if known else self._heartbeat.take(IP, keys)
-            if found and self._heartbeat.left(found[0]) >= self._longest:
+            if found and is_held(self._heartbeat, found[0], self._longest):
                 return found[0]
             time.sleep(POLL)
         return None

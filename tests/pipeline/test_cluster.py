@@ -54,7 +54,7 @@ def settings_for(web: ScaleWeb, url: str, folder: Path, **cluster: Any) -> Setti
         "inside_hosts": web.hosts,
         "delay": 0.01,
         "queue_policy": "host",
-        "total_timeout": 2.0,
+        "total_timeout": 5.0,
         "per_ip": PER_IP,
     }
     shared = {"heartbeat_seconds": BEAT, "block": 10, **cluster}
