@@ -21,6 +21,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 SOON = {
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "10s",
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",  # by default fifty times a second, also where nothing is done
     "DASK_DISTRIBUTED__ADMIN__TICK__LIMIT": "60s",
 }
 

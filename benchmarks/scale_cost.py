@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -36,27 +37,34 @@ def costs(folder: Path, pages: Sequence[GoldPage], workers: int = 2) -> Iterator
     """CPU seconds a page of extraction and mining, of all processes with those of PostgreSQL; the workers were started
     and had done something before."""
     postgres = Postgres(folder / "postgres")
-    cluster = Cluster(folder / "dask", workers)
     spent: dict[str, dict[str, float]] = {}
+    cluster: Cluster | None = None
     try:
+        spent["local"] = of_stages(folder / "local", postgres, pages, {})
+        cluster = Cluster(folder / "cluster", workers)  # now: one that only waits takes some time as well
         shares = {"engine": "dask", "scheduler": cluster.address, "block": 250}
-        for name, section in (("warm", shares), ("local", {}), ("dask", shares)):
-            own = pages[:WARM] if name == "warm" else pages
-            settings = build({"store": {"url": postgres.database(name)}, "cluster": section}, folder / name)
-            with Engine(settings, Quiet()) as engine:
-                fill(engine.store, own)
-                of = (os.getpid(), postgres.pid, cluster.scheduler.pid, *(one.pid for one in cluster.workers))
-                spent[name] = {
-                    stage: took(lambda work=work, engine=engine: work(engine), of)  # type: ignore[misc]
-                    for stage, work in (("extract", stages.extract), ("mine", stages.mine))
-                }
+        of_stages(folder / "warm", postgres, pages[:WARM], shares)
+        spent["dask"] = of_stages(folder / "dask", postgres, pages, shares)
     finally:
-        cluster.close()
+        if cluster:
+            cluster.close()
         postgres.close()
     for stage, seconds in spent["local"].items():
         for name, system in (("local", "plumbline local"), ("dask", "plumbline dask")):
             yield Figure(stage, system, "CPU ms a page", 1000 * spent[name][stage] / len(pages))
         yield Figure(stage, "plumbline", f"cpu_ratio_{stage}", spent["dask"][stage] / seconds)
+
+
+def of_stages(
+    folder: Path, postgres: Postgres, pages: Sequence[GoldPage], shares: dict[str, object]
+) -> dict[str, float]:
+    """CPU seconds of extraction and mining of pages in an empty store: stage -> seconds."""
+    settings = build({"store": {"url": postgres.database(folder.name)}, "cluster": shares}, folder)
+    roots = (os.getpid(), postgres.pid)  # the cluster's processes are children of this one
+    with Engine(settings, Quiet()) as engine:
+        fill(engine.store, pages)
+        works = (("extract", stages.extract), ("mine", stages.mine))
+        return {stage: took(partial(work, engine), roots) for stage, work in works}
 
 
 def took(work: Callable[[], object], roots: Sequence[int]) -> float:
