@@ -33,7 +33,8 @@ log = logging.getLogger(__name__)
 NOTHING_KNOWN = SiteKnowledge()
 
 IN_FLIGHT = 8  # pages a worker, waiting or under way: bounds the memory
-BYTES_IN_FLIGHT = 32_000_000  # of all pages and documents together, but for one that is alone larger
+MEMORY_IN_FLIGHT = 64_000_000  # bytes, of all pages and documents together, but for one that alone takes more
+TREE = 8  # bytes of memory for each byte of a page
 MAX_SITES = 1_000  # that are remembered in a run
 PRELOAD = ("pipeline.workers.page_reading", "datasketch")
 
@@ -50,6 +51,11 @@ class PageJob:
     page: PendingPage
     data: bytes
     site: SiteKnowledge = NOTHING_KNOWN
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it may take while it is read, about."""
+        return len(self.data) if self.page.is_document else TREE * len(self.data)
 
 
 class ExtractionPools:
@@ -77,8 +83,10 @@ class ExtractionPools:
                     yield job
                     continue
                 pool = self._of_documents if job.page.is_document else self._of_pages
-                running[pool.submit(partial(extraction_of, job, self._settings))] = len(job.data)
-                while len(running) >= self._most or sum(running.values()) > BYTES_IN_FLIGHT:
+                while running and sum(running.values()) + job.memory > MEMORY_IN_FLIGHT:
+                    yield from finished(running)
+                running[pool.submit(partial(extraction_of, job, self._settings))] = job.memory
+                while len(running) >= self._most:
                     yield from finished(running)
             while running:
                 yield from finished(running)
@@ -106,7 +114,7 @@ def extract_pages(
 
 
 def finished(running: dict[Future[Extraction], int]) -> Iterator[Extraction]:
-    """Wait for some of the extractions under way (with the bytes that each has), and take them out."""
+    """Wait for some of the extractions under way (with the memory that each may take), and take them out."""
     done, _ = wait(running, return_when=FIRST_COMPLETED)
     for future in done:
         del running[future]
