@@ -17,6 +17,7 @@ from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
 from benchmarks.results import OUT, Figure
 from docstore.model import StoredArticle
 from pipeline import stages
+from pipeline.engines.extraction import grouping_of
 
 PAIRS = Path(__file__).parent / "real_copies.tsv"
 MADE_FROM = 12  # articles of each site
@@ -45,7 +46,7 @@ def copy_figures(vertical: Vertical) -> Iterator[Figure]:
     """Precision and recall on both halves, real and made; what is hidden wrongly, or was never judged, is a line of
     `out/real-copies.tsv`.
     """
-    stages.group_again(vertical.engine, stages.grouping_of(vertical.engine.settings.extract))
+    stages.group_again(vertical.engine, grouping_of(vertical.engine.settings.extract))
     kept = {one.article.url: one for one in vertical.engine.store.articles.all()}
     groups = {url: one.duplicate_of or one.doc_id for url, one in kept.items()}
     judged = load_pairs()

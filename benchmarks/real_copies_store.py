@@ -18,7 +18,7 @@ from docstore.model import Article, Host, Kind, Outcome, Page, Reason
 from docstore.store import Store
 from extractor.settings import ExtractSettings
 from extractor.signature import signature
-from pipeline.stages import SAVE_EVERY
+from pipeline.engines.extraction import SAVE_EVERY
 from text.resemblance.copies import Text
 
 HOST = "texts.test"

@@ -49,8 +49,9 @@ class CrawlLoop:
     def of(cls, context: CrawlContext) -> "CrawlLoop":
         """The loop that the plan describes. SettingsError where pages shall be rendered and nothing can do it."""
         plan, table, before, mine = context.plan, context.table, context.before, context.coordinator.mine
-        reader = Reader(context.fetcher, plan, context.now, context.guide)
+        reader = Reader(context.fetcher, plan, context.now, context.guide, context.coordinator.turn)
         throttle = HostThrottle(plan.delay, plan.per_host, plan.delay_factor, plan.per_ip, plan.speed_up)
+        context.coordinator.meet(throttle)
         if context.guide:
             frontier: Frontier = BestFirst(table, throttle, before, plan.queue_of, mine)
         else:
@@ -102,6 +103,8 @@ class CrawlLoop:
             taken = self.frontier.take(self.context.clock())
             if isinstance(taken, FrontierEntry):
                 self._start(taken)
+            elif self.context.coordinator.takes_more(self.frontier.waiting):
+                self.frontier.look_again()
             elif self.pool.under_way or not self._catch_up():  # the links of pages kept may be all there is
                 return self._pause(taken)
         return None

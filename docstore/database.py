@@ -7,8 +7,9 @@ one that starts as a reader and then writes fails at once when another process w
 import errno
 import sqlite3
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,19 @@ from docstore.tables import SCHEMA_VERSION, meta, metadata
 
 BUSY_TIMEOUT_MS = 60_000
 SCHEMA_LOCK = 0x506C756D  # two programs that open a store at once must not both make or change its tables
+
+Check = Callable[[Connection], None]
+GUARDS: ContextVar[tuple[Check, ...]] = ContextVar("guards", default=())
+
+
+@contextmanager
+def guarded(check: Check) -> Iterator[None]:
+    """Have `check` asked at the end of every writing transaction of this thread; what it raises takes all back."""
+    before = GUARDS.set((*GUARDS.get(), check))
+    try:
+        yield
+    finally:
+        GUARDS.reset(before)
 
 
 class Database:
@@ -53,6 +67,25 @@ class Database:
             self.is_new = check_schema(connection, self)
             self.store_id = stamped(connection, self)
 
+    @property
+    def is_shared(self) -> bool:
+        """May other machines have it open as well?"""
+        return self._engine.dialect.name == "postgresql"
+
+    @property
+    def url(self) -> str:
+        """The URL that it was opened by, with its password."""
+        return self._engine.url.render_as_string(hide_password=False)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """What a long report reads: all its questions see one moment, and hold up nobody who writes."""
+        with wrapped_errors(), self._engine.connect() as connection:
+            if self.is_shared:  # SQLite's readers have it so anyway
+                connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
+
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A consistent view; nothing can be written through it on SQLite without a later refusal."""
@@ -67,6 +100,8 @@ class Database:
             with connection.begin():
                 before = changes_of(connection)
                 yield connection
+                for check in GUARDS.get():
+                    check(connection)
                 is_changed = self.file is not None and changes_of(connection) != before
                 self._forget_sums(is_changed)
         self._forget_sums(is_changed)  # again: somebody may have made them before the commit

@@ -29,6 +29,10 @@ class BusyError(PlumblineError):
     """Another process is already doing this on the same vertical."""
 
 
+class LeaseLostError(StoreError):
+    """Who wants to write has lost the lease that it writes by: somebody else does this work now."""
+
+
 class PortInUseError(PlumblineError):
     """A port that the program was told to listen on belongs to another program."""
 

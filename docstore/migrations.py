@@ -59,7 +59,9 @@ TO_VERSION_7 = (
     "ALTER TABLE articles ADD COLUMN citations INTEGER NOT NULL DEFAULT '0'",
     "ALTER TABLE articles ADD COLUMN story VARCHAR(16) NOT NULL DEFAULT ''",
 )
-TO_VERSION_8: tuple[str, ...] = ()  # a new table (topic_questions), which is made with those of a new store
+# New tables (topic_questions, leases, learned), which are made with those of a new store; who does not know the leases
+# may not write.
+TO_VERSION_8: tuple[str, ...] = ()
 STEPS = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,

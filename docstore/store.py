@@ -1,6 +1,7 @@
 """The one store of a vertical: what is pending, what was achieved, and the log of changes between.
 
 store.frontier   URLs: what is due, what a visit led to          (docstore/frontier/table.py)
+store.learned    what crawls have learned of sites, on all machines      (docstore/frontier/learned.py)
 store.missed     documents that earlier crawls passed by      (docstore/frontier/missed_documents.py)
 store.articles   pages that wait for extraction, and articles         (docstore/articles/table.py)
 store.citations  who cites whom                                (docstore/articles/citations.py)
@@ -19,6 +20,7 @@ store.runs       runs of the pipeline                                 (docstore/
 store.site_runs  what each run did at each site                       (docstore/reports/site_runs.py)
 store.alerts     what the operator shall know, and was told           (docstore/reports/alerts.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
+store.leases     who does which work, on which machine       (docstore/leases.py)
 store.soundness  is what is kept what was written?         (docstore/integrity/soundness.py)
 store.searches   the search log, without personal data                (docstore/reports/searches.py)
 """
@@ -27,6 +29,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+
+from sqlalchemy import select
 
 from docstore.accounts import AccountTable
 from docstore.archive import ROTATE_BYTES, Archive
@@ -38,16 +42,19 @@ from docstore.changes import ChangeLog
 from docstore.database import Database
 from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import DecisionTable
+from docstore.frontier.learned import LearnedTable
 from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
 from docstore.frontier.topic_questions import TopicQuestions
 from docstore.grouping.stories import StoryTable
 from docstore.integrity.soundness import Soundness
+from docstore.leases import LeaseTable
 from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusTable
+from docstore.tables import meta
 from docstore.terms.glosses import GlossTable
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable
@@ -58,7 +65,8 @@ from docstore.warc_reading import MAX_BODY
 class Store:
     """Open the store of a vertical: database at `url`, WARC files in `warc_folder`. Close it, or use `with`.
 
-    `store_id` says which store this is, see `docstore.database.Database`. Pages of more than `max_body` bytes are not
+    `store_id` says which store this is, see `docstore.database.Database`; `is_shared` that other machines may have it
+    open too. Pages of more than `max_body` bytes are not
     read.
 
     Raises StoreError (or a child of it) with one line that says what to do.
@@ -74,9 +82,12 @@ class Store:
     ) -> None:
         self._database = Database(url)
         self.store_id = self._database.store_id
+        self.is_shared = self._database.is_shared
+        self.leases = LeaseTable(self._database)
         self.soundness = Soundness(self._database)
         self._archive = Archive(warc_folder, rotate_bytes, max_body)
         self.frontier = FrontierTable(self._database, self._archive, clock)
+        self.learned = LearnedTable(self._database)
         self.missed = MissedDocuments(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
         self.citations = CitationTable(self._database, clock)
@@ -96,6 +107,12 @@ class Store:
         self.alerts = AlertTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
         self.searches = SearchTable(self._database, clock)
+
+    def secret(self, name: str, value: str) -> str:
+        """A secret that all machines have from the store: `value`, where it has none yet."""
+        with self._database.write() as connection:
+            self._database.upsert(connection, meta, [{"key": name, "value": value}])
+            return str(connection.scalar(select(meta.c.value).where(meta.c.key == name)))
 
     def close(self) -> None:
         """Close files and connections."""

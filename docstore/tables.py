@@ -26,6 +26,8 @@ alerts, alert_notices   what the operator shall know, and what each channel has 
 accounts  who may sign in to the search site, and for what
 searches, clicks   what was searched for and opened; nothing that says by whom
 row_sums  sums of rows that nothing can make again          (docstore/integrity/row_sums.py)
+leases    who does which work, where several machines share a store      (docstore/leases.py)
+learned   what crawls have learned of sites, where several machines share a store
 meta      schema version, the id of this store, and other single values
 
 What articles are to each other stands in docstore/articles/relation_tables.py.
@@ -469,4 +471,24 @@ clicks = Table(
     Column("search_id", String(32), primary_key=True),  # of a row that may still be on its way
     Column("doc_id", String(64), primary_key=True),
     Column("rank", Integer, nullable=False),  # from 1
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("kind", String(16), primary_key=True),  # host, ip, stage, or the stage whose blocks they are
+    Column("key", String(320), primary_key=True),
+    Column("token", BigInteger, nullable=False),  # one more whenever somebody takes it: the fencing token
+    Column("holder", String(100), nullable=False),
+    Column("until", Float, nullable=False),  # epoch seconds by the database's clock; past: it is free
+    # A renewal changes no indexed column and finds room on its page, so that it leaves no work for a vacuum.
+    postgresql_with={"fillfactor": 50},
+)
+
+learned = Table(
+    "learned",
+    metadata,
+    Column("heading", String(32), primary_key=True),
+    Column("host", String(300), primary_key=True),
+    Column("value", Text, nullable=False),  # JSON
 )

@@ -6,6 +6,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +14,13 @@ import numpy as np
 from docstore.batches import batched
 from docstore.errors import LexiconError, SettingsError
 from docstore.model import Term
-from lexicon.c_value.candidates import CandidateCounts, TermCandidate, readable, spans
+from lexicon.c_value.candidates import CandidateCounts, CountedBatch, TermCandidate, counted_batch, readable, spans
 from lexicon.c_value.filters import general_words, is_noise, is_unfit_text
 from lexicon.c_value.rules import TagRules, load_rules
 from lexicon.c_value.scorers import make_scorer
 from lexicon.contexts import find_contexts
-from lexicon.counting.corpus import Corpus
-from lexicon.counting.count import READ_DOCUMENTS, Task, no_task, select
+from lexicon.counting.corpus import Corpus, CorpusDocument
+from lexicon.counting.count import READ_DOCUMENTS, Spread, Task, no_task, select
 from lexicon.counting.ngrams import AT, NOWHERE, Rows
 from lexicon.counting.prose import is_running, lines_of, running_text
 from lexicon.counting.remembered import Remembered
@@ -47,21 +48,23 @@ def mine_terms(
     counts: Path | None = None,
     seeds: Collection[str] = (),
     reviewed: Reviewed = NOTHING_REVIEWED,
+    spread: Spread | None = None,
 ) -> list[Term]:
     """The terms of `corpus` that are offered for review, best first, with counts and contexts; equal scores by
     frequency, then text. What is offered is judged in each language apart (lexicon/offers.py).
 
     `task` is told how far the work is. `segmenter` is the plain dictionary unless given. `counts` is a folder in which
     the learned scorer remembers what it has counted: the next call with it counts only what is new. `seeds` are terms
-    that the domain is known to have: they guide the learned scorer to others (lexicon/seeds.py).
+    that the domain is known to have: they guide the learned scorer to others (lexicon/seeds.py). `spread` has pieces of
+    the corpus counted elsewhere; the terms are the same.
     Raises SettingsError for an unknown name in the settings, LexiconError for a faulty rule file.
     """
     if settings.scorer not in SCORER_NAMES:
         raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORER_NAMES)}")
     if settings.scorer == LEARNED:
-        return learned_terms(corpus, settings, task, counts, seeds, reviewed)
+        return learned_terms(corpus, settings, task, counts, seeds, reviewed, spread)
     offers = Offers(reviewed, settings.depth)
-    scored = rule_terms(corpus, settings, task, segmenter or base_segmenter())
+    scored = rule_terms(corpus, settings, task, segmenter, spread)
     scored = [one for one in scored if offers.takes(one[0].text, word_key(one[0].text))]
     return _terms(scored, find_sentences(corpus, [candidate for candidate, _ in scored], settings, {}, task), settings)
 
@@ -73,6 +76,7 @@ def learned_terms(
     counts: Path | None = None,
     seeds: Collection[str] = (),
     reviewed: Reviewed = NOTHING_REVIEWED,
+    spread: Spread | None = None,
 ) -> list[Term]:
     """The candidates of which it is likely enough that they are terms; their scores are probabilities.
 
@@ -80,15 +84,15 @@ def learned_terms(
     """
     if counts is None:
         with tempfile.TemporaryDirectory() as folder:
-            return learned_terms(corpus, settings, task, Path(folder), seeds, reviewed)
+            return learned_terms(corpus, settings, task, Path(folder), seeds, reviewed, spread)
     try:
-        return _learned_terms(corpus, settings, task, counts, seeds, reviewed)
+        return _learned_terms(corpus, settings, task, counts, seeds, reviewed, spread)
     except (LexiconError, sqlite3.DatabaseError) as error:
         if isinstance(error, sqlite3.OperationalError):  # no room, no permission
             raise LexiconError(f"{counts}: {error}") from error
         log.warning("what was counted before cannot be read, and is counted again: %s", error)
     (counts / Remembered.FILE).unlink()
-    return _learned_terms(corpus, settings, task, counts, seeds, reviewed)
+    return _learned_terms(corpus, settings, task, counts, seeds, reviewed, spread)
 
 
 def _learned_terms(
@@ -98,10 +102,11 @@ def _learned_terms(
     counts: Path,
     seeds: Collection[str],
     reviewed: Reviewed,
+    spread: Spread | None,
 ) -> list[Term]:
     models = shipped_models()
     with closing(Remembered(counts, model_digest(models))) as memory:
-        chosen = select(corpus, models, memory, settings.min_frequency, task)
+        chosen = select(corpus, models, memory, settings.min_frequency, task, spread)
         rows, scores = ranked(models, chosen, frozenset(map(word_key, seeds)), settings.probability)
         offers = Offers(reviewed, settings.depth, is_unfit_text)
         scored = candidates_of(chosen, rows, scores, offers)
@@ -136,22 +141,37 @@ def _candidate(text: str, tags: str, rows: Rows, place: int, parts: tuple[tuple[
     return TermCandidate(text, tags.count(" ") + 1, tags, frequency, documents, seen_in, parts)
 
 
-def rule_terms(corpus: Corpus, settings: LexiconSettings, task: Task, segmenter: Segmenter) -> Scored:
-    """The paper's algorithm as its steps (WD-A5)."""
+def rule_terms(
+    corpus: Corpus,
+    settings: LexiconSettings,
+    task: Task,
+    segmenter: Segmenter | None = None,
+    spread: Spread | None = None,
+) -> Scored:
+    """The paper's algorithm as its steps (WD-A5). Batches are counted apart and added up in their order."""
     scorer = make_scorer(settings)
     rules = TagRules(load_rules(settings.rules), settings.tag_matching)
-    counts = CandidateCounts(is_noise, settings.max_contexts)
+    counts = CandidateCounts(settings.max_contexts)
     numbers = [number for number, _ in corpus.digests()]
+    count = partial(count_batch, rules=rules, segmenter=segmenter)
     with task("lexicon: count", len(numbers)) as advance:
-        for batch in batched(numbers, BATCH):
-            documents = list(corpus.read(batch))
-            texts = ["\n".join(running_text(document)) for document in documents]
-            found = [spans(readable(text), segmenter, rules) for text in texts]
-            counts.add(found, [document.number for document in documents])
-            advance(len(batch))
+        batches = (list(corpus.read(batch)) for batch in batched(numbers, BATCH))
+        for counted in (spread or map)(count, batches):
+            counts.add(counted)
+            advance(counted.documents)
     candidates = counts.candidates()
     best = choose(candidates, scorer.scores(candidates), settings)
     return [(candidates[key], score) for key, score in best.items()]
+
+
+def count_batch(
+    documents: Sequence[CorpusDocument], rules: TagRules, segmenter: Segmenter | None = None
+) -> CountedBatch:
+    """The candidates in some documents; `segmenter` is the plain dictionary unless given."""
+    cut = segmenter or base_segmenter()
+    texts = ["\n".join(running_text(document)) for document in documents]
+    found = [spans(readable(text), cut, rules) for text in texts]
+    return counted_batch(found, [document.number for document in documents], is_noise)
 
 
 def choose(

@@ -16,9 +16,11 @@ from urllib.parse import urlsplit
 from crawler.http.documents import document_rules
 from crawler.http.ip_policy import IpPolicy, PublicAddresses
 from docstore.errors import BusyError, EmbedError, PlumblineError, SolrUnavailableError, StoreError
-from docstore.locks import stage_lock
+from docstore.locks import holder, stage_lock
 from docstore.model import Lexicon, Reason, Stage
+from docstore.shared_locks import shared_holder, shared_lock
 from docstore.store import Store
+from pipeline.engines.settings import DASK, ClusterSettings
 from pipeline.opening import Opening
 from pipeline.progress import Progress
 from pipeline.settings import Settings
@@ -26,6 +28,7 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from indexer.mapping import Analysis
     from indexer.solr import SolrIndex
+    from pipeline.engines.contract import WorkEngine
     from pipeline.search_site.originals import Originals
     from pipeline.search_site.pictures import Pictures
     from pipeline.search_site.segmenter_versions import SegmenterVersions
@@ -55,6 +58,7 @@ class Engine:
         self._originals: Originals | None = None
         self._cuts: SegmenterVersions | None = None
         self._model_specs: tuple[ModelSpec, ...] | None = None
+        self._work: WorkEngine | None = None
         self.store = self._stack.enter_context(open_store(settings))
 
     @property
@@ -195,8 +199,26 @@ class Engine:
             return self._originals
 
     def lock(self, stage: str, wait: float = 0.0) -> AbstractContextManager[None]:
-        """One process at a time in `stage`."""
-        return stage_lock(self.settings.data_dir, stage, wait, self.progress.note)
+        """One process at a time in `stage`; where other machines share the store, on all of them together."""
+        folder, note = self.settings.data_dir, self.progress.note
+        if not self.store.is_shared:
+            return stage_lock(folder, stage, wait, note)
+        beat = self.settings.cluster.heartbeat_seconds
+        return shared_lock(folder, self.store.leases, stage, beat, wait, note)
+
+    def holder(self, stage: str) -> int | None:
+        """The process that is in `stage` now, 0 if it has not said its id yet; None if nobody is."""
+        if self.store.is_shared:
+            return shared_holder(self.store.leases, stage)
+        return holder(self.settings.data_dir, stage)
+
+    @property
+    def work(self) -> "WorkEngine":
+        """Who computes: see pipeline/engines/contract.py."""
+        with self._guard:
+            if self._work is None:
+                self._work = self._stack.enter_context(closing(work_engine(self.settings.cluster)))
+            return self._work
 
     def close(self) -> None:
         """Close everything that was opened; a Solr that nobody else uses stops."""
@@ -223,6 +245,17 @@ def refuses(url: str) -> bool:
     except OSError:
         return False
     return False
+
+
+def work_engine(settings: ClusterSettings) -> "WorkEngine":
+    """The engine that the settings name."""
+    if settings.engine == DASK:
+        from pipeline.engines.dask_engine import DaskEngine
+
+        return DaskEngine(settings.scheduler)
+    from pipeline.engines.local import LocalEngine
+
+    return LocalEngine()
 
 
 def open_store(settings: Settings) -> Store:

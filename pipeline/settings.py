@@ -25,6 +25,7 @@ from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
 from pipeline.alerts.settings import AlertSettings
 from pipeline.embedding.settings import EmbedSettings
+from pipeline.engines.settings import DASK, ClusterSettings
 from pipeline.logs import FORMATS
 from pipeline.topic.settings import TopicSettings
 from search_ui.settings import SearchSettings
@@ -133,6 +134,7 @@ class Settings:
     schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
     alerts: AlertSettings = field(default_factory=AlertSettings)
     topic: TopicSettings = field(default_factory=TopicSettings)
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
 
     @property
     def data_dir(self) -> Path:
@@ -152,6 +154,7 @@ SECTIONS: dict[str, type[Any]] = {
     "schedule": ScheduleSettings,
     "alerts": AlertSettings,
     "topic": TopicSettings,
+    "cluster": ClusterSettings,
 }
 # Settings whose value is a name in a table: full path -> the names there are.
 NAMES: dict[str, Collection[str]] = {
@@ -164,6 +167,7 @@ HIGHEST_PORT = 65535
 # Settings of the other stages that may be 0; every other number has to be positive.
 MAY_BE_ZERO = frozenset(
     {
+        "cluster.crawlers",
         "index.solr_port",
         "search.log_days",
         "search.port",
@@ -307,6 +311,12 @@ def check_together(settings: Settings) -> None:
         raise SettingsError("crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them")
     if search.page_size > search.deepest_result:
         raise SettingsError("search.page_size is larger than search.deepest_result: lower it")
+    if settings.cluster.engine == DASK and not settings.cluster.scheduler:
+        raise SettingsError(
+            "cluster.engine is dask: say in cluster.scheduler where its scheduler is, as tcp://host:8786"
+        )
+    if settings.cluster.engine == DASK and not settings.store.url.startswith("postgresql"):
+        raise SettingsError("cluster.engine is dask, and its workers cannot open a SQLite file: name a store.url")
     if settings.index.solr_url and settings.index.solr_port:
         raise SettingsError("index.solr_url and index.solr_port contradict each other: give one of them")
     if search.port and search.port in (settings.index.solr_port, settings.index.solr_port + 1000):

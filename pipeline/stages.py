@@ -33,7 +33,7 @@ from docstore.errors import EmbedError, ForeignIndexError, PlumblineError
 from docstore.grouping.near_duplicates import Grouping
 from docstore.model import Lexicon, Reason, Stage, StageReport, TermStatus
 from docstore.store import Store
-from extractor.settings import EXTRACTOR_VERSION, ExtractSettings
+from extractor.settings import EXTRACTOR_VERSION
 from indexer.ownership import TAKE_OVER, Holding, ownership_fault
 from indexer.relations import relate
 from indexer.solr import Built, SolrIndex
@@ -43,6 +43,8 @@ from lexicon.mine import mine_terms
 from lexicon.offers import Reviewed
 from pipeline.crawl_progress import shown
 from pipeline.engine import Engine
+from pipeline.engines.crawling import crawl_with_workers, is_shared_out
+from pipeline.engines.extraction import SAVE_EVERY, extracted, grouping_of
 from pipeline.keeping.digests import drop_damaged, keep_digests
 from pipeline.keeping.night import faults_before_run, refuse_damaged
 from pipeline.missed_documents import add_missed_documents
@@ -50,9 +52,8 @@ from pipeline.runs.run_record import RunRecord
 from pipeline.search_site.review_service import StoreReview
 from pipeline.workers.extraction import extract_pages
 from text.folding import word_key
-from text.resemblance.copies import VERSION, Text
+from text.resemblance.copies import VERSION
 
-SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
 EMBED_AHEAD = 300.0  # seconds of embedding before the index has new articles; what is left comes behind it
 INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does our work
 MAX_MERGED = 100_000  # documents: writing a larger index anew every night costs more than it is worth
@@ -70,6 +71,9 @@ def crawl(engine: Engine, watch: Callable[[CrawlProgress], None] | None = None) 
         engine.store.frontier.trust_clock(time.time())
         engine.store.frontier.desk.deepen(settings.depth)
         add_missed_documents(engine, settings)
+        if is_shared_out(engine.settings):
+            with shown(engine.progress) as tell:
+                return crawl_with_workers(engine, watch or tell)
         if watch is not None:
             return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=watch, guide=guide)
         with shown(engine.progress) as tell:
@@ -99,27 +103,20 @@ def looking_for_topic(engine: Engine) -> Iterator[tuple[CrawlSettings, Guide | N
 def extract(engine: Engine) -> StageReport:
     """Make an article, or an outcome, of every page that was fetched new or changed."""
     started, counts = time.monotonic(), Counter[Reason]()
-    articles, settings = engine.store.articles, engine.settings.extract
+    articles = engine.store.articles
     with engine.lock("extract"):
         articles.use_extractor(EXTRACTOR_VERSION)
-        grouping = grouping_of(settings)
+        grouping = grouping_of(engine.settings.extract)
         group_again(engine, grouping)
         counts.update(articles.forget_gone(grouping))
         learn_sites(engine)
         waiting = articles.pending_count()
         with engine.progress.task("extract", waiting) as advance:
-            pages = articles.pending()
-            done = extract_pages(pages, articles.read_page, settings, ask_site=articles.site)
-            for batch in batched(done, SAVE_EVERY):
-                counts.update(articles.save(batch, grouping))
+            for became, pages in extracted(engine.work, articles, engine.settings):
+                counts.update(became)
                 stop_if_hopeless(Stage.EXTRACT, counts)
-                advance(len(batch))
+                advance(pages)
     return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
-
-
-def grouping_of(settings: ExtractSettings) -> Grouping:
-    """How articles are told from copies of them."""
-    return Grouping(settings.near_duplicate, Text)
 
 
 def group_again(engine: Engine, grouping: Grouping) -> None:
@@ -154,7 +151,10 @@ def mine(engine: Engine) -> StageReport:
         drop_damaged(counts)
         known = [term.text for term in engine.store.lexicon.accepted()]
         task, reviewed = engine.progress.task, reviewed_in(engine.store)
-        terms = mine_terms(corpus, engine.settings.lexicon, task, counts=counts, seeds=known, reviewed=reviewed)
+        spread = engine.work.in_order if engine.work.is_spread else None
+        terms = mine_terms(
+            corpus, engine.settings.lexicon, task, counts=counts, seeds=known, reviewed=reviewed, spread=spread
+        )
         new = engine.store.lexicon.replace_candidates(terms, version)
         keep_digests(counts)
     notes = (f"{len(terms)} candidate terms, {new} of them new",)

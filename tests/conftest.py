@@ -12,7 +12,7 @@ from docstore.store import Store
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 CI = os.environ.get("CI") == "true"
 
-pytest_plugins = ["tests.solr_fixture", "tests.browser_fixture"]
+pytest_plugins = ["tests.solr_fixture", "tests.browser_fixture", "tests.cluster_fixture"]
 
 # Tests start some twenty Solrs and two hundred `plumb`s, and most are asked little before they end again.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
@@ -49,6 +49,13 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
     finally:
         server.cleanup()
+
+
+@pytest.fixture
+def postgres_store(postgres_url: str) -> str:
+    """The URL of an empty store on PostgreSQL."""
+    empty_database(postgres_url)
+    return postgres_url
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -1,8 +1,12 @@
 """What a run has to agree on with the others that crawl the same table: who has which queues, how many pages are left,
-and when all is done. `SingleProcess` is the usual case; `crawler.parallel.shards` has the other."""
+and when all is done. `SingleProcess` is the usual case, `shards` has several processes, `leased_hosts` machines."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
+
+from crawler.schedule.throttle import HostThrottle
+from docstore.model import FrontierEntry
 
 
 class Coordinator(Protocol):
@@ -22,6 +26,15 @@ class Coordinator(Protocol):
 
     def is_busy(self) -> None:
         """There is something to do here."""
+
+    def meet(self, throttle: HostThrottle) -> None:
+        """Before the run begins: who knows how hosts are treated."""
+
+    def turn(self, entry: FrontierEntry) -> AbstractContextManager[bool]:
+        """Around a request in the turn of an entry: may it be sent? Called by many threads; may wait."""
+
+    def takes_more(self, waiting: int) -> bool:
+        """Threads are idle, and so many hosts have something waiting: is there something in other queues now?"""
 
     def all_done(self) -> bool:
         """Called when there is nothing to do here: is there nothing anywhere? May wait a little."""
@@ -53,6 +66,17 @@ class SingleProcess:
 
     def is_busy(self) -> None:
         """Nobody else wants to know."""
+
+    def meet(self, throttle: HostThrottle) -> None:
+        """Nobody else asks these hosts."""
+
+    def turn(self, entry: FrontierEntry) -> AbstractContextManager[bool]:
+        """Always."""
+        return nullcontext(True)
+
+    def takes_more(self, waiting: int) -> bool:
+        """Every queue is this run's already."""
+        return False
 
     def all_done(self) -> bool:
         """Yes."""

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -92,13 +93,29 @@ class SitemapDone:
 
 
 Done = PageDone | RobotsDone | SitemapDone
+Turn = Callable[[FrontierEntry], AbstractContextManager[bool]]
+"""Around a request: may it be sent? See `crawler.parallel.coordination.Coordinator`."""
+NOT_OURS = Outcome(Reason.FAILED, "another crawler has taken over the host")  # never recorded: it has the lease
+
+
+def any_time(entry: FrontierEntry) -> AbstractContextManager[bool]:
+    """Nobody else asks the host."""
+    return nullcontext(True)
 
 
 class Reader:
     """Does jobs; used by all threads. SettingsError where pages shall be rendered and nothing can do it."""
 
-    def __init__(self, fetcher: Fetcher, plan: CrawlPlan, now: Callable[[], float], guide: Guide | None = None) -> None:
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        plan: CrawlPlan,
+        now: Callable[[], float],
+        guide: Guide | None = None,
+        turn: Turn = any_time,
+    ) -> None:
         self._guide = guide
+        self._turn = turn
         self._renderer = Renderer(fetcher, plan, now) if plan.rendered else None
         self._fetcher = fetcher
         self._rules = rules = plan.rules
@@ -110,17 +127,21 @@ class Reader:
     def work(self, job: Job) -> Done:
         """Do one job. Never raises: the unexpected is logged and becomes an outcome."""
         try:
-            if job.kind is JobKind.ROBOTS:
-                # Between the hops of a redirected robots.txt, the only case of two requests in one job, lies the delay.
-                pause = lambda: time.sleep(self._delay)  # noqa: E731
-                return RobotsDone(job, fetch_robots(self._fetcher, Origin(job.url), self._now, pause))
-            if job.kind in (JobKind.PAGE, JobKind.PROBE):
-                done = self._page(job)
-                return self._with_words(done) if job.kind is JobKind.PAGE else done
-            return self._sitemap(job)
+            with self._turn(job.entry) as is_ours:
+                return self._done(job) if is_ours else PageDone(job, FetchResult(NOT_OURS))
         except Exception as error:
             logger.exception("unexpected failure at %s", job.url or job.entry.url)
             return PageDone(job, FetchResult(Outcome(Reason.FAILED, f"{type(error).__name__}: {error}"[:300])))
+
+    def _done(self, job: Job) -> Done:
+        if job.kind is JobKind.ROBOTS:
+            # Between the hops of a redirected robots.txt, the only case of two requests in one job, lies the delay.
+            pause = lambda: time.sleep(self._delay)  # noqa: E731
+            return RobotsDone(job, fetch_robots(self._fetcher, Origin(job.url), self._now, pause))
+        if job.kind in (JobKind.PAGE, JobKind.PROBE):
+            done = self._page(job)
+            return self._with_words(done) if job.kind is JobKind.PAGE else done
+        return self._sitemap(job)
 
     def close(self) -> None:
         """End the browser, if there is one, once its page under way is done."""

@@ -13,7 +13,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
@@ -28,10 +28,11 @@ from crawler.http.fetch import Fetcher
 from crawler.progress import CrawlProgress, HostProgress, Tally, Tell
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.queues import shard_of
+from crawler.schedule.throttle import HostThrottle
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import state_file
 from docstore.errors import PlumblineError, StoreError
-from docstore.model import Reason
+from docstore.model import FrontierEntry, Reason
 
 _PAUSE = 0.1  # seconds between two looks into the table, or at the others
 _ENDING = 120.0  # seconds that a process has to record what it has after a stop
@@ -95,6 +96,17 @@ class ShardWorker:
     def is_busy(self) -> None:
         """There is something to do here."""
         self.done[self.number] += 1
+
+    def meet(self, throttle: HostThrottle) -> None:
+        """A host is in one share alone."""
+
+    def turn(self, entry: FrontierEntry) -> AbstractContextManager[bool]:
+        """Always."""
+        return nullcontext(True)
+
+    def takes_more(self, waiting: int) -> bool:
+        """Its queues are given."""
+        return False
 
     def all_done(self) -> bool:
         """Nothing to do here: wait a little, and say whether that holds for all."""

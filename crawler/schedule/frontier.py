@@ -99,6 +99,11 @@ class Frontier:
             return Wait(max(self._ready[0][0] - now, 0.0) if self._ready else NEVER)
         return None
 
+    @property
+    def waiting(self) -> int:
+        """How many hosts have something in memory."""
+        return len(self._waiting)
+
     def done(self, entry: FrontierEntry) -> None:
         """The fetch of `entry` has ended (the gate has been told): its queue and host may be used again."""
         self._busy.discard(entry.queue)

@@ -159,6 +159,10 @@ class HostThrottle:
         """Did it ever answer in this run?"""
         return self._state(host).answered
 
+    def rests(self, now: float) -> dict[Host, float]:
+        """For how many seconds hosts want to be left alone yet, of those that do."""
+        return {Host(host): one.next_start - now for host, one in self._hosts.items() if one.next_start > now}
+
     def manners(self) -> dict[str, HostStatus]:
         """How each host is treated now."""
         return {

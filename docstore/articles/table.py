@@ -33,6 +33,7 @@ from docstore.tables import articles, outcomes, page_kinds, pages, parts, site_p
 
 BATCH = 500
 FORGET = 100  # pages that are gone, in one transaction
+SAVE_LOCK = 0x53617665
 SAME_TEXTS = Grouping()
 DIGESTS = 10_000  # listed at a time
 
@@ -50,20 +51,29 @@ class ArticleTable:
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(WAITING)) or 0
 
-    def pending(self) -> Iterator[PendingPage]:
-        """Pages whose kept version was not extracted yet, in order of their ids, read a batch at a time.
+    def pending(self, first: int = 1, before: int | None = None) -> Iterator[PendingPage]:
+        """Pages whose kept version was not extracted yet, in order of their ids, read a batch at a time; of those alone
+        whose ids are `first` or more, and less than `before`.
 
         Saving while iterating is what is expected; a page is yielded once even if it was not saved.
         """
-        last = 0
+        last = first - 1
+        mine = WAITING if before is None else WAITING.select().where(WAITING.c.url_id < before).subquery()
         while True:
-            query = select(WAITING).where(WAITING.c.url_id > last).order_by(WAITING.c.url_id).limit(BATCH)
+            query = select(mine).where(mine.c.url_id > last).order_by(mine.c.url_id).limit(BATCH)
             with self._database.read() as connection:
                 rows = connection.execute(query).all()
             if not rows:
                 return
             yield from (pending_of(row) for row in rows)
             last = rows[-1].url_id
+
+    def pending_blocks(self, size: int) -> list[int]:
+        """The blocks of so many ids in which pages wait for extraction, by rising numbers: number n has the ids from
+        n times `size` on."""
+        number = WAITING.c.url_id // size
+        with self._database.read() as connection:
+            return sorted(connection.scalars(select(number.label("block")).distinct()))
 
     def read_page(self, page: PendingPage) -> bytes:
         """The page's bytes. LostPageError when the archive does not hold them any more."""
@@ -84,6 +94,7 @@ class ArticleTable:
     def learn(self, extractions: Sequence[Extraction]) -> None:
         """Count what pages teach of their sites, and keep nothing else of them."""
         with self._database.write() as connection:
+            take_turns(connection)
             learn(connection, [(e.page.url_id, e.page.host, e.learned) for e in extractions])
 
     def save(self, extractions: Sequence[Extraction], grouping: Grouping = SAME_TEXTS) -> list[Reason]:
@@ -94,6 +105,7 @@ class ArticleTable:
         article that it is a copy of, as `grouping` tells.
         """
         with self._database.write() as connection:
+            take_turns(connection)
             return ExtractionWriter(self._database, connection, self._clock(), grouping).save(extractions)
 
     def forget_gone(self, grouping: Grouping = SAME_TEXTS) -> list[Reason]:
@@ -273,6 +285,13 @@ GONE = (
     .where(pages.c.url_id.is_(None))
     .order_by(NAMED.c.url_id)
 )
+
+
+def take_turns(connection: Connection) -> None:
+    """Have those who save articles at the same time wait for each other, as SQLite does anyway: what a site's pages
+    have in common, which pages are one article and whose copy an article is, is decided by all that is kept."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(SAVE_LOCK)))
 
 
 def wait_again(connection: Connection) -> int:

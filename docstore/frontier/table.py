@@ -25,6 +25,7 @@ from docstore.frontier.order import at_hosts, change_rates, due_at_hosts, due_or
 from docstore.frontier.requeueing import requeue
 from docstore.frontier.service import FrontierService
 from docstore.grouping.spurious_changes import discount_spurious_changes
+from docstore.leases import Lease, still_ours
 from docstore.model import FrontierEntry, Host, Kind, Origin, Outcome, Page, Stage, WarcPointer
 from docstore.tables import pages, robots, urls
 
@@ -93,6 +94,10 @@ class StoredRobots:
     fetched_at: float
 
 
+LeaseOf = Callable[[int], Lease | None]
+"""The lease of a queue."""
+
+
 class FrontierTable:
     """`store.frontier`. URLs are unique and never forgotten; adding one twice does nothing."""
 
@@ -101,10 +106,15 @@ class FrontierTable:
         self._archive = archive
         self._clock = clock
         self._hosts: tuple[str, ...] = ()
+        self._lease_of: LeaseOf | None = None
 
     def ask_only(self, hosts: Sequence[str]) -> None:
         """Let only URLs of these hosts be due, as long as this table is open (none: of all)."""
         self._hosts = tuple(hosts)
+
+    def fence_by(self, lease_of: LeaseOf) -> None:
+        """Record a visit only while the lease of its queue is this crawler's."""
+        self._lease_of = lease_of
 
     @property
     def desk(self) -> FrontierService:
@@ -125,6 +135,8 @@ class FrontierTable:
     def _add(self, connection: Connection, new: Sequence[NewUrl]) -> int:
         now = self._clock()
         rows = [url_row(entry, now) for entry in new]
+        if self._database.is_shared:  # several crawlers that add the same URLs in one order never wait in a circle
+            rows.sort(key=lambda row: str(row["url"]))
         added = self._database.upsert(connection, urls, rows)
         seeds = [entry.url for entry in new if entry.kind is Kind.SEED]
         if seeds:
@@ -238,8 +250,11 @@ class FrontierTable:
         with wrapped_errors():
             pointers = [self._archive.write(visit.page) if visit.page else None for visit in visits]
         with self._database.write() as connection:
+            visits, kept = self._fenced(connection, visits, pointers)
+            if not visits:
+                return
             connection.execute(VISITED, [visited_row(visit) for visit in visits])
-            self._keep_pages(connection, visits, pointers)
+            self._keep_pages(connection, visits, kept)
             write_outcomes(
                 self._database,
                 connection,
@@ -252,6 +267,17 @@ class FrontierTable:
             guided = [(v.entry.url_id, v.guidance, v.visited_at) for v in visits if v.guidance is not None]
             if guided:
                 write_guidance(self._database, connection, guided)
+
+    def _fenced(
+        self, connection: Connection, visits: Sequence[Visit], pointers: Sequence[WarcPointer | None]
+    ) -> tuple[Sequence[Visit], Sequence[WarcPointer | None]]:
+        """What of it may be kept: not what another crawler does now, which has taken over the host."""
+        if self._lease_of is None:
+            return visits, pointers
+        by = [self._lease_of(visit.entry.queue) for visit in visits]
+        ours = still_ours(connection, [lease for lease in set(by) if lease is not None])
+        kept = [number for number, lease in enumerate(by) if lease in ours]
+        return [visits[number] for number in kept], [pointers[number] for number in kept]
 
     def _keep_pages(
         self, connection: Connection, visits: Sequence[Visit], pointers: Sequence[WarcPointer | None]

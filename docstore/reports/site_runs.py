@@ -55,7 +55,7 @@ class SiteRunTable:
 
         Counting a run again replaces what was counted.
         """
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             started_at = connection.scalar(select(runs.c.started_at).where(runs.c.run_id == run_id)) or 0.0
             rows = within(outcomes_since(connection, started_at), MAX_HOSTS)
         run = {"run_id": run_id, "started_at": started_at}
@@ -72,7 +72,7 @@ class SiteRunTable:
         if host is not None:
             query = query.where(site_runs.c.host == host)
         found: dict[str, dict[int, tuple[float, dict[str, dict[str, int]]]]] = {}
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             for row in connection.execute(query):
                 runs = found.setdefault(row.host, {})
                 _, counts = runs.setdefault(row.run_id, (row.started_at, {stage: {} for stage in STAGES}))
@@ -94,7 +94,7 @@ class SiteRunTable:
         )
         if hosts is not None:
             query = query.where(urls.c.host.in_(hosts))
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return {row[0]: SiteArticles(int(row[1]), float(row[2]), int(row[3])) for row in connection.execute(query)}
 
 

@@ -67,43 +67,43 @@ class StatusTable:
         """How many URLs ended how in each stage, by their last outcome."""
         query = select(outcomes.c.stage, outcomes.c.reason, func.count()).group_by(outcomes.c.stage, outcomes.c.reason)
         counts: dict[Stage, dict[Reason, int]] = {}
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             for stage, reason, count in connection.execute(query):
                 counts.setdefault(Stage(stage), {})[Reason(reason)] = count
         return counts
 
     def pages_count(self) -> int:
         """How many pages are kept."""
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return connection.scalar(select(func.count()).select_from(pages)) or 0
 
     def format_counts(self) -> dict[str, int]:
         """How many articles were read from each file format, the most frequent first."""
         query = select(articles.c.format, func.count()).group_by(articles.c.format)
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return {row.format: row[1] for row in connection.execute(query.order_by(func.count().desc()))}
 
     def due_count(self, before: float) -> int:
         """How many URLs are due."""
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return connection.scalar(select(func.count()).where(urls.c.due_at <= before)) or 0
 
     def due_since(self, before: float) -> tuple[int, float | None]:
         """How many URLs are due, and since when (epoch seconds) the first of them: one never asked, since it was
         found."""
         since = case((urls.c.due_at > 0, urls.c.due_at), else_=urls.c.found_at)
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             row = connection.execute(select(func.count(), func.min(since)).where(urls.c.due_at <= before)).one()
             return int(row[0]), row[1]
 
     def backlog(self, before: float) -> list[HostBacklog]:
         """What each host has for the next crawl, those with most URLs first."""
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return backlog(connection, before)
 
     def freshness(self) -> Freshness:
         """How far the index is behind."""
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             waiting, since = connection.execute(select(func.count(), func.min(changes.c.at))).one()
             return Freshness(
                 articles=connection.scalar(select(func.count()).select_from(articles)) or 0,
@@ -129,7 +129,7 @@ class StatusTable:
             .limit(limit)
         )
         counted = select(urls.c.host, func.count()).join(articles, articles.c.url_id == urls.c.url_id).where(is_wanted)
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             with_articles = {row.host: int(row[1]) for row in connection.execute(counted.group_by(urls.c.host))}
             ends = outcomes_by_host(connection, is_wanted)
             return [
@@ -153,7 +153,7 @@ class StatusTable:
             .subquery()
         )
         query = select(of_host).where(of_host.c.n <= each).order_by(of_host.c.stage, of_host.c.reason, of_host.c.n)
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return [
                 Sample(Stage(row.stage), Reason(row.reason), row.url, row.detail, row.at)
                 for row in connection.execute(query)
@@ -168,12 +168,12 @@ class StatusTable:
             .order_by(outcomes.c.at.desc())
             .limit(limit)
         )
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return [(row.url, row.detail) for row in connection.execute(query)]
 
     def explain(self, url: str) -> UrlReport | None:
         """Everything the store knows of a canonical URL; None if it was never seen."""
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return url_report(connection, url)
 
 

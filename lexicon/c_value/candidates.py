@@ -103,36 +103,65 @@ def word_runs(tagged: Iterable[tuple[str, str]], use: Callable[[str], bool]) -> 
         yield run
 
 
+@dataclass(frozen=True)
+class CountedBatch:
+    """What some documents have: of each candidate its `word_key`, the span seen first, how often, in which documents;
+    and of those that can be spelt in several ways, how often in which."""
+
+    documents: int
+    candidates: Sequence[tuple[str, WordSpan, int, Sequence[int]]]
+    spellings: Mapping[str, Counter[str]]
+
+
+def counted_batch(
+    documents: Sequence[Sequence[WordSpan]], numbers: Sequence[int], is_noise: Callable[[WordSpan], bool]
+) -> CountedBatch:
+    """Count the spans of `documents`, which have these numbers. Their document-by-term matrix is held meanwhile."""
+    keys = {span: word_key(span.text) for span in set(chain(*documents)) if not is_noise(span)}
+    if not keys:
+        return CountedBatch(len(documents), (), {})
+    # Imported where it is used: it takes longer to load than most commands take to run.
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    # The spans are found already: of the vectorizer we want its sparse counting.
+    vectorizer = CountVectorizer(analyzer=lambda document: [keys[span] for span in document if span in keys])
+    counts = vectorizer.fit_transform(documents).tocsc()
+    examples = {keys[span]: span for span in chain(*reversed(documents)) if span in keys}
+    candidates = []
+    for key, column in vectorizer.vocabulary_.items():
+        here = slice(counts.indptr[column], counts.indptr[column + 1])
+        seen_in = sorted(numbers[place] for place in counts.indices[here].tolist())
+        candidates.append((key, examples[key], int(counts.data[here].sum()), seen_in))
+    return CountedBatch(len(documents), candidates, _spellings(documents, keys))
+
+
+def _spellings(documents: Iterable[Iterable[WordSpan]], keys: Mapping[WordSpan, str]) -> dict[str, Counter[str]]:
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for span in chain(*documents):
+        key = keys.get(span)
+        if key is not None and not _HAN.fullmatch(key):  # a Chinese term has one spelling
+            found[key][span.text] += 1
+    return dict(found)
+
+
 MAX_KEPT = 1_000_000  # candidates held before those seen once are forgotten; about 400 bytes each
 
 
 class CandidateCounts:
-    """Counts candidates batch by batch, so that only one batch's document-by-term matrix is ever held."""
+    """Adds up candidates batch by batch, in the order of their documents."""
 
-    def __init__(self, is_noise: Callable[[WordSpan], bool], most_seen: int, most_kept: int = MAX_KEPT) -> None:
-        self._is_noise = is_noise
+    def __init__(self, most_seen: int, most_kept: int = MAX_KEPT) -> None:
         self._most_seen = most_seen
         self._most_kept = most_kept
         self._candidates: dict[str, TermCandidate] = {}
         self._spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
-    def add(self, documents: Sequence[Sequence[WordSpan]], numbers: Sequence[int]) -> None:
-        """Count the spans of `documents`, which have these numbers."""
-        keys = {span: word_key(span.text) for span in set(chain(*documents)) if not self._is_noise(span)}
-        if not keys:
-            return
-        # Imported where it is used: it takes longer to load than most commands take to run.
-        from sklearn.feature_extraction.text import CountVectorizer
-
-        # The spans are found already: of the vectorizer we want its sparse counting.
-        vectorizer = CountVectorizer(analyzer=lambda document: [keys[span] for span in document if span in keys])
-        counts = vectorizer.fit_transform(documents).tocsc()
-        examples = {keys[span]: span for span in chain(*reversed(documents)) if span in keys}
-        self._count_spellings(documents, keys)
-        for key, column in vectorizer.vocabulary_.items():
-            here = slice(counts.indptr[column], counts.indptr[column + 1])
-            seen_in = [numbers[place] for place in counts.indices[here].tolist()]
-            self._merge(key, examples[key], int(counts.data[here].sum()), seen_in)
+    def add(self, batch: CountedBatch) -> None:
+        """Add what some documents have."""
+        for key, counted in batch.spellings.items():
+            self._spellings[key].update(counted)
+        for key, example, frequency, numbers in batch.candidates:
+            self._merge(key, example, frequency, numbers)
         if len(self._candidates) > self._most_kept:
             self._forget_singles()
 
@@ -141,12 +170,6 @@ class CandidateCounts:
         spelt = {key: spellings.most_common(1)[0][0] for key, spellings in self._spellings.items()}
         return self._candidates | {key: replace(self._candidates[key], text=text) for key, text in spelt.items()}
 
-    def _count_spellings(self, documents: Iterable[Iterable[WordSpan]], keys: Mapping[WordSpan, str]) -> None:
-        for span in chain(*documents):
-            key = keys.get(span)
-            if key is not None and not _HAN.fullmatch(key):  # a Chinese term has one spelling
-                self._spellings[key][span.text] += 1
-
     def _forget_singles(self) -> None:
         """Bound the memory: what was seen once so far goes. A term can lose one count a time so, and counts many."""
         self._candidates = {key: one for key, one in self._candidates.items() if one.frequency > 1}
@@ -154,7 +177,7 @@ class CandidateCounts:
             del self._spellings[key]
         self._most_kept = max(self._most_kept, 2 * len(self._candidates))
 
-    def _merge(self, key: str, example: WordSpan, frequency: int, numbers: list[int]) -> None:
+    def _merge(self, key: str, example: WordSpan, frequency: int, numbers: Sequence[int]) -> None:
         old = self._candidates.get(key) or TermCandidate(key, len(example.words), " ".join(example.tags), 0, 0)
         self._candidates[key] = TermCandidate(
             key,
@@ -162,7 +185,7 @@ class CandidateCounts:
             old.tags,
             old.frequency + frequency,
             old.documents + len(numbers),
-            (*old.seen_in, *sorted(numbers))[: self._most_seen],
+            (*old.seen_in, *numbers)[: self._most_seen],
         )
 
 

@@ -11,10 +11,13 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from docstore.batches import batched
+from docstore.errors import LexiconError
 from docstore.model import line_hash
 from lexicon.c_value.candidates import readable
 from lexicon.counting.corpus import Corpus
@@ -24,9 +27,10 @@ from lexicon.counting.remembered import Remembered
 from lexicon.counting.selecting import Selector, matter
 from lexicon.counting.sorted_runs import Runs, ends_of
 from lexicon.counting.tokens import Vocabulary
-from lexicon.model.learned import Models, Selection, TermCounter
+from lexicon.model.learned import Models, Selection, TermCounter, model_digest, shipped_models
 
 CHUNK_CHARACTERS = 100_000  # counted at a time: the spans of so much text are held at once
+PIECE_CHARACTERS = 500_000  # given away at a time
 RUN_ROWS = 400_000  # rows of a table in memory; about 250 bytes each
 RUN_WORDS = 200_000  # words of its vocabulary; about 400 bytes each
 RANGE_ROWS = 200_000  # of all rows, in one range of keys
@@ -38,6 +42,10 @@ READ_DOCUMENTS = 200  # at a time
 Advance = Callable[[int], None]
 Task = Callable[[str, int | None], AbstractContextManager[Advance]]
 """Begins a piece of work with a name and a number of steps; gives what tells that so many more are done."""
+
+
+Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+"""As `map`: gives work away piece by piece, and has the results in the order of the pieces."""
 
 
 def no_task(name: str, steps: int | None = None) -> AbstractContextManager[Advance]:
@@ -53,12 +61,20 @@ def count_texts(texts: Iterable[str], models: Models) -> NgramTable:
     return counter.table
 
 
-def select(corpus: Corpus, models: Models, memory: Remembered, min_frequency: int, task: Task = no_task) -> Selection:
+def select(
+    corpus: Corpus,
+    models: Models,
+    memory: Remembered,
+    min_frequency: int,
+    task: Task = no_task,
+    spread: Spread | None = None,
+) -> Selection:
     """The rows of a corpus that may be terms. What is remembered is not counted again; afterwards it is up to date.
+    `spread` has pieces of it counted elsewhere.
 
     LexiconError or sqlite3.DatabaseError where the memory is damaged.
     """
-    return _Day(corpus, models, memory, task).select(min_frequency)
+    return _Day(corpus, models, memory, task, spread).select(min_frequency)
 
 
 @dataclass(frozen=True)
@@ -114,8 +130,11 @@ class WordNumbers:
 class _Day:
     """Brings what is remembered up to date, and chooses from it."""
 
-    def __init__(self, corpus: Corpus, models: Models, memory: Remembered, task: Task) -> None:
+    def __init__(
+        self, corpus: Corpus, models: Models, memory: Remembered, task: Task, spread: Spread | None = None
+    ) -> None:
         self._corpus, self._models, self._memory, self._task = corpus, models, memory, task
+        self._spread = spread
 
     def select(self, min_frequency: int) -> Selection:
         """All of the day."""
@@ -179,6 +198,11 @@ class _Day:
 
     def _run(self, texts: Iterable[tuple[int, str]], runs: Runs, sign: int) -> None:
         """Count texts into as many tables as memory asks for; `sign` is -1 to take them off."""
+        if self._spread:
+            count = partial(count_piece, counting=model_digest(self._models))
+            for counted in self._spread(count, _chunks(texts, PIECE_CHARACTERS)):
+                self._take(counted, runs, sign)
+            return
         counter = TermCounter(self._models)
         words = WordNumbers(counter.table.vocabulary, self._memory)
         for chunk in _chunks(texts):
@@ -193,6 +217,14 @@ class _Day:
                 words = WordNumbers(counter.table.vocabulary, self._memory)
         runs.add(words.rows_of(counter.table, sign))
         words.end(sign)
+
+    def _take(self, counted: "Sequence[CountedPiece]", runs: Runs, sign: int) -> None:
+        """Take in tables that were counted elsewhere: each with words of its own."""
+        for piece in counted:
+            numbers = np.append(self._memory.number_words(piece.words), np.int32(-1))
+            self._memory.count_words(numbers[:-1][piece.times > 0], sign * piece.times[piece.times > 0])
+            rows = replace(piece.rows, words=numbers[piece.rows.words])
+            runs.add(rows if sign > 0 else negative(rows))
 
     def _add_up(self, runs: Runs, gone: Longs, selector: Selector | None) -> None:
         """Write the next generation of rows."""
@@ -209,6 +241,36 @@ class _Day:
                 kept += len(rows)
                 advance(1)
         memory.commit(ranges, kept, forgets)
+
+
+@dataclass(frozen=True)
+class CountedPiece:
+    """A table that was counted elsewhere: its `words`, how often each was written (`times`), its `rows` by keys."""
+
+    words: Sequence[str]
+    times: Longs
+    rows: Rows
+
+
+def count_piece(texts: Sequence[tuple[int, str]], counting: str) -> list[CountedPiece]:
+    """Number and text of whole documents, counted into as many tables as memory asks for, with the models that are
+    shipped. LexiconError where they are not those of who asks, which `counting` names."""
+    models = shipped_models()
+    if model_digest(models) != counting:
+        raise LexiconError("a worker has another version of the program: install the same on all machines")
+    found, counter = [], TermCounter(models)
+    for chunk in _chunks(texts):
+        counter.add([text for _, text in chunk], np.array([number for number, _ in chunk], dtype=np.int64))
+        if len(counter.table) > RUN_ROWS or counter.table.words_known > RUN_WORDS:
+            found.append(piece_of(counter))
+            counter = TermCounter(models)
+    return [*found, piece_of(counter)]
+
+
+def piece_of(counter: TermCounter) -> CountedPiece:
+    """What was counted, to be sent."""
+    table = counter.table
+    return CountedPiece(list(table.vocabulary.words), table.spellings, table.rows())
 
 
 def plain(text: str) -> str:
@@ -254,13 +316,13 @@ def bounded(rows: Rows) -> Rows:
     return replace(rows, counts=counts)
 
 
-def _chunks(texts: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+def _chunks(texts: Iterable[tuple[int, str]], most: int = CHUNK_CHARACTERS) -> Iterator[list[tuple[int, str]]]:
     chunk: list[tuple[int, str]] = []
     size = 0
     for number, text in texts:
         chunk.append((number, text))
         size += len(text)
-        if size >= CHUNK_CHARACTERS:
+        if size >= most:
             yield chunk
             chunk, size = [], 0
     if chunk:

@@ -7,7 +7,6 @@ however it ends. So does `plumb schedule`, without which no next run is.
 import time
 from statistics import median
 
-from docstore.locks import holder
 from docstore.reports.runs import PipelineRun, RunState
 from pipeline.engine import Engine
 from pipeline.runs.timetable import SCHEDULE, timetable
@@ -20,7 +19,7 @@ MAX_TAKEN_UP = 3  # runs killed one after the other, after which the next is lef
 
 def nights(engine: Engine, limit: int) -> Nights:
     """The last `limit` runs and what follows from all of them."""
-    is_held = holder(engine.settings.data_dir, "run") is not None  # before the rows: a run begins with its lock
+    is_held = engine.holder("run") is not None  # before the rows: a run begins with its lock
     newest = engine.store.runs.newest(limit)
     good, after = engine.store.runs.since_last_good()
     bad = [run for run, state in with_states(after, is_held) if state in (RunState.FAILED, RunState.KILLED)]
@@ -50,7 +49,7 @@ def with_states(newest: list[PipelineRun], is_held: bool) -> list[tuple[Pipeline
 
 def next_run(engine: Engine) -> float | None:
     """When the next run is; None where no `plumb schedule` is there to start it."""
-    if holder(engine.settings.data_dir, SCHEDULE) is None:
+    if engine.holder(SCHEDULE) is None:
         return None
     return timetable(engine.settings.schedule).night(time.time())[1]
 
@@ -58,7 +57,7 @@ def next_run(engine: Engine) -> float | None:
 def is_to_take_up(engine: Engine) -> bool:
     """Did the last scheduled run end unfinished, killed or stopped with the machine, and not several times over?"""
     newest = [run for run in engine.store.runs.newest(RUNS_READ) if not run.is_partial][:MAX_TAKEN_UP]
-    states = [state for _, state in with_states(newest, holder(engine.settings.data_dir, "run") is not None)]
+    states = [state for _, state in with_states(newest, engine.holder("run") is not None)]
     if not newest or newest[0].command != SCHEDULE or states[0] not in (RunState.KILLED, RunState.STOPPED):
         return False
     return len(states) < MAX_TAKEN_UP or any(state is not RunState.KILLED for state in states)

@@ -89,13 +89,19 @@ def search_app(engine: Engine, log_of_searches: SearchLog | None = None, waits: 
         topics=StoreTopics(engine),
         metrics=Metrics(StoreFigures(engine), metrics_token(engine.settings.data_dir / "metrics.token")),
         meaning=StoreMeaning(engine),
-        secret_key=secret(engine.settings.data_dir / "session.key"),
+        secret_key=session_key(engine),
     )
 
 
 def metrics_token(path: Path) -> str:
     """What lets other machines ask for /metrics, made once."""
     return private_text(path, secrets.token_urlsafe)
+
+
+def session_key(engine: Engine) -> bytes:
+    """The key that signs sessions: one for all machines that share the store, whichever of them a reader comes to."""
+    own = secret(engine.settings.data_dir / "session.key")
+    return engine.store.secret("session_key", own.decode()).encode() if engine.store.is_shared else own
 
 
 def secret(path: Path) -> bytes:

@@ -58,6 +58,48 @@ class PageJob:
         return len(self.data) if self.page.is_document else TREE * len(self.data)
 
 
+class ExtractionPools:
+    """The processes that read pages and documents, for one caller at a time. `limits` is what a page may take.
+
+    A page has a process of its own while it is read; few pages start few processes. Documents have others, with the
+    limits that `settings` name: what a reader of theirs does to its process no page has to bear.
+    """
+
+    def __init__(self, settings: ExtractSettings, workers: int | None = None, limits: Limits | None = None) -> None:
+        self._settings = settings
+        self._most = (workers or os.cpu_count() or 1) * IN_FLIGHT
+        documents = limits or Limits(settings.document_seconds, settings.document_mb)
+        self._of_pages = WorkerPool(workers or os.cpu_count() or 1, limits, PRELOAD)
+        self._of_documents = WorkerPool(workers or os.cpu_count() or 1, documents, PRELOAD)
+
+    def extract(
+        self, pages: Iterable[PendingPage], read: Read, ask_site: AskSite = lambda host: NOTHING_KNOWN
+    ) -> Iterator[Extraction]:
+        """The extraction of each page, in no order. `ask_site` says what is known of a host."""
+        running: dict[Future[Extraction], int] = {}
+        try:
+            for job in read_jobs(pages, read, lru_cache(MAX_SITES)(ask_site)):
+                if isinstance(job, Extraction):
+                    yield job
+                    continue
+                pool = self._of_documents if job.page.is_document else self._of_pages
+                while running and sum(running.values()) + job.memory > MEMORY_IN_FLIGHT:
+                    yield from finished(running)
+                running[pool.submit(partial(extraction_of, job, self._settings))] = job.memory
+                while len(running) >= self._most:
+                    yield from finished(running)
+            while running:
+                yield from finished(running)
+        finally:
+            for future in running:  # nobody waits for them any more
+                future.cancel()
+
+    def close(self) -> None:
+        """End all processes."""
+        self._of_pages.close()
+        self._of_documents.close()
+
+
 def extract_pages(
     pages: Iterable[PendingPage],
     read: Read,
@@ -66,30 +108,9 @@ def extract_pages(
     ask_site: AskSite = lambda host: NOTHING_KNOWN,
     limits: Limits | None = None,
 ) -> Iterator[Extraction]:
-    """The extraction of each page, in no order. `ask_site` says what is known of a host, `limits` what a page may take.
-
-    A page has a process of its own while it is read; few pages start few processes. Documents have others, with the
-    limits that `settings` name: what a reader of theirs does to its process no page has to bear.
-    """
-    workers = workers or os.cpu_count() or 1
-    documents = limits or Limits(settings.document_seconds, settings.document_mb)
-    running: dict[Future[Extraction], int] = {}
-    with (
-        closing(WorkerPool(workers, limits, PRELOAD)) as of_pages,
-        closing(WorkerPool(workers, documents, PRELOAD)) as of_documents,
-    ):
-        for job in read_jobs(pages, read, lru_cache(MAX_SITES)(ask_site)):
-            if isinstance(job, Extraction):
-                yield job
-                continue
-            pool = of_documents if job.page.is_document else of_pages
-            while running and sum(running.values()) + job.memory > MEMORY_IN_FLIGHT:
-                yield from finished(running)
-            running[pool.submit(partial(extraction_of, job, settings))] = job.memory
-            while len(running) >= workers * IN_FLIGHT:
-                yield from finished(running)
-        while running:
-            yield from finished(running)
+    """The extraction of each page by processes that end with it: see `ExtractionPools`."""
+    with closing(ExtractionPools(settings, workers, limits)) as pools:
+        yield from pools.extract(pages, read, ask_site)
 
 
 def finished(running: dict[Future[Extraction], int]) -> Iterator[Extraction]:

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from docstore.errors import LexiconError, SettingsError
-from lexicon.c_value.candidates import CandidateCounts, TermCandidate, WordSpan, readable, spans, word_runs
+from lexicon.c_value.candidates import (
+    CandidateCounts,
+    TermCandidate,
+    WordSpan,
+    counted_batch,
+    readable,
+    spans,
+    word_runs,
+)
 from lexicon.c_value.filters import (
     has_edge_word,
     has_english_stop_word,
@@ -156,10 +164,11 @@ def test_readable() -> None:
 
 
 def counted(batches: list[list[list[WordSpan]]]) -> dict[str, TermCandidate]:
-    counts = CandidateCounts(lambda found: found.words[0] == "噪声", most_seen=2)
+    counts = CandidateCounts(most_seen=2)
     number = 0
     for batch in batches:
-        counts.add(batch, range(number, number + len(batch)))
+        numbers = range(number, number + len(batch))
+        counts.add(counted_batch(batch, numbers, lambda found: found.words[0] == "噪声"))
         number += len(batch)
     return counts.candidates()
 
@@ -189,10 +198,11 @@ def test_nothing_to_count() -> None:
 
 
 def test_memory_is_bounded_by_forgetting_what_was_seen_once() -> None:
-    counts = CandidateCounts(lambda found: False, most_seen=2, most_kept=3)
+    counts = CandidateCounts(most_seen=2, most_kept=3)
     for number in range(50):
         rare = span(f"Word{number}/eng", "once/eng")
-        counts.add([[span("储层/n", "特征/n"), span("储层/n", "特征/n"), rare]], [number])
+        texts = [[span("储层/n", "特征/n"), span("储层/n", "特征/n"), rare]]
+        counts.add(counted_batch(texts, [number], lambda found: False))
     kept = counts.candidates()
     assert kept["储层特征"].frequency == 100
     assert len(kept) <= 4

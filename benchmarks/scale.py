@@ -1,0 +1,64 @@
+"""Past one machine: `make bench-scale [DATA=DIR] [ARGS='--only chaos,extract ...']`.
+
+    chaos          kill -9 of workers, scheduler, PostgreSQL and plumb in crawl, extract and mine: lost, duplicates,
+                   two_at_a_host
+    extract, mine  CPU seconds a page of a Dask cluster beside one machine's, on the pages of DIR/extraction
+    bands          keys of near-duplicates: rows and bytes an article, recall
+    leases         64 sleeping workers: leases_per_s, p99, dead tuples
+    search         a Solr node less: see benchmarks/scale_search.py
+
+Everything is a real process on this machine: PostgreSQL, a Dask scheduler, workers, `plumb`, a web server.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from benchmarks.gold_web import load_pages
+from benchmarks.results import SHARED, Figure, publish
+from benchmarks.scale_bands import bands
+from benchmarks.scale_chaos import chaos
+from benchmarks.scale_cost import costs, leases
+
+SETS = "chaos,extract,mine,bands,leases"
+
+
+@click.command()
+@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@click.option("--only", default=SETS, help="Which sets, with commas between.")
+@click.option("--stages", default="crawl,extract,mine", help="In which of them chaos kills.")
+@click.option("--hosts", default=20, help="Sites of the web that chaos crawls.")
+@click.option("--pages", default=40, help="Pages of each of them.")
+@click.option("--most", default=0, help="Pages that extract and mine read at most; 0: all.")
+@click.option("--seconds", default=600.0, help="For how long leases are taken.")
+def main(data: Path, only: str, stages: str, hosts: int, pages: int, most: int, seconds: float) -> None:
+    """Measure what more than one machine costs, and what is lost when some of it dies."""
+    wanted = only.split(",")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # PostgreSQL runs as a user of its own where we are root
+        publish("scale", list(measured(wanted, data, folder, stages, hosts, pages, most or None, seconds)))
+
+
+def measured(
+    wanted: list[str], data: Path, folder: Path, stages: str, hosts: int, pages: int, most: int | None, seconds: float
+) -> Iterator[Figure]:
+    """The sets that are wanted."""
+    if "chaos" in wanted:
+        yield from chaos(folder / "chaos", hosts, pages, stages.split(","))
+    if {"extract", "mine", "bands"} & set(wanted):
+        found = load_pages(data / "extraction")
+        if not found:
+            raise SystemExit(f"no pages below {data / 'extraction'}: give DATA=DIR, of the form of ../shared/data")
+        if {"extract", "mine"} & set(wanted):
+            yield from costs(folder / "costs", found[:most])
+        if "bands" in wanted:
+            yield from bands(folder / "bands", found)
+    if "leases" in wanted:
+        yield from leases(folder / "leases", seconds)
+
+
+if __name__ == "__main__":
+    main()

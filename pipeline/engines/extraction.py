@@ -1,0 +1,81 @@
+"""Extraction as work: all that waits on this machine, or block by block on many.
+
+A block is a thousand ids. Who does it leases it, reads and extracts what is still pending of it, and saves that a few
+pages at a time, fenced by the lease: a worker that is killed costs the computing time of those pages. Results go into
+the store from where they are made; what comes back is counts.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+
+from docstore.articles.table import ArticleTable
+from docstore.batches import batched
+from docstore.errors import PlumblineError
+from docstore.grouping.near_duplicates import Grouping
+from docstore.model import Reason
+from extractor.settings import ExtractSettings
+from pipeline.engines.contract import WorkEngine
+from pipeline.engines.worker import worker_for
+from pipeline.settings import Settings
+from pipeline.workers.extraction import ExtractionPools
+from text.resemblance.copies import Text
+
+EXTRACT = "extract"
+SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
+MAX_VAIN = 20  # looks in a row, a heartbeat apart, that found blocks pending and none that could be done
+Saved = tuple[Counter[Reason], int]  # what became of pages, and of how many
+
+
+def extracted(work: WorkEngine, articles: ArticleTable, settings: Settings) -> Iterator[Saved]:
+    """Extract and save all that waits; what became of it, some at a time."""
+    if work.is_spread:
+        yield from _by_blocks(work, articles, settings)
+        return
+    with closing(ExtractionPools(settings.extract)) as pools:
+        yield from saved(articles, pools, settings)
+
+
+def grouping_of(settings: ExtractSettings) -> Grouping:
+    """How articles are told from copies of them."""
+    return Grouping(settings.near_duplicate, Text)
+
+
+def saved(
+    articles: ArticleTable, pools: ExtractionPools, settings: Settings, first: int = 1, before: int | None = None
+) -> Iterator[Saved]:
+    """Extract and save what waits among some ids."""
+    done = pools.extract(articles.pending(first, before), articles.read_page, articles.site)
+    for batch in batched(done, SAVE_EVERY):
+        yield Counter(articles.save(batch, grouping_of(settings.extract))), len(batch)
+
+
+def extract_block(number: int, settings: Settings) -> Saved | None:
+    """On a worker: what became of a block's pages; None where somebody else is at it."""
+    worker, size = worker_for(settings), settings.cluster.block
+    counts, pages = Counter[Reason](), 0
+    with worker.block(EXTRACT, number) as lease:
+        if lease is None:
+            return None
+        for some, count in saved(worker.store.articles, worker.pools, settings, number * size, (number + 1) * size):
+            counts.update(some)
+            pages += count
+    return counts, pages
+
+
+def _by_blocks(work: WorkEngine, articles: ArticleTable, settings: Settings) -> Iterator[Saved]:
+    """Until no block waits but those that were done once: a page whose record is lost waits on."""
+    done, vain = set[int](), 0
+    while waiting := [number for number in articles.pending_blocks(settings.cluster.block) if number not in done]:
+        before = len(done)
+        for number, result in work.each(partial(extract_block, settings=settings), waiting):
+            if result is not None:
+                done.add(number)
+                yield result
+        vain = vain + 1 if len(done) == before else 0
+        if vain == MAX_VAIN:
+            raise PlumblineError(f"{len(waiting)} blocks of pages could not be extracted: see the logs of the workers")
+        if vain:
+            time.sleep(settings.cluster.heartbeat_seconds)

@@ -1,0 +1,63 @@
+"""What a worker of a cluster has open from one piece of work to the next: store, heartbeat, processes that read pages.
+
+One a process, made with the first piece. A worker that is killed takes it along; its leases run out.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from docstore.database import guarded
+from docstore.leases import Heartbeat, Lease, fence
+from docstore.shared_locks import BEATS, holder_name
+from docstore.store import Store
+from pipeline.engine import open_store
+from pipeline.settings import Settings
+from pipeline.workers.extraction import ExtractionPools
+
+_opened: dict[str, "Worker"] = {}
+_guard = threading.Lock()
+
+
+class Worker:
+    """One process's own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.store: Store = open_store(settings)
+        self.leases = self.store.leases.named(holder_name(settings.data_dir))
+        beat = settings.cluster.heartbeat_seconds
+        self.heartbeat = Heartbeat(self.leases, BEATS * beat, beat)
+        self._own = threading.local()
+
+    @property
+    def pools(self) -> ExtractionPools:
+        """Processes that read pages: one for each thread of this worker that asks."""
+        if not hasattr(self._own, "pools"):
+            self._own.pools = ExtractionPools(self.settings.extract, workers=1)
+        pools: ExtractionPools = self._own.pools
+        return pools
+
+    @contextmanager
+    def block(self, stage: str, number: int) -> Iterator[Lease | None]:
+        """Hold the lease of a block while its work is done; None where somebody else has it. What is written meanwhile
+        is fenced by it."""
+        taken = self.heartbeat.take(stage, [str(number)])
+        if not taken:
+            yield None
+            return
+        try:
+            with guarded(partial(fence, held=taken)):
+                yield taken[0]
+        finally:
+            self.heartbeat.release(taken)
+
+
+def worker_for(settings: Settings) -> Worker:
+    """This process's worker for a vertical."""
+    key = f"{settings.folder} {settings.store.url}"
+    with _guard:
+        if key not in _opened:
+            _opened[key] = Worker(settings)
+        return _opened[key]

@@ -1,0 +1,17 @@
+"""A Dask cluster for the tests."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.scale_cluster import Cluster
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A Dask cluster with two workers."""
+    running = Cluster(tmp_path_factory.mktemp("cluster"), 2)
+    try:
+        yield running
+    finally:
+        running.close()

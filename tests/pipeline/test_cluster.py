@@ -1,0 +1,179 @@
+"""The same vertical on PostgreSQL and a Dask cluster of real processes makes the same; what is killed costs nothing."""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from benchmarks.scale_cluster import Cluster, free_port
+from benchmarks.scale_web import ScaleWeb
+from crawler.schedule.forecast import PACES
+from docstore.errors import SettingsError
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.engines.dask_engine import DaskEngine, WorkersGoneError
+from pipeline.progress import Quiet
+from pipeline.search_site.serve import session_key
+from pipeline.settings import Settings, build
+from tests.conftest import empty_database
+from tests.web_fixture import PATIENCE
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+HOSTS, PAGES = 6, 8
+PER_IP = 3
+BEAT = 0.3  # seconds
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[ScaleWeb]:
+    with ScaleWeb(HOSTS, PAGES, pause=0.01) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def databases(postgres_url: str) -> dict[str, str]:
+    """The URLs of two empty databases."""
+    empty_database(postgres_url)
+    engine = create_engine(postgres_url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("DROP DATABASE IF EXISTS other"))
+        connection.execute(text("CREATE DATABASE other"))
+    url = engine.url.set(database="other").render_as_string(hide_password=False)
+    engine.dispose()
+    return {"local": postgres_url, "dask": url}
+
+
+def settings_for(web: ScaleWeb, url: str, folder: Path, **cluster: Any) -> Settings:
+    crawl = {
+        "seeds": web.seeds,
+        "inside_hosts": web.hosts,
+        "delay": 0.01,
+        "queue_policy": "host",
+        "total_timeout": 5.0,
+        "per_ip": PER_IP,
+    }
+    shared = {"heartbeat_seconds": BEAT, "block": 10, **cluster}
+    return build({"embed": {"model": "off"}, "store": {"url": url}, "crawl": crawl, "cluster": shared}, folder)
+
+
+def kept(url: str) -> dict[str, Any]:
+    """What a store holds, as far as it must not depend on who did the work."""
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        pages = "SELECT url, p.digest FROM pages p JOIN urls USING (url_id)"
+        found = {
+            "urls": set(connection.scalars(text("SELECT url FROM urls"))),
+            "pages": dict(map(tuple, connection.execute(text(pages)))),
+            "articles": {tuple(row) for row in connection.execute(text(ARTICLES))},
+            "outcomes": {tuple(row) for row in connection.execute(text(OUTCOMES))},
+            "terms": {tuple(row) for row in connection.execute(text(TERMS))},
+        }
+    engine.dispose()
+    return found
+
+
+ARTICLES = (
+    "SELECT url, doc_id, title, body, blocks, a.digest, published, language, method, signature FROM articles a "
+    "JOIN urls USING (url_id)"
+)
+OUTCOMES = "SELECT url, stage, reason FROM outcomes JOIN urls USING (url_id)"
+TERMS = "SELECT text, score, frequency, documents, tags, place FROM terms"
+
+
+def test_the_cluster_makes_what_one_machine_makes(
+    web: ScaleWeb, databases: dict[str, str], cluster: Cluster, tmp_path: Path
+) -> None:
+    shared = {"engine": "dask", "scheduler": cluster.address, "crawlers": 2}
+    local = settings_for(web, databases["local"], tmp_path / "local")
+    dask = settings_for(web, databases["dask"], tmp_path / "dask", **shared)
+    reports = {}
+    for name, settings in (("local", local), ("dask", dask)):
+        web.asked.clear()
+        web.most_at_once = 0
+        with Engine(settings, Quiet()) as engine:
+            reports[name] = {report.stage: report.counts for report in stages.run(engine, until="lexicon")}
+            learned = engine.store.learned.of(PACES)
+        pages = {url for url in web.asked if url in web.urls}
+        assert pages == web.urls
+        assert {web.asked[url] for url in pages} == {1}, "a page was asked twice"
+    assert web.most_at_once <= PER_IP
+    assert set(learned) == set(web.hosts)
+    assert reports["dask"] == reports["local"]
+    found, expected = kept(databases["dask"]), kept(databases["local"])
+    assert len(expected["articles"]) == HOSTS * PAGES
+    assert expected["terms"]
+    for part in expected:
+        assert found[part] == expected[part], part
+    assert web.two_at_a_host == 0
+
+
+def test_a_killed_worker_costs_nothing(
+    web: ScaleWeb, databases: dict[str, str], cluster: Cluster, tmp_path: Path
+) -> None:
+    empty_database(databases["dask"])
+    shared = {"engine": "dask", "scheduler": cluster.address, "crawlers": 2}
+    two_before = web.two_at_a_host
+    with Engine(settings_for(web, databases["dask"], tmp_path, **shared), Quiet()) as engine:
+        acknowledged = killed_meanwhile(cluster, databases["dask"], "pages", lambda: stages.crawl(engine))
+        assert set(kept(databases["dask"])["pages"]) == web.urls
+        assert acknowledged.items() <= times(databases["dask"], "pages").items()
+        acknowledged = killed_meanwhile(cluster, databases["dask"], "articles", lambda: stages.extract(engine))
+    assert acknowledged.items() <= times(databases["dask"], "articles").items()
+    assert kept(databases["dask"])["articles"] == kept(databases["local"])["articles"]
+    assert web.two_at_a_host == two_before
+
+
+def killed_meanwhile(cluster: Cluster, url: str, table: str, work: Callable[[], object]) -> dict[int, float]:
+    """Do `work`, and kill a worker as soon as there is something in a table; what was acknowledged before that."""
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(work)
+        while not (found := times(url, table)) and not done.done():
+            time.sleep(0.01)
+        cluster.kill_worker()
+        done.result(PATIENCE)
+    return found
+
+
+def times(url: str, table: str) -> dict[int, float]:
+    """When each row of pages or articles was made."""
+    column = {"pages": "fetched_at", "articles": "extracted_at"}[table]
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        rows = connection.execute(text(f"SELECT url_id, {column} FROM {table}")).all()
+    engine.dispose()
+    return {row[0]: row[1] for row in rows}
+
+
+def test_all_machines_sign_sessions_alike(web: ScaleWeb, postgres_store: str, tmp_path: Path) -> None:
+    one, other = (settings_for(web, postgres_store, tmp_path / name) for name in ("one", "other"))
+    with Engine(one, Quiet()) as first, Engine(other, Quiet()) as second:
+        assert session_key(first) == session_key(second)
+
+
+def test_what_is_wrong_is_said(web: ScaleWeb, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"cluster\.scheduler"):
+        settings_for(web, "postgresql+psycopg://x/y", tmp_path, engine="dask")
+    with pytest.raises(SettingsError, match=r"store\.url"):
+        settings_for(web, "", tmp_path, engine="dask", scheduler="tcp://127.0.0.1:1")
+
+
+def test_the_engine_keeps_order_and_raises(cluster: Cluster) -> None:
+    engine = DaskEngine(cluster.address)
+    try:
+        assert list(engine.in_order(abs, range(-9, 9))) == list(map(abs, range(-9, 9)))
+        assert sorted(engine.each(abs, range(-9, 0))) == [(number, -number) for number in range(-9, 0)]
+        with pytest.raises(TypeError):
+            list(engine.each(abs, ["x"]))
+    finally:
+        engine.close()
+
+
+def test_nobody_is_there_to_work() -> None:
+    engine = DaskEngine(f"tcp://127.0.0.1:{free_port()}", patience=0.5)
+    with pytest.raises(WorkersGoneError, match="no Dask scheduler answers"):
+        list(engine.each(abs, [1]))
