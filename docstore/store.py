@@ -57,7 +57,7 @@ class Store:
     """Open the store of a vertical: database at `url`, WARC files in `warc_folder`. Close it, or use `with`.
 
     `store_id` says which store this is, see `docstore.database.Database`. Pages of more than `max_body` bytes are not
-    read.
+    read. With `warc_remote` WARC files go to that object store when they are closed (`docstore.remote_pages`).
 
     Raises StoreError (or a child of it) with one line that says what to do.
     """
@@ -69,11 +69,12 @@ class Store:
         rotate_bytes: int = ROTATE_BYTES,
         clock: Callable[[], float] = time.time,
         max_body: int = MAX_BODY,
+        warc_remote: str = "",
     ) -> None:
         self._database = Database(url)
         self.store_id = self._database.store_id
         self.soundness = Soundness(self._database)
-        self._archive = Archive(warc_folder, rotate_bytes, max_body)
+        self._archive = Archive(warc_folder, rotate_bytes, max_body, warc_remote)
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.missed = MissedDocuments(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
@@ -93,6 +94,11 @@ class Store:
         self.alerts = AlertTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
         self.searches = SearchTable(self._database, clock)
+
+    def upload_pages(self) -> int:
+        """Let every machine read what this one has fetched; returns how many WARC files stay on it yet."""
+        self._archive.close()
+        return self._archive.upload()
 
     def close(self) -> None:
         """Close files and connections."""

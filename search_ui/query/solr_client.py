@@ -12,11 +12,12 @@ from urllib.parse import urlencode
 import urllib3
 
 from docstore.errors import SolrError, SolrUnavailableError
-from docstore.solr_http import auth_headers, message_of, shown_url
+from docstore.solr_http import CONNECT_SECONDS, SolrNodes, auth_headers, message_of, shown_url
 from search_ui.query.clauses import Params
 
 Answer = Mapping[str, Any]
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred
+SHORTEST = 0.1  # seconds that a node is asked for, however many were asked before it
 BESIDE = 32  # requests that have a second question under way
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -42,15 +43,16 @@ _beside = ThreadPoolExecutor(BESIDE, thread_name_prefix="beside")  # starts a th
 class SearchClient:
     """Asks `<solr_url>/<collection>/select` by POST; an answer is complete within `timeout` seconds or given up.
 
-    `solr_url` is Solr's base URL, as `http://127.0.0.1:8983/solr` or `http://user:password@host/solr`. Safe to use
-    from several threads. Of more than
-    `at_once` questions the later ones wait (0: than cores of this machine and one): Solr would work on all of them at
-    the same time, and each would take as long as all together.
+    `solr_url` is Solr's base URL, as `http://127.0.0.1:8983/solr` or `http://user:password@host/solr`, or those of
+    several nodes with commas between: what one does not answer the next one is asked. Safe to use from several threads.
+    Of more than `at_once` questions the later ones wait (0: than cores of this machine and one): Solr would work on all
+    of them at the same time, and each would take as long as all together.
     """
 
     def __init__(self, solr_url: str, collection: str, timeout: float, at_once: int = 0) -> None:
         at_once = at_once or (os.cpu_count() or 1) + 1
-        self._address = f"{shown_url(solr_url)}/{collection}/select"
+        self._nodes, self._path = SolrNodes(solr_url), f"/{collection}/select"
+        self._address = f"{shown_url(solr_url)}{self._path}"
         self._headers = _FORM | auth_headers(solr_url)
         self._timeout = timeout
         # Not requests, which takes thrice the time of a question, and heeds a proxy that is meant for the crawl.
@@ -70,12 +72,26 @@ class SearchClient:
             raise SolrUnavailableError(f"Solr at {self._address} took longer than {self._timeout:g} s") from error
 
     def _ask(self, params: Params) -> Answer:
+        """The answer of the first node that has one. Each has half of the time that is left, the last all of it."""
+        deadline, left = time.monotonic() + self._timeout, len(self._nodes.urls)
+        for node in self._nodes.in_turn():
+            left -= 1
+            try:
+                return self._ask_node(node, params, deadline, 0.5 if left else 1.0)
+            except SolrUnavailableError:
+                if not left:
+                    raise
+        raise AssertionError("there is a last node")
+
+    def _ask_node(self, node: str, params: Params, deadline: float, share: float) -> Answer:
+        seconds = max(share * (deadline - time.monotonic()), SHORTEST)
+        patience = urllib3.Timeout(connect=min(seconds, CONNECT_SECONDS if share < 1 else seconds), read=seconds)
         body = urlencode(params, errors="replace")
         try:
             response = self._pool.request(
-                "POST", self._address, body=body, headers=self._headers, preload_content=False
+                "POST", node + self._path, body=body, headers=self._headers, preload_content=False, timeout=patience
             )
-            return _checked(response.status, self._read(response, time.monotonic() + self._timeout))
+            return _checked(response.status, self._read(response, time.monotonic() + seconds))
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise SolrUnavailableError(f"Solr does not answer at {self._address}: {error}") from error
 

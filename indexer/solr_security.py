@@ -1,0 +1,45 @@
+"""Solr's own security.json: who may ask a SolrCloud, kept in its ZooKeeper for all nodes.
+
+    security_json("plumb", password)    # one account that may everything; nobody else may anything
+
+Nodes ask each other by keys of their own (Solr's PKIAuthenticationPlugin), so no password travels between them.
+"""
+
+import base64
+import hashlib
+import json
+import os
+
+SALT_BYTES = 32
+
+
+def security_json(user: str, password: str, salt: bytes | None = None) -> str:
+    """The text of a security.json with one account, by Solr's BasicAuthPlugin and RuleBasedAuthorizationPlugin.
+
+    `salt` is random where none is given.
+    """
+    said = {
+        "authentication": {
+            "class": "solr.BasicAuthPlugin",
+            "blockUnknown": True,
+            "forwardCredentials": False,
+            "realm": "plumbline",
+            "credentials": {user: credential(password, os.urandom(SALT_BYTES) if salt is None else salt)},
+        },
+        "authorization": {
+            "class": "solr.RuleBasedAuthorizationPlugin",
+            "permissions": [{"name": "all", "role": "admin"}],
+            "user-role": {user: ["admin"]},
+        },
+    }
+    return json.dumps(said, indent=2) + "\n"
+
+
+def credential(password: str, salt: bytes) -> str:
+    """A password as Solr keeps it: sha256 of sha256 of salt and password, a blank, the salt; both in base64.
+
+    >>> credential("SolrRocks", base64.b64decode("Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c="))
+    'IV0EHq1OnNrj6gvRCwvFwTrZ1+z1oBbnQdiVC3otuq0= Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c='
+    """
+    digest = hashlib.sha256(hashlib.sha256(salt + password.encode()).digest()).digest()
+    return f"{base64.b64encode(digest).decode()} {base64.b64encode(salt).decode()}"
