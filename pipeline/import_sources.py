@@ -10,15 +10,20 @@ between them is bounded.
 
 import gzip
 import multiprocessing
+import os
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from multiprocessing.process import BaseProcess
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
+from urllib.parse import urlsplit
 
+from crawler.http.content_encoding import CodingError, TooLargeError, undo
 from docstore.errors import SettingsError, StoreError
-from docstore.model import Outcome, Page
+from docstore.model import Outcome, Page, Reason
+from docstore.warc_reading import read_warc
 
 COMMON_CRAWL = "https://data.commoncrawl.org/"
 WARCS = (".warc", ".warc.gz", ".arc", ".arc.gz")
@@ -132,53 +137,72 @@ class Failed:
 
 def read_all(sources: Sequence[WarcSource], read: Read, processes: int) -> Iterator[Page | Outcome | Failed]:
     """The answers of all files, of each in its order. With one file or one process nothing else is started."""
-    if processes < 2 or len(sources) < 2:
+    processes = min(processes, len(sources))
+    if processes < 2:
         for source in sources:
             yield from _answers(source, read)
         return
-    context = multiprocessing.get_context("spawn")
-    handed: Any = context.Queue(IN_FLIGHT * processes)
-    waiting, running = list(sources)[::-1], list[BaseProcess]()
+    readers = _Readers(read, processes)
     try:
-        while waiting or running:
-            while waiting and len(running) < processes:
-                source = waiting.pop()
-                begun = context.Process(target=_read_into, args=(handed, source, read), name=source.place, daemon=True)
-                begun.start()
-                running.append(begun)
-            yield from _handed(handed, running)
+        for number in range(processes):
+            readers.start(sources[number::processes])
+        while readers.running:
+            yield from readers.next()
     finally:
-        for process in running:
+        for process, _ in readers.running:
             process.kill()
 
 
-def _handed(handed: Any, running: list[BaseProcess]) -> Iterator[Page | Outcome | Failed]:
-    """What comes until a process has ended; that is taken out."""
-    while True:
+class _Readers:
+    """Processes that read files, and the files that each has before it, the one it reads first."""
+
+    def __init__(self, read: Read, processes: int) -> None:
+        self.running: list[tuple[BaseProcess, list[WarcSource]]] = []
+        self._read = read
+        self._context = multiprocessing.get_context("spawn")
+        self._handed: Any = self._context.Queue(IN_FLIGHT * processes)
+
+    def start(self, sources: Sequence[WarcSource]) -> None:
+        """Let a process read these."""
+        arguments = (self._handed, list(sources), self._read)
+        process = self._context.Process(target=_read_into, args=arguments, daemon=True)
+        process.start()
+        self.running.append((process, list(sources)))
+
+    def next(self) -> Iterator[Page | Outcome | Failed]:
+        """What one of them says next; of one that died, which file that was at."""
         try:
-            said = handed.get(timeout=POLL_SECONDS)
+            said = self._handed.get(timeout=POLL_SECONDS)
         except queue.Empty:
-            died = [process for process in running if not process.is_alive() and process.exitcode]
-            for process in died:
-                running.remove(process)
-                yield Failed(WarcSource(process.name), f"its reader ended with {process.exitcode}")
-            if died:
-                return
-            continue
-        if isinstance(said, int):
-            [process] = [one for one in running if one.pid == said]
-            process.join()
-            running.remove(process)
+            yield from self._died()
             return
-        yield said
+        if isinstance(said, int):
+            self._done(said)
+        else:
+            yield said
+
+    def _done(self, pid: int) -> None:
+        """A process has come to the end of a file."""
+        [(process, sources)] = [one for one in self.running if one[0].pid == pid]
+        sources.pop(0)
+        if not sources:
+            process.join()
+            self.running.remove((process, sources))
+
+    def _died(self) -> Iterator[Failed]:
+        for process, sources in [one for one in self.running if one[0].exitcode]:
+            self.running.remove((process, sources))
+            yield Failed(sources[0], f"{sources[0]}: its reader ended with {process.exitcode}; import it again")
+            if sources[1:]:
+                self.start(sources[1:])
 
 
-def _read_into(handed: Any, source: WarcSource, read: Read) -> None:
-    """In a process of its own: hand over the answers, and at the end the number of the process."""
-    process = multiprocessing.current_process()
-    for answer in _answers(source, read):
-        handed.put(answer)
-    handed.put(process.pid)
+def _read_into(handed: Any, sources: Sequence[WarcSource], read: Read) -> None:
+    """In a process of its own: hand over the answers, after each file the number of the process."""
+    for source in sources:
+        for answer in _answers(source, read):
+            handed.put(answer)
+        handed.put(os.getpid())
 
 
 def _answers(source: WarcSource, read: Read) -> Iterator[Page | Outcome | Failed]:
@@ -190,3 +214,41 @@ def _answers(source: WarcSource, read: Read) -> Iterator[Page | Outcome | Failed
         if "://" not in source.place:
             raise
         yield Failed(source, str(_fault(source.place, error)))
+
+
+@dataclass(frozen=True)
+class ImportFilter:
+    """Which URLs are taken: those that match one of the patterns `urls` (`*`, `?`), of one of the `domains`. Without
+    patterns or domains all."""
+
+    urls: Sequence[str] = ()
+    domains: Sequence[str] = ()
+
+    def takes(self, url: str) -> bool:
+        """Is this one taken?"""
+        return (not self.urls or any(fnmatchcase(url, one) for one in self.urls)) and self._is_of_domain(url)
+
+    def _is_of_domain(self, url: str) -> bool:
+        try:
+            host = (urlsplit(url).hostname or "") if self.domains else ""
+        except ValueError:
+            return False
+        return not self.domains or any(f".{host}".endswith(f".{one.lower().strip('.')}") for one in self.domains)
+
+
+ALL_URLS = ImportFilter()
+
+
+def answers_in(source: WarcSource, cap: int, taken: ImportFilter) -> Iterator[Page | Outcome]:
+    """The answers of a file that are taken; of the others an outcome."""
+    return read_warc(source, cap, decoded, taken.takes)
+
+
+def decoded(body: bytes, coding: str, cap: int) -> bytes | Outcome:
+    """A body without its content codings, or why there is none. Many tools undo them and keep the header."""
+    try:
+        return undo(body, coding, cap)
+    except TooLargeError as error:
+        return Outcome(Reason.TOO_LARGE, str(error))
+    except CodingError as error:
+        return body if body.lstrip().startswith(b"<") else Outcome(Reason.BAD_RESPONSE, str(error))

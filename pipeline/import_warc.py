@@ -2,14 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from crawler.http.content_encoding import CodingError, TooLargeError, undo
 from crawler.http.content_type import content_type_of
 from crawler.http.documents import DocumentRules, document_rules, media_of
 from crawler.schedule.queues import QUEUE_POLICIES
@@ -19,34 +16,10 @@ from docstore.errors import StoreError
 from docstore.formats import HTML
 from docstore.frontier.table import NewUrl, Visit
 from docstore.model import Kind, Outcome, Page, Reason, Stage, StageReport
-from docstore.warc_reading import read_warc
 from pipeline.engine import Engine
-from pipeline.import_sources import Failed, WarcSource, read_all
+from pipeline.import_sources import ALL_URLS, Failed, ImportFilter, WarcSource, answers_in, read_all
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
-
-
-@dataclass(frozen=True)
-class ImportFilter:
-    """Which URLs are taken: those that match one of the patterns `urls` (`*`, `?`), of one of the `domains`. Without
-    patterns or domains all."""
-
-    urls: Sequence[str] = ()
-    domains: Sequence[str] = ()
-
-    def takes(self, url: str) -> bool:
-        """Is this one taken?"""
-        return (not self.urls or any(fnmatchcase(url, one) for one in self.urls)) and self._is_of_domain(url)
-
-    def _is_of_domain(self, url: str) -> bool:
-        try:
-            host = (urlsplit(url).hostname or "") if self.domains else ""
-        except ValueError:
-            return False
-        return not self.domains or any(f".{host}".endswith(f".{one.lower().strip('.')}") for one in self.domains)
-
-
-ALL_URLS = ImportFilter()
 
 
 def import_warc(engine: Engine, path: Path) -> StageReport:
@@ -79,21 +52,6 @@ def import_warcs(
         more = f" (and {len(failed) - 1} more files of {len(sources)})" if len(failed) > 1 else ""
         raise StoreError(f"{failed[0].why}{more}")
     return StageReport(Stage.CRAWL, counts, time.monotonic() - started, (f"imported from {named}",))
-
-
-def answers_in(source: WarcSource, cap: int, taken: ImportFilter) -> Iterator[Page | Outcome]:
-    """The answers of a file that are taken; of the others an outcome."""
-    return read_warc(source, cap, decoded, taken.takes)
-
-
-def decoded(body: bytes, coding: str, cap: int) -> bytes | Outcome:
-    """A body without its content codings, or why there is none. Many tools undo them and keep the header."""
-    try:
-        return undo(body, coding, cap)
-    except TooLargeError as error:
-        return Outcome(Reason.TOO_LARGE, str(error))
-    except CodingError as error:
-        return body if body.lstrip().startswith(b"<") else Outcome(Reason.BAD_RESPONSE, str(error))
 
 
 def import_page(engine: Engine, page: Page) -> Reason:

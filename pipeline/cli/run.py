@@ -13,8 +13,8 @@ from pipeline.cli.console import err, out, say
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import opened, progress_of, say_reports, settings_of
 from pipeline.demo.run import DemoOptions, run_demo
-from pipeline.import_sources import COMMON_CRAWL, sources_of
-from pipeline.import_warc import ImportFilter, import_warcs
+from pipeline.import_sources import COMMON_CRAWL, ImportFilter, sources_of
+from pipeline.import_warc import import_warcs
 from pipeline.logs import log_to
 from pipeline.progress import Terminal
 from pipeline.refresh import refresh, trace_lines

@@ -14,8 +14,8 @@ import requests
 from docstore.errors import SettingsError, StoreError
 from docstore.model import Reason
 from pipeline.engine import Engine
-from pipeline.import_sources import Failed, WarcSource, read_all, sources_of
-from pipeline.import_warc import ImportFilter, answers_in, import_warcs
+from pipeline.import_sources import Failed, ImportFilter, WarcSource, answers_in, read_all, sources_of
+from pipeline.import_warc import import_warcs
 from pipeline.progress import Quiet
 from pipeline.settings import build
 from tests.pipeline.test_chain import warc
