@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0)  # seconds before each further try, while Solr does not answer
+LATER_PAUSES = (4.0, 4.0, 4.0, 4.0)  # a dead node's leadership ends with its session in ZooKeeper, which takes 8 s
 PHRASES_AT_ONCE = 50
 IDS_AT_ONCE = 10_000
 ACTIVE_TRIES, ACTIVE_PAUSE = 120, 0.25  # how often, and after how many seconds, a new collection is looked at
@@ -319,16 +320,19 @@ class SolrIndex:
         return self._try(lambda: self._session.ask(path, params, body))
 
     def _try(self, call: Callable[[], T]) -> T:
-        """The value of `call`, tried again with growing pauses while Solr does not answer."""
-        for pause in (*PAUSES, None):
+        """The value of `call`, tried again with growing pauses while Solr does not answer; of several nodes also while
+        those that live do not know yet that another has gone."""
+        several = len(node_urls(self.base_url)) > 1
+        for pause in (*PAUSES, *(LATER_PAUSES if several else ()), None):
             try:
                 return call()
             except (pysolr.SolrError, requests.RequestException) as err:
                 text = " ".join(str(err).split())[:LONGEST_ERROR]
-                status = _STATUS.search(text)
-                if status and int(status[1]) not in ASK_AGAIN:
-                    advice = OWN_FAULT if int(status[1]) >= requests.codes.server_error else ""
-                    raise _RefusedError(f"Solr refused: {text}{advice}", int(status[1])) from err
+                found = _STATUS.search(text)
+                status = int(found[1]) if found else 0
+                is_own = status >= requests.codes.server_error
+                if status and status not in ASK_AGAIN and not (several and is_own and pause is not None):
+                    raise _RefusedError(f"Solr refused: {text}{OWN_FAULT if is_own else ''}", status) from err
                 if pause is None:
                     raise SolrUnavailableError(
                         f"Solr does not answer at {shown_url(self.base_url)}: see that it runs (an embedded one "

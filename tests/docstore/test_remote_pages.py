@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.object_store import environment, free_port, make_bucket, object_store
 from docstore.archive import Archive, LostPageError, PageElsewhereError
 from docstore.errors import StoreError
 from docstore.model import Page, WarcPointer
 from docstore.remote_pages import RemotePages, machine_of, this_machine
-from tests.object_store import free_port, make_bucket, object_store
 from tests.web_fixture import PATIENCE
 
 
@@ -79,10 +79,8 @@ def test_what_a_killed_process_left_is_uploaded_by_the_next(bucket: str, tmp_pat
 
 def test_a_store_that_dies_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     port = free_port()
-    for name, value in {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_MAX_ATTEMPTS": "1"}.items():
+    for name, value in {**environment(f"http://127.0.0.1:{port}"), "AWS_MAX_ATTEMPTS": "1"}.items():
         monkeypatch.setenv(name, value)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "plumb")
     remote = "s3://dying/pages"
     with object_store(port, tmp_path / "log") as (url, server):
         make_bucket(url, "dying")

@@ -10,7 +10,6 @@ from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
 from indexer.mapping import Analysis, to_document
-from indexer.solr_node import SolrNode
 from search_ui.query.ranking import PROFILES
 from search_ui.query.solr_client import SearchClient
 from search_ui.settings import SearchSettings
@@ -34,17 +33,18 @@ ARTICLES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def client(solr_node: SolrNode) -> Iterator[FlaskClient]:
-    """The site on an index of `ARTICLES`, built with a lexicon of `TERMS`."""
-    index = index_at(solr_node.url, "searchui")
+@pytest.fixture(scope="module", params=[1, 2], ids=["one shard", "two shards"])
+def client(request: pytest.FixtureRequest) -> Iterator[FlaskClient]:
+    """The site on an index of `ARTICLES`, built with a lexicon of `TERMS`, in one shard and in two on two nodes."""
+    solr = request.getfixturevalue("solr_node" if request.param == 1 else "solr_cluster")
+    index = index_at(solr.url, "searchui", request.param)
     index.ensure()
     lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
     analysis = Analysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
     refused = index.add([to_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)])
     assert refused == {}
     index.commit()
-    search = SearchClient(solr_node.url, "searchui", timeout=120.0)
+    search = SearchClient(solr.url, "searchui", timeout=120.0)
     yield site_app(search, FakeActions(published=lexicon), SearchSettings(developer_tools=True)).test_client()  # type: ignore[arg-type]
     index.drop()
 
