@@ -9,6 +9,8 @@ import base64
 import hashlib
 import json
 import os
+import sys
+from collections.abc import Sequence
 
 SALT_BYTES = 32
 
@@ -43,3 +45,20 @@ def credential(password: str, salt: bytes) -> str:
     """
     digest = hashlib.sha256(hashlib.sha256(salt + password.encode()).digest()).digest()
     return f"{base64.b64encode(digest).decode()} {base64.b64encode(salt).decode()}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`python -m indexer.solr_security USER < PASSWORD`: the file on standard output."""
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python -m indexer.solr_security USER < file-with-the-password > security.json\n")
+        return 2
+    password = sys.stdin.readline().rstrip("\n")
+    if not password:
+        sys.stderr.write("no password on standard input: write it into a file that only you may read\n")
+        return 2
+    sys.stdout.write(security_json(arguments[0], password))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
