@@ -174,7 +174,7 @@ def crawl_the_demo(running: Running, stack: ExitStack) -> Path:
 def serve(running: Running, number: int) -> str:
     """Start a search site with a data folder of its own; its URL, once it answers."""
     port = free_port()
-    config = running.vertical(f"web{number}", search={"host": LOOPBACK, "port": port})
+    config = running.vertical(f"web{number}", search={"host": LOOPBACK, "port": port, "timeout": 15.0})
     command = [sys.executable, "-m", "pipeline.cli.main", "-c", str(config), "serve"]
     process, url = running.start(f"web{number}", command), f"http://{LOOPBACK}:{port}/"
     deadline = time.monotonic() + START_SECONDS
@@ -194,8 +194,13 @@ def is_well(url: str) -> bool:
 
 
 def hits(url: str) -> int:
-    """How many pages a site finds for the demo's query."""
-    answer = requests.get(f"{url}search", params={"q": QUERY, "format": "json"}, timeout=30)
+    """How many pages a site finds for the demo's query, once its index answers."""
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        answer = requests.get(f"{url}search", params={"q": QUERY, "format": "json"}, timeout=30)
+        if answer.status_code != requests.codes.service_unavailable or time.monotonic() > deadline:
+            break
+        time.sleep(POLL_SECONDS)
     answer.raise_for_status()
     return int(answer.json()["total"])
 

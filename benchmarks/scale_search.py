@@ -51,6 +51,7 @@ SEARCH, CHAOS, OURS = "search", "chaos", "plumbline"
 RATE = 20.0  # requests a second
 NODES, SHARDS, REPLICAS, HEAP = 3, 2, 2, "300m"
 DOWN_SECONDS, SHORT_DOWN_SECONDS = 20.0, 5.0  # for which a node is away: longer than its session in ZooKeeper
+WRITE_SECONDS = 3.0  # between writings of the whole index
 PAGES, SHORT_PAGES = 4000, 300
 ROTATE_BYTES = 40_000
 QUERIES = ("世界石油大会", "页岩气", "钻井 工程", "oil", "管道 site:example", "勘探开发")
@@ -164,7 +165,7 @@ def writing(engine: Engine) -> Iterator[list[int]]:
     stop, written = threading.Event(), [0]
 
     def again() -> None:
-        while not stop.wait(0.5):
+        while not stop.wait(WRITE_SECONDS):
             if not engine.store.changes.count():
                 try:
                     written[0] += engine.store.changes.enqueue_all()

@@ -35,6 +35,7 @@ from indexer.class_archive import JAVA, archive_options
 from indexer.settings import IndexSettings
 from indexer.solr_jars import default_folder, resolve_jars
 from indexer.solr_secret import USER, java_properties, prepare_secret, secret_of
+from indexer.zookeeper import SCHEME, urls_of
 
 JETTY = Path(__file__).with_name("jetty")
 LOOPBACK = "127.0.0.1"
@@ -58,6 +59,8 @@ def open_solr(
 @contextmanager
 def _operators(settings: IndexSettings) -> Iterator[str]:
     url = settings.solr_url.rstrip("/")
+    if url.startswith(SCHEME):
+        url = urls_of(url, settings.request_timeout)
     check_solr(url, settings.request_timeout)
     yield url
 

@@ -1,4 +1,4 @@
-"""What deploy/ says for many machines, as far as it can be checked without them: schemas, names, and our own settings."""
+"""What deploy/ says for many machines, as far as it can be checked without them: schemas, names, our own settings."""
 
 import base64
 import hashlib

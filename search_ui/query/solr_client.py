@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import urlencode
+from zlib import crc32
 
 import urllib3
 
@@ -19,6 +20,7 @@ Answer = Mapping[str, Any]
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred
 SHORTEST = 0.1  # seconds that a node is asked for, however many were asked before it
 BESIDE = 32  # requests that have a second question under way
+_OF_A_PAGE = ("start", "rows", "cursorMark")
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -53,6 +55,7 @@ class SearchClient:
         at_once = at_once or (os.cpu_count() or 1) + 1
         self._nodes, self._path = SolrNodes(solr_url), f"/{collection}/select"
         self._address = f"{shown_url(solr_url)}{self._path}"
+        self._is_cluster = len(self._nodes.urls) > 1
         self._headers = _FORM | auth_headers(solr_url)
         self._timeout = timeout
         # Not requests, which takes thrice the time of a question, and heeds a proxy that is meant for the crawl.
@@ -64,7 +67,8 @@ class SearchClient:
 
         A thread asks and this one waits: a socket's own time-out starts anew with every byte that drips in.
         """
-        asking = self._threads.submit(self._ask, [*params, ("timeAllowed", str(int(self._timeout * 1000)))])
+        told = [("timeAllowed", str(int(self._timeout * 1000))), *(same_replicas(params) if self._is_cluster else ())]
+        asking = self._threads.submit(self._ask, [*params, *told])
         try:
             return asking.result(self._timeout)
         except TimeoutError as error:
@@ -105,6 +109,16 @@ class SearchClient:
                 raise SolrUnavailableError(f"Solr's answer from {self._address} was too slow or too large")
         response.release_conn()
         return bytes(body)
+
+
+def same_replicas(params: Params) -> Params:
+    """What makes all pages of one search come from the same replicas, and those of others from others: replicas differ
+    in what they have merged, so scores and the order of equals do as well."""
+    search = "\n".join(f"{name}={value}" for name, value in params if name not in _OF_A_PAGE)
+    return [
+        ("shards.preference", "replica.base:stable:hash:routing"),
+        ("routing", f"{crc32(search.encode('utf-8', 'replace')):08x}"),
+    ]
 
 
 def _checked(status: int, body: bytes) -> Answer:

@@ -1,21 +1,27 @@
 """SolrIndex and the searches on a SolrCloud of two nodes: shards by cluster, a node that is killed, another number of
 shards without an outage."""
 
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+from kazoo.client import KazooClient
 
 from docstore import fields
-from docstore.errors import PlumblineError, SettingsError
+from docstore.errors import PlumblineError, SettingsError, SolrUnavailableError
 from docstore.solr_http import SolrNodes, account_in, auth_headers, node_urls, shown_url
 from indexer.solr import Built, SolrIndex
-from indexer.solr_cluster import SolrCluster
+from indexer.solr_cluster import ZOOKEEPER, SolrCluster
+from indexer.solr_jars import default_folder, resolve_jars
+from indexer.solr_node import JETTY, any_free_port, java_line
+from indexer.zookeeper import node_url, urls_of
 from pipeline.settings import build
 from search_ui.query.clauses import EVERYTHING, Clause, select_params
-from search_ui.query.solr_client import SearchClient
+from search_ui.query.solr_client import SearchClient, same_replicas
 from tests.web_fixture import PATIENCE
 
 
@@ -165,6 +171,37 @@ def test_a_killed_node_costs_no_search_and_no_document(solr_cluster: SolrCluster
     index.drop()
 
 
+@pytest.fixture
+def zookeeper(tmp_path: Path) -> Iterator[str]:
+    """host:port of a real ZooKeeper that asks nobody who he is, as those of most clouds (the cluster's own does)."""
+    port, config, jars = any_free_port(), tmp_path / "zoo.cfg", resolve_jars(default_folder(), lambda _: None)
+    config.write_text(f"tickTime=1000\ndataDir={tmp_path}\nclientPort={port}\nclientPortAddress=127.0.0.1\n")
+    options = {"zookeeper.admin.enableServer": "false", "java.util.logging.config.file": JETTY / "logging.properties"}
+    command = java_line("64m", [], tmp_path, options, jars, [ZOOKEEPER, str(config)])
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    yield f"127.0.0.1:{port}"
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.solr
+def test_zookeeper_says_which_nodes_live(zookeeper: str) -> None:
+    client = KazooClient(hosts=zookeeper)
+    client.start(PATIENCE)
+    client.ensure_path("/solr/live_nodes")
+    with pytest.raises(SolrUnavailableError, match="knows no node"):
+        urls_of(f"zk://{zookeeper}/solr", PATIENCE)
+    for node in ("b:8983_solr", "a:8983_solr"):
+        client.create(f"/solr/live_nodes/{node}", ephemeral=True)
+    client.create("/solr/clusterprops.json", b'{"urlScheme": "https"}')
+    named = urls_of(f"zk://u:p%40@{zookeeper}/solr", PATIENCE)
+    assert named == "https://u:p%40@a:8983/solr,https://u:p%40@b:8983/solr"
+    client.stop()
+    with pytest.raises(SolrUnavailableError, match=r"no ZooKeeper of a SolrCloud answers at 127\.0\.0\.1:9/solr"):
+        urls_of("zk://127.0.0.1:9/solr", 1.0)
+    assert node_url("solr1:8983_solr", "http", None) == "http://solr1:8983/solr"
+
+
 def test_nodes_are_asked_in_turn_the_one_that_answered_first() -> None:
     nodes = SolrNodes("http://u:p%40@a:1/solr/, http://b:2/solr")
     assert next(nodes.in_turn()) == "http://a:1/solr"
@@ -176,6 +213,11 @@ def test_nodes_are_asked_in_turn_the_one_that_answered_first() -> None:
     assert (node_urls(urls), account_in(urls)) == (["http://a:1/solr", "http://b:2/solr"], ("u", "p"))
     assert shown_url(urls) == "http://a:1/solr, http://b:2/solr"
     assert auth_headers(urls) == {"authorization": "Basic dTpw"}
+
+
+def test_all_pages_of_a_search_ask_the_same_replicas() -> None:
+    first, later = [("q", "a"), ("rows", "15"), ("start", "0")], [("q", "a"), ("rows", "10"), ("cursorMark", "x")]
+    assert same_replicas(first) == same_replicas(later) != same_replicas([("q", "b"), ("rows", "10")])
 
 
 def test_shards_need_a_cloud_of_ones_own(tmp_path: object) -> None:
