@@ -115,10 +115,8 @@ def same_replicas(params: Params) -> Params:
     """What makes all pages of one search come from the same replicas, and those of others from others: replicas differ
     in what they have merged, so scores and the order of equals do as well."""
     search = "\n".join(f"{name}={value}" for name, value in params if name not in _OF_A_PAGE)
-    return [
-        ("shards.preference", "replica.base:stable:hash:routing"),
-        ("routing", f"{crc32(search.encode('utf-8', 'replace')):08x}"),
-    ]
+    key = crc32(search.encode("utf-8", "replace"))
+    return [("shards.preference", "replica.base:stable:hash:routing"), ("routing", f"{key:08x}")]
 
 
 def _checked(status: int, body: bytes) -> Answer:
