@@ -95,7 +95,8 @@ def speed(url: str, data: Path, scorer: ModuleType, set_names: Sequence[str], do
     if not set_names or BULK in set_names:
         yield from bulk_figures(url, generated(collections, BULK_DOCUMENTS))
     if not set_names or LOAD in set_names:
-        yield from load_figures(url, generated(collections, documents), mixed_queries(collections))
+        sample = [document for collection in collections for document in collection.documents]
+        yield from load_figures(url, generated(collections, documents), mixed_queries(collections), sample)
 
 
 def mixed_queries(collections: Sequence[Collection]) -> list[str]:

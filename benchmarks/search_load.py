@@ -2,11 +2,15 @@
 
 The site as gunicorn serves it, and the bare Solr query that each result page is built on (the ranking and its order,
 ten ids, no facets, no highlighting), asked by the same clients, 1, 8 and 32 of them, in turns. A reader's turn is a
-result page, and the suggestions for the first half of what was typed.
+result page, and the suggestions for the first half of what was typed. The same page is made by words alone and by
+words and meaning; every article has a vector then, which is one of another text, as for the time that it takes all
+are alike.
 
-    p95_ratio   the page's 95th percentile by the bare query's, the worst of the three numbers of clients
-    errors      answers other than 200, of pages, suggestions and bare queries together
-    nrt_p95_s   seconds from Solr's acknowledgement until a search finds the document, while others are written
+    p95_ratio          the 95th percentile of the page by words by the bare query's, the worst of the three numbers of
+                       clients
+    meaning_p95_ratio  that of the page by words and meaning by the page's by words, the worst of the three
+    errors             answers other than 200, of pages, suggestions and bare queries together
+    nrt_p95_s          seconds from Solr's acknowledgement until a search finds the document, while others are written
 """
 
 import http.client
@@ -25,14 +29,18 @@ from urllib.parse import urlencode, urlsplit
 
 from benchmarks.results import Figure
 from benchmarks.search_data import Document
+from benchmarks.search_meaning import SETTINGS, vectors_of
 from benchmarks.search_systems import OURS, TIMEOUT
 from docstore import fields
+from docstore.articles.vectors import WHOLE, Embedded, PassageVector
 from docstore.batches import batched
-from docstore.model import Lexicon
+from docstore.model import Lexicon, Outcome, Reason
 from docstore.solr_http import auth_headers
 from indexer.mapping import Analysis, to_document
 from indexer.settings import IndexSettings
-from indexer.solr import SolrIndex
+from indexer.solr import Seen, SolrIndex
+from pipeline.embedding.models import fetch, specs
+from pipeline.embedding.settings import DEFAULT, OFF, EmbedSettings
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.search_site.serve import SearchSite
@@ -45,13 +53,16 @@ from search_ui.query.solr_client import SearchClient
 from search_ui.query.solr_params import ranked, words_of
 from search_ui.query.texts import searchable
 from search_ui.settings import SearchSettings
+from text.embedding.spec import ModelSpec
 from text.segment import base_segmenter
 
 LOAD = "load"
 DOCUMENTS = 100_000
 CLIENTS = (1, 8, 32)
 REQUESTS = 600  # of each kind, at each number of clients
-QUERIES = 300
+QUERIES = 1000  # more than the site remembers the vectors of
+WARM_UP = 300
+VECTORS = 5000  # texts whose vectors the articles have
 SENDERS = 2
 NRT_BATCHES, NRT_BATCH = 60, 20
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -78,66 +89,114 @@ class Measured:
         return self.ms[math.ceil(0.95 * len(self.ms)) - 1] if self.ms else math.nan
 
 
-def load_figures(url: str, documents: Sequence[Document], queries: Sequence[str]) -> Iterator[Figure]:
-    """All figures of the set. `url` is a Solr's; its collection of this benchmark is deleted afterwards."""
+@dataclass(frozen=True)
+class Sites:
+    """The URLs of one site that is served twice: by words alone, and as it is by default."""
+
+    words: str
+    meaning: str
+
+
+def load_figures(
+    url: str, documents: Sequence[Document], queries: Sequence[str], sample: Sequence[Document]
+) -> Iterator[Figure]:
+    """All figures of the set; the vectors are those of `sample`. `url` is a Solr's; its collection of this benchmark is
+    deleted afterwards."""
     analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    spec, vectors = sample_vectors(sample)
     index = SolrIndex(url, LOAD, TIMEOUT)
     index.ensure()
     try:
-        write(index, documents, analysis)
+        write(index, documents, analysis, itertools.cycle({spec.model_id: one} for one in vectors))
         yield Figure(LOAD, OURS, "documents", index.count())
-        with served(url) as site:
-            yield from clients_figures(site, url, [query for query in queries if query], analysis)
+        with served(url, OFF) as words, served(url, DEFAULT, (spec, vectors[0])) as meaning:
+            asked = [query for query in queries if query][:QUERIES]
+            yield from clients_figures(Sites(words, meaning), url, asked, analysis)
         yield Figure(LOAD, OURS, "nrt_p95_s", searchable_after(index, documents, analysis))
     finally:
         index.drop()
 
 
-def write(index: SolrIndex, documents: Sequence[Document], analysis: Analysis) -> None:
+def sample_vectors(sample: Sequence[Document]) -> tuple[ModelSpec, list[bytes]]:
+    """The default model for the language of some documents, and what it makes of them."""
+    fetch(SETTINGS, print)
+    spec = specs(SETTINGS, Path())[0]
+    stored = [document.stored(LOAD) for document in sample[:VECTORS]]
+    made = vectors_of(stored, spec)
+    return spec, [made[one.article.digest] for one in stored if made.get(one.article.digest)]
+
+
+def write(
+    index: SolrIndex, documents: Sequence[Document], analysis: Analysis, vectors: Iterator[Mapping[str, bytes]]
+) -> None:
     """Index the documents, as `indexer.sync` does it but without a store."""
     with ThreadPoolExecutor(SENDERS) as pool:
         for group in batched(batched(documents, IndexSettings().batch), 4 * SENDERS):
-            made = ([to_document(document.stored(LOAD), analysis) for document in batch] for batch in group)
-            for sent in [pool.submit(index.add, batch) for batch in made]:
+            made = (
+                [to_document(document.stored(LOAD), analysis, next(vectors)) for document in batch] for batch in group
+            )
+            for sent in [pool.submit(index.add, batch, Seen.LATER) for batch in made]:
                 sent.result()
     index.commit(soft=False)
 
 
 @contextmanager
-def served(solr_url: str) -> Iterator[str]:
-    """The site's URL, its index being this Solr's collection."""
+def served(solr_url: str, model: str, known: tuple[ModelSpec, bytes] | None = None) -> Iterator[str]:
+    """The site's URL, its index being this Solr's collection. A vector that is `known` lets the store say that the
+    articles have some."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             Path(folder),
             index=IndexSettings(solr_url=solr_url, collection=LOAD),
             search=SearchSettings(port=0, timeout=10.0),
+            embed=EmbedSettings(model=model),
         )
-        with Engine(settings, Quiet()) as engine, SearchSite(engine) as site:
-            yield site.url
+        with Engine(settings, Quiet()) as engine:
+            if known is not None:
+                spec, vector = known
+                whole = Embedded("0" * 64, (PassageVector(WHOLE, 0, 0, vector),), Outcome(Reason.EMBEDDED))
+                engine.store.vectors.save(spec.model_id, [whole])
+            with SearchSite(engine) as site:
+                yield site.url
 
 
-def clients_figures(site: str, solr: str, queries: Sequence[str], analysis: Analysis) -> Iterator[Figure]:
-    """95th percentiles and their ratio at each number of clients."""
-    client = SearchClient(solr, LOAD, TIMEOUT)
-    asked = list(itertools.islice(itertools.cycle(queries[:QUERIES]), REQUESTS))
-    bare = {query: Request(f"/solr/{LOAD}/select", urlencode(bare_query(query, client, analysis))) for query in asked}
-    kinds: Mapping[str, tuple[str, Sequence[Request]]] = {
-        "bare": (solr, [bare[query] for query in asked]),
-        "page": (site, [Request(f"/search?{urlencode({'q': query})}") for query in asked]),
-        "suggest": (site, [Request(f"/suggest?{urlencode({'q': half(query)})}") for query in asked]),
-    }
-    for server, requests in kinds.values():
-        measured(server, requests[:QUERIES], 2)  # warm
-    ratios, errors = [], 0
+def clients_figures(sites: Sites, solr: str, queries: Sequence[str], analysis: Analysis) -> Iterator[Figure]:
+    """95th percentiles and their ratios at each number of clients, each of which has other queries."""
+    client, rounds = SearchClient(solr, LOAD, TIMEOUT), itertools.cycle(queries)
+    for server, requests in kinds(sites, solr, list(itertools.islice(rounds, WARM_UP)), client, analysis).values():
+        measured(server, requests, 2)  # warm
+    worst, errors = {"p95_ratio": 0.0, "meaning_p95_ratio": 0.0}, 0
     for clients in CLIENTS:
-        found = {kind: measured(server, requests, clients) for kind, (server, requests) in kinds.items()}
+        asked = kinds(sites, solr, list(itertools.islice(rounds, REQUESTS)), client, analysis)
+        found = {kind: measured(server, requests, clients) for kind, (server, requests) in asked.items()}
         errors += sum(one.errors for one in found.values())
         for kind, one in found.items():
             yield Figure(LOAD, OURS, f"{kind}_p95_ms_{clients}", one.p95)
-        ratios.append(found["page"].p95 / found["bare"].p95)
-        yield Figure(LOAD, OURS, f"p95_ratio_{clients}", ratios[-1])
-    yield Figure(LOAD, OURS, "p95_ratio", max(ratios))
+        ratios = {
+            "p95_ratio": found["page"].p95 / found["bare"].p95,
+            "meaning_p95_ratio": found["meaning"].p95 / found["page"].p95,
+        }
+        for name, ratio in ratios.items():
+            yield Figure(LOAD, OURS, f"{name}_{clients}", ratio)
+            worst[name] = max(worst[name], ratio)
+    for name, ratio in worst.items():
+        yield Figure(LOAD, OURS, name, ratio)
     yield Figure(LOAD, OURS, "errors", errors)
+
+
+def kinds(
+    sites: Sites, solr: str, queries: Sequence[str], client: SearchClient, analysis: Analysis
+) -> Mapping[str, tuple[str, Sequence[Request]]]:
+    """What is asked for each of the queries, by name: the server, and the requests."""
+    pages = [Request(f"/search?{urlencode({'q': query})}") for query in queries]
+    bare = [Request(f"/solr/{LOAD}/select", urlencode(bare_query(query, client, analysis))) for query in queries]
+    typed = [Request(f"/suggest?{urlencode({'q': half(query)})}") for query in queries]
+    return {
+        "bare": (solr, bare),
+        "page": (sites.words, pages),
+        "meaning": (sites.meaning, pages),
+        "suggest": (sites.words, typed),
+    }
 
 
 def half(text: str) -> str:

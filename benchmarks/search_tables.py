@@ -26,6 +26,7 @@ TITLES = {
     "p95_ratio_1": "Result page by the bare query, p95, 1 client",
     "p95_ratio_8": "The same, 8 clients",
     "p95_ratio_32": "The same, 32 clients",
+    "meaning_p95_ratio": "The page by words and meaning by that by words, p95, the worst",
     "errors": "Answers other than 200 under load",
     "nrt_p95_s": "Acknowledged until found, p95, seconds",
     "mrr_base": "Whole terms, base dictionary: MRR",
@@ -46,6 +47,7 @@ TARGETS = {  # what issue 5 asks for
     ("compare", "mrr_domain"): 0.95,
     ("bulk", "docs_ratio"): 0.8,
     ("load", "p95_ratio"): 1.5,  # at most
+    ("load", "meaning_p95_ratio"): 1.35,  # at most
     ("load", "errors"): 0,  # at most
     ("load", "nrt_p95_s"): 1.0,  # at most
 }

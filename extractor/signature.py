@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PLACES = 128
 LEAST = 16  # shingles; fewer say little, and a shared caption or price line would make two pages one
 LONGEST = 200_000  # characters; what follows in a dump of data changes nothing
+AT_ONCE = 1 << 13  # shingles: each takes a kilobyte while it is looked at
 SEED = 1
 SCHEME = "affine32"
 
@@ -27,7 +28,9 @@ def signature(body: str) -> tuple[int, ...]:
     if len(tokens) < LEAST + SHINGLE - 1:
         return ()
     found = empty_sketch()
-    found.update_batch(shingle_hashes(tokens).tolist())
+    hashes = shingle_hashes(tokens)
+    for start in range(0, len(hashes), AT_ONCE):
+        found.update_batch(hashes[start : start + AT_ONCE].tolist())
     return tuple(found.hashvalues.tolist())
 
 

@@ -4,7 +4,7 @@
     if index.ensure() is Built.OUTDATED:        # the configset has changed; the old collection answers meanwhile
         fresh = index.successor()               # the new collection, empty: write everything into it ...
         index.switch_alias()                    # ... then let the searches have it
-    refused = index.add(documents)              # durable when it returns, searchable a second later
+    refused = index.add(documents, Seen.SOON)   # durable when it returns, searchable a second later
 
 Readers search the alias `collection`; behind it stands `<collection>_<digest>`, made from the configset with that
 digest. So a changed schema never meets an old index; nor does another number of shards, which is part of the configset.
@@ -18,7 +18,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any, TypeVar
 
 import pysolr
@@ -57,6 +57,14 @@ class _Encoder(json.JSONEncoder):
 
     def encode(self, o: object) -> str:
         return super().encode(o).encode("utf-8", "replace").decode()
+
+
+class Seen(IntEnum):
+    """By when Solr shows what it was sent: milliseconds. Of many documents each showing costs a segment of its own, to
+    be merged later: a third of the work of filling an index."""
+
+    SOON = 500
+    LATER = 10_000
 
 
 class Built(StrEnum):
@@ -99,20 +107,20 @@ class SolrIndex:
 
     # -- documents
 
-    def add(self, docs: Sequence[Mapping[str, object]]) -> dict[str, str]:
+    def add(self, docs: Sequence[Mapping[str, object]], seen: Seen = Seen.SOON) -> dict[str, str]:
         """Write documents; on return a killed Solr does not lose them. Returns id -> why, for those that it refuses.
 
         Solr says of a batch only that something in it is wrong; then each document is sent alone.
         """
         try:
             self._leave(docs)
-            self._try(lambda: self._solr.add([dict(doc) for doc in docs]))
+            self._try(lambda: self._solr.add([dict(doc) for doc in docs], commitWithin=str(seen.value)))
         except _RefusedError as err:
             if err.status != requests.codes.bad_request:
                 raise
             if len(docs) == 1:
                 return {str(docs[0].get(fields.ID, "")): str(err)}
-            return {doc_id: why for doc in docs for doc_id, why in self.add([doc]).items()}
+            return {doc_id: why for doc in docs for doc_id, why in self.add([doc], seen).items()}
         return {}
 
     def _leave(self, docs: Sequence[Mapping[str, object]]) -> None:

@@ -23,15 +23,17 @@ from docstore.model import Outcome, Reason, StoredArticle, document_id
 from docstore.store import Store
 from indexer.containing import url_ids_holding
 from indexer.mapping import NO_VECTORS, Analysis, to_document
+from indexer.solr import Seen
 
 LOOK_UP = 500
+MANY = 2000  # changes that are waiting: with more, what is written is seen later
 SENDERS = 2  # batches that Solr takes side by side: it analyses each in a thread of its own
 
 
 class Index(Protocol):
     """What this module needs of Solr; `indexer.solr.SolrIndex` is it. `add` and `delete` come from several threads."""
 
-    def add(self, docs: Sequence[Mapping[str, object]]) -> Mapping[str, str]:
+    def add(self, docs: Sequence[Mapping[str, object]], seen: Seen = Seen.SOON) -> Mapping[str, str]:
         """Write documents; returns id -> why, for those that Solr refuses."""
 
     def delete(self, ids: Sequence[str]) -> None:
@@ -100,6 +102,7 @@ def _written(store: Store, index: Index, analysis: Analysis, batch_size: int) ->
         store.changes.done(landed.batch, results)
         return results
 
+    seen = Seen.LATER if store.changes.count() > MANY else Seen.SOON
     with ThreadPoolExecutor(SENDERS, "to-solr") as pool:
         last = 0
         while batch := store.changes.pending(batch_size, after=last):
@@ -108,7 +111,8 @@ def _written(store: Store, index: Index, analysis: Analysis, batch_size: int) ->
             # A document must not overtake itself: its newer state waits until the older one has been written.
             while len(flights) > SENDERS or any(url_ids & flight.url_ids for flight in flights):
                 yield land()
-            flights.append(_Flight(batch, url_ids, pool.submit(send_batch, prepared(batch, store, analysis), index)))
+            made = prepared(batch, store, analysis)
+            flights.append(_Flight(batch, url_ids, pool.submit(send_batch, made, index, seen)))
         while flights:
             yield land()
 
@@ -149,9 +153,9 @@ def prepared(batch: Sequence[Change], store: Store, analysis: Analysis) -> Prepa
     return Prepared(present, documents, gone, analysis.lexicon.version)
 
 
-def send_batch(batch: Prepared, index: Index) -> list[Indexed]:
+def send_batch(batch: Prepared, index: Index, seen: Seen) -> list[Indexed]:
     """Write and delete what `batch` says; what Solr refuses of an article is not left there in an older state."""
-    refused = index.add(batch.documents) if batch.documents else {}
+    refused = index.add(batch.documents, seen) if batch.documents else {}
     lost = [document_id(url) for url in batch.gone.values()]
     lost += [stored.doc_id for stored in batch.present.values() if stored.doc_id in refused]
     if lost:

@@ -3,6 +3,7 @@
 Exit status: 0 done, 1 failed (one line on standard error says what to do), 2 misuse.
 """
 
+import errno
 import logging
 import signal
 import sys
@@ -126,6 +127,17 @@ def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...
     context.obj = {"config": config, "flags": flags}
 
 
+AGAIN = "then run the same command again; nothing was lost"
+UNWRITABLE = {
+    errno.ENOSPC: f"free some space, {AGAIN}",
+    errno.EDQUOT: f"see that no quota stops it, {AGAIN}",
+    errno.EFBIG: f"see that no limit on the size of files (ulimit -f) stops it, {AGAIN}",
+    errno.EROFS: f"let the folder be written, {AGAIN}",
+    errno.EIO: f"see that the disk is sound, {AGAIN}",
+}
+"""What to do where a file outside the store cannot be written, by the system's number."""
+
+
 def main() -> None:
     """The `plumb` command: errors that people can act on are one line, others go to the log."""
     for number in (signal.SIGINT, signal.SIGTERM):  # a service manager's stop is a Ctrl-C; a shell's `&` ignores both
@@ -152,6 +164,11 @@ def main() -> None:
         err.print(f"plumb: {error}", markup=False, highlight=False)
         sys.exit(1)
     except BrokenPipeError:
+        sys.exit(1)
+    except OSError as error:
+        logging.getLogger(__name__).exception("the system")
+        what = UNWRITABLE.get(error.errno or 0, "unexpected OSError: see logs/plumb.log in the data folder")
+        err.print(f"plumb: {error}: {what}", markup=False, highlight=False)
         sys.exit(1)
     except Exception as error:  # the last line of defence: no traceback for a person
         logging.getLogger(__name__).exception("unexpected")

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 NOTHING_KNOWN = SiteKnowledge()
 
 IN_FLIGHT = 8  # pages a worker, waiting or under way: bounds the memory
-BYTES_IN_FLIGHT = 200_000_000  # of all pages and documents together, but for one that is alone larger
+BYTES_IN_FLIGHT = 32_000_000  # of all pages and documents together, but for one that is alone larger
 MAX_SITES = 1_000  # that are remembered in a run
 PRELOAD = ("pipeline.workers.page_reading", "datasketch")
 

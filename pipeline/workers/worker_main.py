@@ -6,6 +6,7 @@ A question is a pickled (function, args, kwargs), its answer a pickled (DONE, re
 (RAISED, (message, traceback)) or (OVER_MEMORY, None). Every worker pays for what this module loads: next to nothing.
 """
 
+import ctypes
 import gc
 import pickle
 import resource
@@ -25,6 +26,7 @@ ORPHAN_SECONDS = 10.0  # beyond the deadline: who would have killed at the deadl
 GC_THRESHOLDS = (50_000, 20, 100)
 OUT_OF_MEMORY = pickle.dumps((OVER_MEMORY, None))  # made while there is some
 MEGABYTE = 1024 * 1024
+LARGE = MEGABYTE  # bytes of a question
 STATUS = Path("/proc/self/status")
 
 
@@ -46,6 +48,8 @@ def main(arguments: list[str]) -> None:
             signal.setitimer(signal.ITIMER_REAL, float(seconds) + ORPHAN_SECONDS)
             connection.send_bytes(answer(question))
             signal.setitimer(signal.ITIMER_REAL, 0)
+            if len(question) > LARGE:
+                give_back()
 
 
 def answer(question: bytes) -> bytes:
@@ -59,6 +63,12 @@ def answer(question: bytes) -> bytes:
         return pickle.dumps((REFUSED, error))
     except Exception as error:  # noqa: BLE001 (raised again in the process that asked)
         return pickle.dumps((RAISED, (f"{type(error).__name__}: {error}", format_exc())))
+
+
+def give_back() -> None:
+    """Give the system what is no longer used: after a large page that would stay as it was at its worst."""
+    with suppress(OSError, AttributeError):  # not every C library has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def limit_memory(more: int) -> None:

@@ -10,7 +10,7 @@ from docstore.errors import SolrUnavailableError
 from docstore.model import Article, Lexicon, LexiconEntry, Outcome, Reason, Stage, document_id
 from docstore.store import Store, sqlite_store
 from indexer.mapping import Analysis
-from indexer.solr import SolrIndex
+from indexer.solr import Seen, SolrIndex
 from indexer.sync import apply_lexicon, remove_orphans, sync
 from tests.docstore.test_store import extract_all, keep_page
 from text.segment import RjiebaSegmenter, base_segmenter
@@ -140,10 +140,29 @@ def test_documents_that_the_store_does_not_know_are_deleted(filled: Store, solr_
 class Refusing(SolrIndex):
     """A Solr that refuses one document, as it does a field that is too large."""
 
-    def add(self, docs: Sequence[Mapping[str, object]]) -> dict[str, str]:
+    def add(self, docs: Sequence[Mapping[str, object]], seen: Seen = Seen.SOON) -> dict[str, str]:
         bad = document_id(url(1))
-        super().add([doc for doc in docs if doc[fields.ID] != bad])
+        super().add([doc for doc in docs if doc[fields.ID] != bad], seen)
         return {bad: "too large"} if any(doc[fields.ID] == bad for doc in docs) else {}
+
+
+@pytest.mark.parametrize(("many", "seen"), [(3, Seen.LATER), (4, Seen.SOON)])
+def test_of_many_documents_none_is_shown_at_once(
+    filled: Store, solr_index: SolrIndex, monkeypatch: pytest.MonkeyPatch, many: int, seen: Seen
+) -> None:
+    told = []
+
+    class Watched(SolrIndex):
+        def add(self, docs: Sequence[Mapping[str, object]], seen: Seen = Seen.SOON) -> dict[str, str]:
+            told.append(seen)
+            return super().add(docs, seen)
+
+    filled.changes.enqueue_all()
+    monkeypatch.setattr("indexer.sync.MANY", many)
+    watched = Watched(solr_index.base_url, solr_index.collection, 30.0)
+    assert sync(filled, watched, analysis(Lexicon()), 2) == {Reason.INDEXED: 4}
+    assert told == [seen, seen]
+    assert solr_index.count() == 4
 
 
 def test_a_refused_document_is_an_outcome_and_the_old_version_goes(filled: Store, solr_index: SolrIndex) -> None:

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 
 MAX_ATTRIBUTES = 500  # of a start tag; those of real pages have some thirty at most
-MAX_MARKUP = 400_000  # signs of elements (1 each) and attributes (2 each): a tree of some 120 MB
+MAX_MARKUP = 200_000  # signs of elements (1 each) and attributes (2 each): a tree of some 60 MB; real pages have half
 MAX_DEPTH = 400  # of elements; libxml2's own limit is 2,048
 SHORT = 50_000  # bytes: what attributes stand in so few costs a quarter of a second at most
 # As HTML's tokenizer has it: a quote means something behind "=" only, and one that is not closed reaches to the end.
