@@ -14,10 +14,11 @@ import requests
 from docstore.errors import SettingsError, StoreError
 from docstore.model import Reason
 from pipeline.engine import Engine
-from pipeline.import_sources import Failed, ImportFilter, WarcSource, answers_in, read_all, sources_of
+from pipeline.import_sources import Failed, ImportFilter, WarcSource, read_all, sources_of
 from pipeline.import_warc import import_warcs
 from pipeline.progress import Quiet
 from pipeline.settings import build
+from tests.pipeline.dying_reader import die_of_the_first
 from tests.pipeline.test_chain import warc
 
 HTML = b"<html><title>t</title><p>text of a page</p></html>"
@@ -71,12 +72,6 @@ def test_a_reader_that_dies_is_a_fault_of_its_file_alone(crawled: Path) -> None:
     [failed] = [one for one in found if isinstance(one, Failed)]
     assert failed.source.name == "a.warc.gz" and "ended with 3" in failed.why
     assert len(found) == 5
-
-
-def die_of_the_first(source: WarcSource):  # type: ignore[no-untyped-def]
-    if source.name == "a.warc.gz":
-        os._exit(3)
-    return answers_in(source, 10_000, ImportFilter())
 
 
 def test_a_bucket(engine: Engine, crawled: Path, bucket: str) -> None:
