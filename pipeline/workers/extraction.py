@@ -34,7 +34,8 @@ log = logging.getLogger(__name__)
 NOTHING_KNOWN = SiteKnowledge()
 
 IN_FLIGHT = 8  # pages a worker, waiting or under way: bounds the memory
-BYTES_IN_FLIGHT = 32_000_000  # of all pages and documents together, but for one that is alone larger
+MEMORY_IN_FLIGHT = 64_000_000  # bytes, of all pages and documents together, but for one that alone takes more
+TREE = 8  # bytes of memory for each byte of a page
 MAX_SITES = 1_000  # that are remembered in a run
 PRELOAD = ("pipeline.workers.page_reading", "datasketch")
 
@@ -51,6 +52,11 @@ class PageJob:
     page: PendingPage
     data: bytes
     site: SiteKnowledge = NOTHING_KNOWN
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it may take while it is read, about."""
+        return len(self.data) if self.page.is_document else TREE * len(self.data)
 
 
 def extract_pages(
@@ -78,15 +84,17 @@ def extract_pages(
                 yield job
                 continue
             pool = of_documents if job.page.is_document else of_pages
-            running[pool.submit(partial(extraction_of, job, settings))] = len(job.data)
-            while len(running) >= workers * IN_FLIGHT or sum(running.values()) > BYTES_IN_FLIGHT:
+            while running and sum(running.values()) + job.memory > MEMORY_IN_FLIGHT:
+                yield from finished(running)
+            running[pool.submit(partial(extraction_of, job, settings))] = job.memory
+            while len(running) >= workers * IN_FLIGHT:
                 yield from finished(running)
         while running:
             yield from finished(running)
 
 
 def finished(running: dict[Future[Extraction], int]) -> Iterator[Extraction]:
-    """Wait for some of the extractions under way (with the bytes that each has), and take them out."""
+    """Wait for some of the extractions under way (with the memory that each may take), and take them out."""
     done, _ = wait(running, return_when=FIRST_COMPLETED)
     for future in done:
         del running[future]
