@@ -24,10 +24,23 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from benchmarks.focus_baselines import BestFirst, BreadthFirst, Oracle, Shark, distances, frequencies
-from benchmarks.focus_figures import OURS, SHARE, ahead_of, compared, figures_of, gains, plotted, tables
+from benchmarks.focus_figures import (
+    FUSED,
+    JUDGED,
+    OURS,
+    SHARE,
+    ahead_of,
+    compared,
+    figures_of,
+    gains,
+    kept_of,
+    plotted,
+    reliability,
+    tables,
+)
 from benchmarks.focus_graph import Graph, load, stored_in
 from benchmarks.focus_prior import priors_without
-from benchmarks.focus_replay import replay
+from benchmarks.focus_replay import Person, replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.focus_site import TOPICS, Shape, generated
@@ -57,6 +70,7 @@ class Task:
 
 
 REACHES = "fused"
+ASKED_AT = (0.25, 0.75)  # parts of the budget after which `fused_judged` asks its person, each time the same number
 _graph: Graph  # of the process: workers inherit it, a graph is too large to be sent
 _informed: MakeFocus  # the same, of its words' vectors
 
@@ -157,8 +171,9 @@ def measure_set(
     print(file=sys.stderr)
     if plots is not None:
         plotted(plots, graph.name, scores)
+        reliability(plots, graph.name, scores)
     figures = [figure for system in systems for figure in figures_of(graph.name, system, scores)]
-    figures += ahead_of(graph.name, scores, draws)
+    figures += [*ahead_of(graph.name, scores, draws), *kept_of(graph.name, scores)]
     figures += [Figure(graph.name, OURS, SHARE, mean(shares))] if shares else []
     return [*figures, *(curve_of(graph.name, sweeps, collected, plots) if sweeps else [])]
 
@@ -171,7 +186,11 @@ def run_sweep(sweep: Sweep) -> Collected:
 def run_task(task: Task) -> tuple[Task, Score]:
     """One replay, in a worker."""
     focus, seeds, reachable = start_of(task)
-    return task, score(replay(_graph, focus, seeds, BUDGET * reachable), relevant_of(task.topic), reachable)
+    relevant, budget = relevant_of(task.topic), BUDGET * reachable
+    asked = tuple(round(part * budget) for part in ASKED_AT)
+    person = Person(relevant.__contains__, asked) if task.system == JUDGED else None
+    found = replay(_graph, focus, seeds, budget, person=person)
+    return task, score(found, relevant, reachable, len(_graph.nodes))
 
 
 def start_of(task: Task) -> tuple[FocusedStrategy, Sequence[str], int]:
@@ -234,7 +253,8 @@ SYSTEMS: Mapping[str, Callable[[TopicWords, str], FocusedStrategy]] = {
     "shark": lambda topic, name: Shark(topic, idf_of(_graph.name)),
     "oracle": lambda topic, name: Oracle(distances(_graph, relevant_of(name))),
     **{name: focused(make) for name, make in FOCUSES.items()},
-    "fused": lambda topic, name: Fused(topic, priors_without(_graph.name)),
+    FUSED: lambda topic, name: Fused(topic, priors_without(_graph.name)),
+    JUDGED: lambda topic, name: Fused(topic, priors_without(_graph.name)),
     # A replay asks for an order of all pages: nothing is left out for good.
     "semantic": focused(lambda topic: Semantic(topic, settings=SemanticSettings(discard=False))),
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.table import Table
 
 from benchmarks.focus_plots import write_lines
-from benchmarks.focus_scores import BUDGET, PARTS, STEPS, Score, calibration_error, mean
+from benchmarks.focus_scores import BUDGET, PARTS, STEPS, Score, by_probability, calibration_error, mean
 from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.results import Figure
 
@@ -20,8 +20,18 @@ GAINS = (
 )
 PAPERS = (("semantic", "breadth_first"), ("topic_library", "static_keywords"), ("semantic_tree", "vsm"))
 OF_ORACLE = (("harvest_of_oracle", "harvest_r"), ("recall_of_oracle", "recall_5r"))
+FUSED, JUDGED = "fused", "fused_judged"
+RARE = 0.01  # of a web's pages
 AHEAD_WEBS, AHEAD_TOPICS, PAPERS_AHEAD, ECE = "ahead_webs", "ahead_topics", "papers_ahead", "ece"
-GIVEN = (AHEAD_WEBS, AHEAD_TOPICS, ECE)  # by web already
+GIVEN = (
+    *(AHEAD_WEBS, AHEAD_TOPICS, "kept_again"),
+    *(
+        f"{metric}{kind}{behind}"
+        for metric in ("kept_precision", "kept_recall", ECE)
+        for kind in ("", "_rare")
+        for behind in ("", "_judged")
+    ),
+)  # by web already
 REACHED, SHARE = "wikispeedia", "fused_fetch_share_at_90"
 
 
@@ -76,21 +86,51 @@ def compared(figures: Sequence[Figure]) -> Iterator[Figure]:
 
 
 def ahead_of(name: str, scores: Mapping[str, Sequence[Score]], draws: int) -> Iterator[Figure]:
-    """Whether `fused` harvests more than every other strategy but the oracle (1 or 0), and on what share of the topics;
-    how far its probabilities are from what came of them.
+    """Whether `fused` harvests more than every other strategy but the oracle (1 or 0), and on what share of the topics.
 
     Scores are in order of topics, `draws` of each.
     """
-    others = [some for system, some in scores.items() if system not in ("fused", "oracle")]
-    own = scores.get("fused", ())
-    if own:
-        yield Figure(name, OURS, ECE, calibration_error([one for some in own for one in some.judged]))
+    others = [some for system, some in scores.items() if system not in (FUSED, JUDGED, "oracle")]
+    own = scores.get(FUSED, ())
     if not own or not others:
         return
     yield Figure(name, OURS, AHEAD_WEBS, float(all(harvest(own) > harvest(other) for other in others)))
     topics = [slice(start, start + draws) for start in range(0, len(own), draws)]
     ahead = [all(harvest(own[topic]) > harvest(other[topic]) for other in others) for topic in topics]
     yield Figure(name, OURS, AHEAD_TOPICS, mean([float(one) for one in ahead]))
+
+
+def kept_of(name: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure]:
+    """What `fused` keeps at the wanted precision, by itself and with a person's answers (`_judged`), of all topics and
+    of RARE ones.
+
+    kept_precision  the share of all pages kept, of all topics together, that is relevant
+    kept_recall     the mean over topics of the share of the reachable pages that is kept
+    ece             how far probabilities are from what came of them
+    """
+    for system, behind in ((FUSED, ""), (JUDGED, "_judged")):
+        every = scores.get(system, ())
+        for kind, own in (("", every), ("_rare", [one for one in every if one.share <= RARE])):
+            if own:
+                pages, right = sum(one.kept_pages for one in own), sum(one.kept_right for one in own)
+                yield Figure(name, OURS, f"kept_precision{kind}{behind}", right / pages if pages else 1.0)
+                yield Figure(name, OURS, f"kept_recall{kind}{behind}", mean([one.recall for one in own]))
+                judged = [one for some in own for one in some.judged]
+                yield Figure(name, OURS, f"{ECE}{kind}{behind}", calibration_error(judged))
+        if every and not behind:
+            yield Figure(name, OURS, "kept_again", mean([one.again for one in every]))
+
+
+def reliability(folder: Path, name: str, scores: Mapping[str, Sequence[Score]]) -> None:
+    """The reliability diagram: the share that is relevant over the probability, and the line where they are equal."""
+    lines: dict[str, list[tuple[float, float]]] = {"calibrated": [(0.0, 0.0), (1.0, 1.0)]}
+    for system in (FUSED, JUDGED):
+        judged = [one for some in scores.get(system, ()) for one in some.judged]
+        if judged:
+            lines[system] = [(said, came) for said, came, _ in by_probability(judged)]
+    if len(lines) > 1:
+        title = f"{name}: how often pages of a probability are of the topic"
+        write_lines(folder / f"focus_{name}_reliability.svg", title, "probability", lines)
 
 
 def harvest(scores: Sequence[Score]) -> float:

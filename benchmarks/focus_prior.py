@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from focused.fused.keeping import KEEPING
 from focused.fused.link_features import FEATURES
 from focused.fused.page_features import OWN, PAGE_FEATURES, Priors, shipped
 from focused.fused.pretrained_prior import prior_of
@@ -39,4 +40,6 @@ def priors_of(weights: Weights | None) -> Priors:
         prior_of(weights["page"], PAGE_FEATURES),
         prior_of(weights["first_sight"], PAGE_FEATURES),
         prior_of(weights["link"], FEATURES),
+        prior_of(weights["keeping"], KEEPING),
+        prior_of(weights["first_keeping"], KEEPING),
     )

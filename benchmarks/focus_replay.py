@@ -4,11 +4,12 @@ import heapq
 import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from benchmarks.focus_graph import Graph
-from crawler.guide import FocusedStrategy, Relevance
+from crawler.guide import FocusedStrategy, Instructions, Relevance, ReviewedStrategy
+from focused.fused.keeping import QUESTIONS
 
 NEVER = float("-inf")
 
@@ -18,8 +19,9 @@ class Replay:
     """A replay, in order and without the seeds.
 
     fetched    URLs
-    judged     how relevant each was judged to be when it came
-    kept       those of them that were kept
+    judged     how relevant each was judged to be, at the end where the strategy thinks again (`ReviewedStrategy`)
+    kept       those of them that were kept at the end
+    again      pages that had not been held when they came and would be kept at the end: they cost another fetch
     seconds    of its decisions: about a page (is it kept, what does it teach), about each of its links, and all of both
     """
 
@@ -27,6 +29,16 @@ class Replay:
     judged: tuple[float, ...]
     kept: frozenset[str]
     seconds: tuple["Seconds", ...]
+    again: int = 0
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who answers, when so many pages have been fetched: `says` is the truth about a URL."""
+
+    says: Callable[[str], bool]
+    after: tuple[int, ...]
+    answers: dict[str, bool] = field(default_factory=dict)
 
 
 class Seconds(NamedTuple):
@@ -78,8 +90,10 @@ def replay(
     seeds: Sequence[str],
     budget: int,
     is_enough: Callable[[str], bool] = lambda url: False,
+    person: Person | None = None,
 ) -> Replay:
-    """Fetch the seeds, then so many pages, or all that the strategy lets be reached, or until one `is_enough`."""
+    """Fetch the seeds, then so many pages, or all that the strategy lets be reached, or until one `is_enough`. A
+    `person` is asked QUESTIONS in all."""
     queue = Queue()
     for seed in seeds:
         queue.offer(seed, 0.0)
@@ -96,9 +110,26 @@ def replay(
         judged.append(judgement.score)
         kept += [url] * judgement.keep
         seconds.append(spent)
+        if person is not None and len(fetched) in person.after:
+            ask(person, focus)
         if is_enough(url):
             break
-    return Replay(tuple(fetched), tuple(judged), frozenset(kept), tuple(seconds))
+    held = frozenset(kept)
+    if not isinstance(focus, ReviewedStrategy):
+        return Replay(tuple(fetched), tuple(judged), held, tuple(seconds))
+    verdicts = focus.verdicts()
+    now = frozenset(url for url in fetched if verdicts[url].keep)
+    return Replay(
+        tuple(fetched), tuple(verdicts[url].score for url in fetched), now, tuple(seconds), again=len(now - held)
+    )
+
+
+def ask(person: Person, focus: FocusedStrategy) -> None:
+    """Have the person answer its part of the questions."""
+    if isinstance(focus, ReviewedStrategy):
+        asked = focus.questions(QUESTIONS // len(person.after))
+        person.answers.update((url, person.says(url)) for url in asked)
+        focus.instruct(Instructions(answers=dict(person.answers)))
 
 
 def visit(graph: Graph, focus: FocusedStrategy, url: str, queue: Queue) -> tuple[Relevance, Seconds]:

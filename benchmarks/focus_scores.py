@@ -3,7 +3,8 @@
 harvest_r    share of relevant pages among the first R fetches, R the relevant pages that the seeds can reach
 recall_5r    share of those R that the first 5R fetches hold
 precision, recall, f1    of the pages that the strategy kept, within 5R fetches, and within parts of them
-judged       how relevant each page was judged to be when it came, and whether it is: `calibration_error`
+judged       how relevant each page was judged to be, and whether it is: `calibration_error`
+again        share of the fetches that pages would cost which were not held when they came and are kept at the end
 fetch_share_at_90        fetches until 90 % of the R pages are there, as a share of breadth first's
 """
 
@@ -52,11 +53,15 @@ class Score:
     link_ms: float
     visit_ms: float
     judged: tuple[tuple[float, bool], ...] = ()
+    kept_pages: int = 0  # at the full budget, and how many of them are right
+    kept_right: int = 0
+    again: float = 0.0
+    share: float = 1.0  # of the web's pages that are of the topic
 
 
-def score(replay: Replay, relevant: frozenset[str], reachable: int) -> Score:
-    """`relevant` are all URLs of the topic, `reachable` how many of them the seeds lead to, themselves not
-    counted."""
+def score(replay: Replay, relevant: frozenset[str], reachable: int, pages: int = 0) -> Score:
+    """`relevant` are all URLs of the topic, `reachable` how many of them the seeds lead to, themselves not counted,
+    `pages` how many the web has."""
     hits = list(accumulate(int(url in relevant) for url in replay.fetched)) or [0]
     budget = BUDGET * reachable
     kept = tuple(kept_within(replay, relevant, reachable, round(budget * part)) for part in PARTS)
@@ -76,17 +81,30 @@ def score(replay: Replay, relevant: frozenset[str], reachable: int) -> Score:
         link_ms=1000 * percentile([spent.link for spent in replay.seconds], 0.95),
         visit_ms=1000 * percentile([spent.visit for spent in replay.seconds], 0.95),
         judged=tuple((value, url in relevant) for url, value in zip(replay.fetched, replay.judged, strict=True)),
+        kept_pages=len(replay.kept),
+        kept_right=len(replay.kept & relevant),
+        again=replay.again / max(len(replay.fetched), 1),
+        share=len(relevant) / max(pages, 1),
     )
 
 
 def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
     """How far probabilities are from what came of them, on average over the pages: the expected calibration error over
     BINS parts of 0 to 1 of equal width (Naeini, Cooper and Hauskrecht 2015); 0 for none."""
+    gaps = [abs(said - came) * count for said, came, count in by_probability(judged)]
+    return sum(gaps) / max(len(judged), 1)
+
+
+def by_probability(judged: Sequence[tuple[float, bool]]) -> list[tuple[float, float, int]]:
+    """A reliability diagram: for each part of 0 to 1 that has pages, their mean probability, the share of them that is
+    relevant, and how many they are."""
     bins: dict[int, list[tuple[float, bool]]] = defaultdict(list)
     for probability, came in judged:
         bins[min(int(probability * BINS), BINS - 1)].append((probability, came))
-    gaps = [abs(sum(probability for probability, _ in some) - sum(came for _, came in some)) for some in bins.values()]
-    return sum(gaps) / max(len(judged), 1)
+    return [
+        (mean([probability for probability, _ in some]), mean([float(came) for _, came in some]), len(some))
+        for _, some in sorted(bins.items())
+    ]
 
 
 def kept_within(replay: Replay, relevant: frozenset[str], reachable: int, fetches: int) -> Kept:

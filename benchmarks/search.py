@@ -21,7 +21,7 @@ from rich.console import Console
 
 from benchmarks.extract import names, write
 from benchmarks.results import OUT, SHARED, Figure
-from benchmarks.search_answers import ANSWERS, RELATED, answer_figures
+from benchmarks.search_answers import ANSWERS, ANSWERS_EN, RELATED, answer_figures
 from benchmarks.search_bulk import BULK, bulk_figures, generated
 from benchmarks.search_compare import accepted, compare_figures, mined
 from benchmarks.search_data import Collection, load_collections, load_scorer
@@ -81,8 +81,8 @@ def measure(
                 yield from run(url, collection, name, scorer)
         if not set_names or COMPARE in set_names:
             yield from compare_figures(url, load_collections(data, scorer), COMPARE)
-        if told := [name for name in (RELATED, ANSWERS) if not set_names or name in set_names]:
-            yield from answer_figures(url, load_collections(data, scorer), told)
+        if told := [name for name in (RELATED, ANSWERS, ANSWERS_EN) if not set_names or name in set_names]:
+            yield from answer_figures(url, data, load_collections(data, scorer), told)
         yield from speed(url, data, scorer, set_names, documents)
 
 

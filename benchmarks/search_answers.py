@@ -1,13 +1,15 @@
-"""The sets `answers` and `related`, on the collection of statutes with its vectors.
+"""The sets `answers`, `answers_en` and `related`, on collections with their vectors.
 
-answers   found     of the answers that are shown, the share with a quote from a document that answers
+answers   (Chinese, on the statutes; `answers_en`: English, on en_cran)
+          found     of the answers that are shown, the share with a quote from a document that answers
           shown     of the collection's own questions, the share that an answer is shown to
           auroc     how well own questions are told from those of other collections, by confidence
           verbatim  the share of quotes that stand in their document to the letter
           `held_` before the first two: the questions that taught nothing (benchmarks/training/answers.py)
 related   mrr10     documents that answer one question, each looked for by another: by words and meaning, by words alone
 
-The cases of `answers` go to benchmarks/out/answer_cases.jsonl.
+The cases of a set go to benchmarks/out/SET_cases.jsonl. Where there is no other collection in English, what was asked
+in forums stands for it.
 """
 
 import hashlib
@@ -15,6 +17,7 @@ import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from sklearn.metrics import roc_auc_score
@@ -39,29 +42,42 @@ from search_ui.query.semantic.answers import (
 )
 from search_ui.query.semantic.questions import is_question
 
-ANSWERS, RELATED = "answers", "related"
-STATUTES = "zh_statute"
+ANSWERS, ANSWERS_EN, RELATED = "answers", "answers_en", "related"
+COLLECTIONS = {ANSWERS: "zh_statute", ANSWERS_EN: "en_cran", RELATED: "zh_statute"}
+FORUMS = Path("page_types") / "en-forum" / "gold.json"  # below the data folder
 OTHERS = 500  # questions of other collections; where they have fewer, other queries of theirs
 PLACES = 10
 NOTHING = Evidence(0.0, 0.0, 0.0, 0.0, 0.0)  # nothing was found
-CASES = OUT / "answer_cases.jsonl"
 
 
-def answer_figures(url: str, collections: Sequence[Collection], wanted: Sequence[str]) -> Iterator[Figure]:
-    """The figures of those of the two sets that are `wanted`; none where the collection is not there."""
-    own = next((one for one in collections if one.name == STATUTES), None)
-    if own is None:
-        return
+def answer_figures(url: str, data: Path, collections: Sequence[Collection], wanted: Sequence[str]) -> Iterator[Figure]:
+    """The figures of those of the sets that are `wanted`; none of one whose collection is not there."""
+    for own in collections:
+        if told := [name for name in wanted if COLLECTIONS[name] == own.name]:
+            others = [one for one in collections if one is not own and one.name[:3] == own.name[:3]]
+            strange = foreign(others) if others else asked_in_forums(data)
+            yield from collection_figures(url, own, strange, told)
+
+
+def collection_figures(
+    url: str, own: Collection, strange: Sequence[tuple[str, str]], wanted: Sequence[str]
+) -> Iterator[Figure]:
+    """The sets of one collection; `strange` are questions that it does not answer."""
     system = WithMeaning(url, "answers", Lexicon())
     try:
         system.load(own.documents)
-        if RELATED in wanted:
-            yield from related(system, own)
-        if ANSWERS in wanted:
-            others = [one for one in collections if one is not own and one.name[:3] == own.name[:3]]
-            yield from answers(system, own, foreign(others))
+        for name in wanted:
+            yield from related(system, own) if name == RELATED else answers(system, name, own, strange)
     finally:
         system.drop()
+
+
+def asked_in_forums(data: Path) -> list[tuple[str, str]]:
+    """The titles of the data folder's forum pages that ask something; none where there are no such pages."""
+    file = data / FORUMS
+    rows = json.loads(file.read_text("utf-8"))["pages"] if file.exists() else []
+    titles = [(f"forum:{row['id']}", str(row.get("title", ""))) for row in rows]
+    return [(name, title) for name, title in titles if is_question(title)][:OTHERS]
 
 
 def foreign(collections: Sequence[Collection]) -> list[tuple[str, str]]:
@@ -71,24 +87,26 @@ def foreign(collections: Sequence[Collection]) -> list[tuple[str, str]]:
     return sorted(drawn, key=lambda query: not is_question(query[1]))[:OTHERS]
 
 
-def answers(system: WithMeaning, own: Collection, others: Sequence[tuple[str, str]]) -> Iterator[Figure]:
-    """What is shown to the collection's questions, and to those of others."""
+def answers(system: WithMeaning, name: str, own: Collection, others: Sequence[tuple[str, str]]) -> Iterator[Figure]:
+    """The set of this name: what is shown to the collection's questions, and to those of others."""
     texts = {document.id: Source(document.id, document.title, document.text) for document in own.documents}
-    asked = [(name, text) for name, text in own.queries if is_question(text)]
-    cases = [case(system, texts, name, text, own.judgments[name]) for name, text in asked]
-    cases += [case(system, texts, name, text, {}) for name, text in others]
-    CASES.parent.mkdir(parents=True, exist_ok=True)
-    CASES.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in cases), "utf-8")
+    asked = [(query, text) for query, text in own.queries if is_question(text)]
+    cases = [case(system, texts, query, text, own.judgments[query]) for query, text in asked]
+    cases += [case(system, texts, query, text, {}) for query, text in others]
+    OUT.mkdir(parents=True, exist_ok=True)
+    (OUT / f"{name}_cases.jsonl").write_text(
+        "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in cases), "utf-8"
+    )
     mine = [one for one in cases if one["own"]]
     for prefix, several in (("", mine), ("held_", [one for one in mine if half_of(one["query"]) == 1])):
         shown = [one for one in several if one["shown"]]
-        yield Figure(ANSWERS, OURS, f"{prefix}shown", len(shown) / max(1, len(several)))
-        yield Figure(ANSWERS, OURS, f"{prefix}found", statistics.fmean([bool(one["found"]) for one in shown] or [0.0]))
+        yield Figure(name, OURS, f"{prefix}shown", len(shown) / max(1, len(several)))
+        yield Figure(name, OURS, f"{prefix}found", statistics.fmean([bool(one["found"]) for one in shown] or [0.0]))
     sure = [one["confidence"] for one in cases]
-    yield Figure(ANSWERS, OURS, "auroc", float(roc_auc_score([one["own"] for one in cases], sure)))
-    yield Figure(ANSWERS, OURS, "shown_to_others", statistics.fmean(one["shown"] for one in cases if not one["own"]))
-    verbatim = [text in texts[doc].body for one in cases for doc, text in one["quotes"]]
-    yield Figure(ANSWERS, OURS, "verbatim", statistics.fmean(verbatim))
+    yield Figure(name, OURS, "auroc", float(roc_auc_score([one["own"] for one in cases], sure)))
+    yield Figure(name, OURS, "shown_to_others", statistics.fmean(one["shown"] for one in cases if not one["own"]))
+    verbatim = [text in texts[doc].body for one in cases for doc, text in one["quotes"]] or [False]
+    yield Figure(name, OURS, "verbatim", statistics.fmean(verbatim))
 
 
 def case(

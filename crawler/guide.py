@@ -14,10 +14,10 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import PageDecision
@@ -142,6 +142,45 @@ class FocusedStrategy(Protocol):
 
     def rescored(self) -> Mapping[str, float]:
         """URLs not fetched yet whose priority has changed since the last call, with the new one."""
+
+
+@dataclass(frozen=True)
+class Instructions:
+    """What the operator wants of a crawl while it goes on: the share of what is kept that shall be of the topic, and
+    what a person has said of pages: URL -> is it of the topic?"""
+
+    precision: float = 0.8
+    answers: Mapping[str, bool] = field(default_factory=dict)
+
+
+class Expectation(Protocol):
+    """What is kept, in expectation: the share of it that is of the topic, and of what is there the share kept."""
+
+    @property
+    def precision(self) -> float:
+        """0 to 1; 1 where nothing is kept."""
+
+    @property
+    def recall(self) -> float:
+        """0 to 1."""
+
+
+@runtime_checkable
+class ReviewedStrategy(FocusedStrategy, Protocol):
+    """A strategy whose scores are probabilities, that thinks again about what it has judged, and that a person can
+    correct."""
+
+    def instruct(self, instructions: Instructions) -> None:
+        """Take what the operator wants and has said by now; it counts from the next call on."""
+
+    def verdicts(self) -> Mapping[str, Relevance]:
+        """What is thought now of every page shown so far, by URL; no priority changes by it."""
+
+    def expected(self) -> Expectation | None:
+        """How much of what is kept is of the topic; None where too little is known."""
+
+    def questions(self, count: int) -> Sequence[str]:
+        """The URLs of so many pages shown so far about which a person's answer helps most, the best first."""
 
 
 class Guide(Protocol):

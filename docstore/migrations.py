@@ -59,7 +59,16 @@ TO_VERSION_7 = (
     "ALTER TABLE articles ADD COLUMN citations INTEGER NOT NULL DEFAULT '0'",
     "ALTER TABLE articles ADD COLUMN story VARCHAR(16) NOT NULL DEFAULT ''",
 )
-STEPS = {1: TO_VERSION_2, 2: TO_VERSION_3, 3: TO_VERSION_4, 4: TO_VERSION_5, 5: TO_VERSION_6, 6: TO_VERSION_7}
+TO_VERSION_8: tuple[str, ...] = ()  # a new table (topic_questions), which is made with those of a new store
+STEPS = {
+    1: TO_VERSION_2,
+    2: TO_VERSION_3,
+    3: TO_VERSION_4,
+    4: TO_VERSION_5,
+    5: TO_VERSION_6,
+    6: TO_VERSION_7,
+    7: TO_VERSION_8,
+}
 
 
 def upgrade(connection: Connection, version: int) -> None:

@@ -8,6 +8,7 @@ store.stories    news of one event                              (docstore/groupi
 store.vectors    what a model of meaning made of articles       (docstore/articles/vectors.py)
 store.originals  the answers that articles were read from      (docstore/articles/originals.py)
 store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
+store.topic_questions   pages that a person is asked about          (docstore/frontier/topic_questions.py)
 store.lexicon    candidate terms, decisions, published versions       (docstore/terms/lexicons.py)
 store.acts       what reviewers did with terms; undo                  (docstore/terms/history.py)
 store.glosses    terms that articles say in two languages             (docstore/terms/glosses.py)
@@ -39,6 +40,7 @@ from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import DecisionTable
 from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
+from docstore.frontier.topic_questions import TopicQuestions
 from docstore.grouping.stories import StoryTable
 from docstore.integrity.soundness import Soundness
 from docstore.reports.alerts import AlertTable
@@ -83,6 +85,7 @@ class Store:
         self.vectors = VectorTable(self._database, clock)
         self.originals = OriginalTable(self._database, self._archive)
         self.judgements = DecisionTable(self._database, clock)
+        self.topic_questions = TopicQuestions(self._database, clock)
         self.lexicon = LexiconTable(self._database, clock)
         self.acts = TermActs(self._database, clock)
         self.glosses = GlossTable(self._database)

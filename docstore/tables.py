@@ -19,6 +19,7 @@ lexicons, lexicon_entries   published versions; never changed once written
 robots    robots.txt as fetched, one row an origin
 judged    what a focused crawl read and thought of a page: its state is made of these rows again
 left_out  links that a focused crawl did not follow, and why
+topic_questions   pages that a person is asked about, are they of the topic? and what was answered
 runs      one row a run of the pipeline, with its report
 site_runs what each of the last runs did at each site, by outcome
 alerts, alert_notices   what the operator shall know, and what each channel has been told
@@ -44,7 +45,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 metadata = MetaData()
 
@@ -368,6 +369,19 @@ left_out = Table(
     Column("anchor", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("at", Float, nullable=False),
+)
+
+topic_questions = Table(
+    "topic_questions",
+    metadata,
+    Column("topic", String(100), primary_key=True),
+    Column("url", Text, primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("place", Integer, nullable=False),  # in the order of asking
+    Column("score", Float, nullable=False),  # probability of the topic when it was asked
+    Column("answer", Integer),  # 1 for yes, 0 for no, null where it waits
+    Column("answered_by", String(64), nullable=False),
+    Column("answered_at", Float),
 )
 
 runs = Table(

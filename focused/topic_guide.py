@@ -14,10 +14,12 @@ from math import inf
 from crawler.guide import (
     Cut,
     FocusedStrategy,
+    Instructions,
     LinkWords,
     PageReading,
     PageWords,
     Relevance,
+    ReviewedStrategy,
     Words,
     packed,
     read_links,
@@ -36,6 +38,8 @@ OF_SEED = 0.0  # of links of a home page that says nothing of the topic: a crawl
 SAVE_EVERY, SAVE_SHARE = 1000, 4  # pages between two snapshots: this many, or this part of all, whichever is more
 AGAIN_SHARE = 10  # the part of all pages that may be read again, before the state is made anew of what they say by now
 
+LISTEN_EVERY = 50  # pages: an answer given while the crawl goes on counts from then on
+
 Propose = Callable[[Sequence[str]], None]
 Shown = tuple[Relevance, tuple[dict[str, float], list[str]]]  # what a page is; priorities, links that are discarded
 
@@ -46,7 +50,8 @@ class GuideConfig:
 
     `first` are URLs that are fetched before all others, whatever is thought of them; `taught` are example pages
     that the crawl cannot fetch; `propose` is told of words that the kept pages share;
-    `known` are words that are no news to it; `snapshot` is where its state is kept between runs; `close` ends what
+    `known` are words that are no news to it; `instructions` are what the operator wants and has answered by now, asked
+    for now and then; `snapshot` is where its state is kept between runs; `close` ends what
     `read` has begun.
     """
 
@@ -59,6 +64,7 @@ class GuideConfig:
     taught: tuple[PageWords, ...] = ()
     known: frozenset[str] = frozenset()
     propose: Propose = lambda words: None
+    instructions: Callable[[], Instructions] = Instructions
     snapshot: Snapshot | None = None
     close: Callable[[], None] = lambda: None
 
@@ -111,6 +117,7 @@ class TopicGuide:
         Returns the URLs of pages that were not kept and now would be: topic or strategy have changed.
         """
         wanted: list[str] = []
+        self.listen()
         for one in judged:
             judgement, _ = self._take(unpacked(one.words))
             self.state.seq = max(self.state.seq, one.seq + 1)
@@ -151,6 +158,22 @@ class TopicGuide:
         if self._unsaved >= max(SAVE_EVERY, self.state.pages // SAVE_SHARE):
             self.save()
 
+    def listen(self) -> None:
+        """Tell the strategy what the operator wants and has answered by now."""
+        if isinstance(self.state.focus, ReviewedStrategy):
+            self.state.focus.instruct(self.means.instructions())
+
+    def verdicts(self) -> Mapping[str, Relevance]:
+        """What is thought now of every page judged so far; nothing where the strategy does not think again."""
+        if not isinstance(self.state.focus, ReviewedStrategy):
+            return {}
+        self.listen()
+        return self.state.focus.verdicts()
+
+    def questions(self, count: int) -> Sequence[str]:
+        """The URLs of pages about which a person's answer helps most."""
+        return self.state.focus.questions(count) if isinstance(self.state.focus, ReviewedStrategy) else ()
+
     def judge(self, reading: PageReading, anchors: Mapping[str, str]) -> PageDecision:
         """What to make of a fetched page. `anchors` has the text of each of its links."""
         judgement, (changed, out) = self._take(reading)
@@ -159,6 +182,8 @@ class TopicGuide:
             for url in out
         )
         seq, self.state.seq = self.state.seq, self.state.seq + 1
+        if self.state.seq % LISTEN_EVERY == 0:
+            self.listen()
         self._propose()
         self.save_if_due()
         return PageDecision(

@@ -26,6 +26,7 @@ from lexicon.settings import LexiconSettings
 from pipeline.alerts.settings import AlertSettings
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.logs import FORMATS
+from pipeline.topic.settings import TopicSettings
 from search_ui.settings import SearchSettings
 
 ENVIRONMENT = "PLUMB_"
@@ -139,6 +140,7 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
     alerts: AlertSettings = field(default_factory=AlertSettings)
+    topic: TopicSettings = field(default_factory=TopicSettings)
 
     @property
     def data_dir(self) -> Path:
@@ -157,6 +159,7 @@ SECTIONS: dict[str, type[Any]] = {
     "search": SearchSettings,
     "schedule": ScheduleSettings,
     "alerts": AlertSettings,
+    "topic": TopicSettings,
 }
 # Settings whose value is a name in a table: full path -> the names there are.
 NAMES: dict[str, Collection[str]] = {

@@ -80,17 +80,19 @@ def crawl(engine: Engine, watch: Callable[[CrawlProgress], None] | None = None) 
 
 @contextmanager
 def looking_for_topic(engine: Engine) -> Iterator[tuple[CrawlSettings, Guide | None]]:
-    """The crawl's settings, and who judges pages and links, where it looks for a topic; what that one has learned is
-    kept at the end."""
+    """The crawl's settings, and who judges pages and links, where it looks for a topic; at the end that one decides
+    what is kept, and what it has learned is saved."""
     if strategy_of(engine.settings.crawl) not in FOCUSED:
         yield engine.settings.crawl, None
         return
     from pipeline.topic.guide import guide_for, settings_for  # scikit-learn: a crawl without a topic does without
+    from pipeline.topic.keeping import settle
 
     settings = settings_for(engine)
     guide = guide_for(engine, settings)
     try:
         yield settings, guide
+        settle(engine, guide)
     finally:
         guide.save()
         guide.means.close()

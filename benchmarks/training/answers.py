@@ -1,6 +1,7 @@
 """Learn when an answer is shown: `python -m benchmarks.training.answers CASES MODEL_ID`, offline.
 
-CASES is what `make bench-search ARGS='--sets answers'` leaves in benchmarks/out/answer_cases.jsonl, a line a question:
+CASES is what `make bench-search ARGS='--sets answers'` leaves in benchmarks/out/answers_cases.jsonl (`answers_en` for
+English), a line a question:
 
     {"query": "12q", "own": true, "found": true, "evidence": {"nearest": 0.71, ...}}
 

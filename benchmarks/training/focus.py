@@ -38,6 +38,7 @@ from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.results import SHARED
 from crawler.guide import PageWords, Relevance, TopicWords, Words
 from focused.fused.crawl_graph import Floats, Ints
+from focused.fused.keeping import FIRST_KEEPING, KEEPING, LIKELY
 from focused.fused.link_features import FEATURES
 from focused.fused.page_features import FIRST_SIGHT, OWN, PAGE_FEATURES, Priors
 from focused.fused.pretrained_prior import FILE
@@ -62,8 +63,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a refit taught: the fetched pages' features as they are and relative, the same of those that came since the
-    refit before as they were first seen (`sights`), the frontier's, and their labels.
+    """What a refit taught: the fetched pages' features as they are and relative and what speaks for keeping them
+    (`keeping`), the same of those that came since the refit before as they were first seen (`sights`), the frontier's,
+    and their labels.
 
     Of the frontier there are the best and a sample of the others; `links_weights` says how many each stands for.
     """
@@ -71,9 +73,11 @@ class Lesson:
     topic: tuple[str, str]
     pages: Floats
     relative: Floats
+    keeping: Floats
     labels: Floats
     sights: Floats
     sights_relative: Floats
+    first_keeping: Floats
     sight_labels: Floats
     links: Floats
     link_labels: Floats
@@ -88,18 +92,21 @@ class Recorder(Fused):
         self._name = name
         self._relevant = relevant
         self.lessons: list[Lesson] = []
-        self._sights: list[tuple[Floats, Floats, float]] = []
+        self._sights: list[tuple[Floats, Floats, Floats, float]] = []
 
     def keep(self, page: PageWords) -> Relevance:
         judgement = super().keep(page)
         if self._refit is not None and page.url not in self._examples:
-            row = self._refit.classifier.sight(page, self._bag)
-            self._sights.append((row, self._refit.classifier.scale(row), float(page.url in self._relevant)))
+            row = self._refit.verdict.classifier.sight(page, self._bag)
+            keeping = self._at_first_sight(self._refit.verdict, page)
+            self._sights.append(
+                (row, self._refit.verdict.classifier.scale(row), keeping, float(page.url in self._relevant))
+            )
         return judgement
 
     def _refitted(self, refit: Refit, frontier: list[int], rows: Floats) -> None:
         super()._refitted(refit, frontier, rows)
-        draw = np.random.default_rng(refit.pages)
+        draw = np.random.default_rng(refit.verdict.pages)
         pages = draw.permutation(np.flatnonzero(self._is_example.values == 0))[:MAX_A_LOOK]
         if refit.scale is None or not len(pages):
             return
@@ -108,8 +115,9 @@ class Recorder(Fused):
         self.lessons.append(
             Lesson(
                 self._name,
-                refit.classifier.rows[pages],
-                refit.classifier.scale(refit.classifier.rows[pages]),
+                refit.verdict.classifier.rows[pages],
+                refit.verdict.classifier.scale(refit.verdict.classifier.rows[pages]),
+                refit.verdict.keeping[pages],
                 self._labels([self._graph.pages[page] for page in pages]),
                 *self._seen(),
                 relative[some],
@@ -118,13 +126,15 @@ class Recorder(Fused):
             )
         )
 
-    def _seen(self) -> tuple[Floats, Floats, Floats]:
+    def _seen(self) -> tuple[Floats, Floats, Floats, Floats]:
         """The pages that came since the last refit, as they were first seen."""
         seen, self._sights = self._sights, []
+        widths = (len(PAGE_FEATURES), len(PAGE_FEATURES), len(KEEPING))
         rows = [
-            np.vstack([one[part] for one in seen]) if seen else np.zeros((0, len(PAGE_FEATURES))) for part in (0, 1)
+            np.vstack([one[part] for one in seen]) if seen else np.zeros((0, width))
+            for part, width in enumerate(widths)
         ]
-        return rows[0], rows[1], np.array([label for _, _, label in seen])
+        return rows[0], rows[1], rows[2], np.array([one[3] for one in seen])
 
     def _labels(self, nodes: Sequence[int]) -> Floats:
         return np.array([float(self._graph.urls[node] in self._relevant) for node in nodes])
@@ -282,7 +292,26 @@ def fitted(lessons: Sequence[Lesson]) -> Weights:
         "page": regression(pages, PAGE_FEATURES),
         "first_sight": regression(sights, FIRST_SIGHT),
         "link": {"own": {"": 0.0}, "relative": ranking(lessons)},
+        "keeping": keeping([(one.topic, one.keeping, one.labels) for one in lessons], KEEPING),
+        "first_keeping": keeping(
+            [(one.topic, one.first_keeping, one.sight_labels) for one in lessons if len(one.sights)], FIRST_KEEPING
+        ),
     }
+
+
+def keeping(
+    refits: Sequence[tuple[tuple[str, str], Floats, Floats]], names: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """The regression of what is kept. Every topic counts alike, and its pages as they come: what it gives shall be a
+    probability."""
+    places = [KEEPING.index(name) for name in names]
+    of_topic = Counter(topic for topic, _, _ in refits)
+    rows = np.vstack([rows[:, places] for _, rows, _ in refits])
+    labels = np.concatenate([labels for _, _, labels in refits])
+    counts = np.concatenate([np.full(len(labels), 1 / len(labels) / of_topic[topic]) for topic, _, labels in refits])
+    bounded = np.array([name in LIKELY for name in names])
+    bias, slopes = logistic(rows, labels, counts / counts.mean(), bounded)
+    return {"own": {"": round(bias, 5), **dict(zip(names, slopes.round(5).tolist(), strict=True))}, "relative": {}}
 
 
 def mean_weights(fits: Sequence[Weights]) -> Weights:

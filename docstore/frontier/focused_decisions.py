@@ -12,9 +12,10 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from docstore.articles.extraction_writer import PendingPage
-from docstore.articles.records import storable
+from docstore.articles.forgetting import forget_page
+from docstore.articles.records import OutcomeRow, storable, write_outcomes
 from docstore.database import Database
-from docstore.model import WarcPointer
+from docstore.model import Outcome, Reason, Stage, WarcPointer
 from docstore.tables import judged, left_out, pages, urls
 
 _ROWS = 200  # with their words, in memory at once
@@ -60,13 +61,32 @@ class StoredDecision:
 
 
 @dataclass(frozen=True)
+class NewVerdict:
+    """What is thought of a page after it was judged."""
+
+    kept: bool
+    score: float
+
+
+@dataclass(frozen=True)
+class Revised:
+    """What came of new verdicts. `dropped` are pages that are not kept any more; `wanted` the URLs of those that would
+    be kept and that the archive does not have."""
+
+    dropped: int = 0
+    wanted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Harvest:
-    """Pages of a host that a strategy judged, and how many it kept."""
+    """Pages of a host that a strategy judged, and how many it kept. `score` is the mean of those kept: the precision
+    to be expected, where scores are probabilities."""
 
     host: str
     strategy: str
     fetched: int
     kept: int
+    score: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -139,13 +159,59 @@ class DecisionTable:
     def harvest(self) -> list[Harvest]:
         """What each strategy kept of each host's pages, the hosts with most pages first."""
         query = (
-            select(urls.c.host, judged.c.strategy, func.count(), func.sum(judged.c.kept))
+            select(
+                *(urls.c.host, judged.c.strategy, func.count(), func.sum(judged.c.kept)),
+                func.sum(judged.c.score * judged.c.kept),
+            )
             .join(urls, urls.c.url_id == judged.c.url_id)
             .group_by(urls.c.host, judged.c.strategy)
             .order_by(func.count().desc(), urls.c.host, judged.c.strategy)
         )
         with self._database.read() as connection:
-            return [Harvest(host, name, count, int(kept)) for host, name, count, kept in connection.execute(query)]
+            rows = connection.execute(query).all()
+        return [
+            Harvest(host, name, count, int(kept), score / kept if kept else 0.0)
+            for host, name, count, kept, score in rows
+        ]
+
+    def expected(self, topic: str, strategy: str) -> tuple[int, float, float]:
+        """The pages kept for a topic, the sum of their scores, and that of all pages judged for it."""
+        query = select(
+            func.coalesce(func.sum(judged.c.kept), 0),
+            func.coalesce(func.sum(judged.c.score * judged.c.kept), 0.0),
+            func.coalesce(func.sum(judged.c.score), 0.0),
+        ).where(judged.c.topic == topic, judged.c.strategy == strategy)
+        with self._database.read() as connection:
+            kept, right, there = connection.execute(query).one()
+        return int(kept), float(right), float(there)
+
+    def revise(self, verdicts: Mapping[str, NewVerdict], strategy: str) -> Revised:
+        """Take new verdicts on pages that `strategy` fetched: those that are not kept any more leave the store and the
+        index. Batch by batch, so that it may be stopped anywhere and done again."""
+        dropped, last = 0, -1
+        wanted: list[str] = []
+        while True:
+            query = _STANDING.where(judged.c.url_id > last, judged.c.strategy == strategy).limit(_ROWS * 10)
+            with self._database.read() as connection:
+                rows = connection.execute(query).all()
+            if not rows:
+                return Revised(dropped, tuple(wanted))
+            changed = [(row, verdicts[row.url]) for row in rows if row.url in verdicts and _differs(row, verdicts)]
+            if changed:
+                with self._database.write() as connection:
+                    connection.execute(_REVISED, [_revised_row(row, one) for row, one in changed])
+                    gone = [row for row, one in changed if not one.kept and row.digest]
+                    self._drop(connection, gone, strategy)
+                dropped += len(gone)
+            wanted += [row.url for row, one in changed if one.kept and not row.kept and not row.digest]
+            last = rows[-1].url_id
+
+    def _drop(self, connection: Connection, rows: Sequence[Any], strategy: str) -> None:
+        at = self._clock()
+        for row in rows:
+            forget_page(self._database, connection, row.url_id, at)
+        said = Outcome(Reason.OFF_TOPIC, f"{strategy} has thought again")
+        write_outcomes(self._database, connection, [OutcomeRow(row.url_id, Stage.CRAWL, said, at) for row in rows])
 
     def reprioritise(self, priorities: Mapping[str, float]) -> None:
         """Set the priorities of URLs that were not fetched yet."""
@@ -165,6 +231,15 @@ def write_guidance(
     _write_priorities(connection, priorities)
     rows = {link.url: _left_out_row(link, url_id, at) for url_id, one, at in given for link in one.left_out}
     database.upsert(connection, left_out, list(rows.values()), update=("parent_id", "anchor", "reason", "at"))
+
+
+def _differs(row: Any, verdicts: Mapping[str, NewVerdict]) -> bool:
+    one = verdicts[row.url]
+    return one.kept != bool(row.kept) or abs(one.score - row.score) > _SAME_SCORE
+
+
+def _revised_row(row: Any, one: NewVerdict) -> dict[str, Any]:
+    return {"key": row.url_id, "new_score": one.score, "new_kept": int(one.kept)}
 
 
 def _write_priorities(connection: Connection, priorities: Mapping[str, float]) -> None:
@@ -205,6 +280,17 @@ def _judged_of(row: Any) -> StoredDecision:
 
 _RENEWED = ("strategy", "topic", "score", "kept", "words")  # a page that is read again keeps its place in the order
 _JUDGED = select(judged, urls.c.url).join(urls, urls.c.url_id == judged.c.url_id)
+_SAME_SCORE = 0.005
+_STANDING = (
+    select(judged.c.url_id, judged.c.score, judged.c.kept, urls.c.url, urls.c.digest)
+    .join(urls, urls.c.url_id == judged.c.url_id)
+    .order_by(judged.c.url_id)
+)
+_REVISED = (
+    update(judged)
+    .where(judged.c.url_id == bindparam("key"))
+    .values(score=bindparam("new_score"), kept=bindparam("new_kept"))
+)
 _PRIORITY = (
     update(urls)
     .where(urls.c.url == bindparam("address"), urls.c.visited_at.is_(None))

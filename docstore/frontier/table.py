@@ -13,10 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
+from sqlalchemy import Connection, Row, bindparam, func, select, update
 
 from docstore.archive import Archive
-from docstore.articles.records import Op, OutcomeRow, storable, write_changes, write_outcomes
+from docstore.articles.forgetting import forget_page
+from docstore.articles.records import OutcomeRow, storable, write_outcomes
 from docstore.batches import batched
 from docstore.database import Database, wrapped_errors
 from docstore.frontier.focused_decisions import PageDecision, write_guidance
@@ -24,9 +25,8 @@ from docstore.frontier.order import at_hosts, change_rates, due_at_hosts, due_or
 from docstore.frontier.requeueing import requeue
 from docstore.frontier.service import FrontierService
 from docstore.grouping.spurious_changes import discount_spurious_changes
-from docstore.integrity.row_sums import seal
 from docstore.model import FrontierEntry, Host, Kind, Origin, Outcome, Page, Stage, WarcPointer
-from docstore.tables import articles, outcomes, pages, robots, urls
+from docstore.tables import pages, robots, urls
 
 # SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
 PARAMETERS = 10_000
@@ -326,16 +326,6 @@ VALIDATED = (
     .where(urls.c.url_id == bindparam("key"))
     .values(etag=bindparam("etag"), last_modified=bindparam("last_modified"), digest=bindparam("digest"))
 )
-
-
-def forget_page(database: Database, connection: Connection, url_id: int, at: float) -> None:
-    """The page is gone: its article leaves the store and the index, and a page that comes back is extracted anew."""
-    connection.execute(delete(pages).where(pages.c.url_id == url_id))
-    connection.execute(delete(outcomes).where(outcomes.c.url_id == url_id, outcomes.c.stage == Stage.EXTRACT))
-    connection.execute(update(urls).where(urls.c.url_id == url_id).values(etag="", last_modified="", digest=""))
-    if connection.execute(delete(articles).where(articles.c.url_id == url_id)).rowcount:
-        write_changes(connection, Op.DELETE, [url_id], at)
-        seal(database, connection, articles, [url_id])
 
 
 def url_row(entry: NewUrl, now: float) -> dict[str, Any]:

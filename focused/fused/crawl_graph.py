@@ -88,6 +88,7 @@ class CrawlGraph:
     depth     (nodes,) int64    steps from a seed
     page_of   (nodes,) int64    page, -1 for none
     degree    (pages,) int64    how many links it has
+    anchored  (pages,) float64  what share of its words its links are made of
     source    (links,) int64    page that it is on
     target    (links,) int64    node that it leads to
     _general  (words,) float64  share of pages of general language that hold it
@@ -107,6 +108,7 @@ class CrawlGraph:
     page_words: list[tuple[Ints, Floats]] = field(default_factory=list)  # (words,) int64; 1 + ln of their counts
     links_of: list[tuple[int, int]] = field(default_factory=list)  # of the pages: first link, one after the last
     degree: Column[np.int64] = field(default_factory=partial(Column, np.int64))
+    anchored: Column[np.float64] = field(default_factory=partial(Column, np.float64))
     source: Column[np.int64] = field(default_factory=partial(Column, np.int64))
     target: Column[np.int64] = field(default_factory=partial(Column, np.int64))
     anchors: WordRows = field(default_factory=WordRows)
@@ -139,8 +141,8 @@ class CrawlGraph:
         self.titles.append(self.distinct(page.title))
         return number
 
-    def add_links(self, page: int, links: Sequence[LinkWords]) -> slice:
-        """Take the links of a page, which is the last that was added; their numbers."""
+    def add_links(self, page: int, links: Sequence[LinkWords], words: int = 0) -> slice:
+        """Take the links of a page of so many words, which is the last that was added; their numbers."""
         first, depth = len(self.source.values), int(self.depth.values[self.pages[page]]) + 1
         nodes = self.nodes_of([link.url for link in links], depth)
         for number, node in enumerate(nodes, first):
@@ -152,6 +154,7 @@ class CrawlGraph:
         self.target.add(nodes)
         self.links_of.append((first, first + len(links)))
         self.degree.add([len(links)])
+        self.anchored.add([min(sum(len(link.anchor) for link in links) / max(words, 1), 1.0)])
         return slice(first, first + len(links))
 
     def _add_words(self, rows: WordRows, texts: Sequence[Sequence[str]]) -> None:

@@ -12,8 +12,9 @@ import numpy as np
 
 from crawler.guide import PageWords
 from focused.fused.crawl_graph import CrawlGraph, Floats, Ints, summed
+from focused.fused.keeping import KEEPING
 from focused.fused.latent_space import LatentSpace, TopicVerdict, folded, scaled, unit_or_zero
-from focused.fused.link_features import FEATURES, Scale, scale_of
+from focused.fused.link_features import FEATURES, scale_of
 from focused.fused.page_rank import PageRank, of_known, page_rank_of, step_of
 from focused.fused.pretrained_prior import Prior, read_prior
 
@@ -224,13 +225,15 @@ def joined(groups: Sequence[Ints]) -> Gathered:
 
 @dataclass(frozen=True)
 class Priors:
-    """The weights of pages by themselves, of pages with their company, of pages that were just fetched, and of links
-    (their features are relative only)."""
+    """The weights of pages by themselves, of pages with their company, of pages that were just fetched, of links (their
+    features are relative only), and of what is kept, at last and at first sight (`keeping.py`)."""
 
     own: Prior
     page: Prior
     first_sight: Prior
     link: Prior
+    keeping: Prior
+    first_keeping: Prior
 
 
 def shipped() -> Priors:
@@ -240,6 +243,8 @@ def shipped() -> Priors:
         read_prior("page", PAGE_FEATURES),
         read_prior("first_sight", PAGE_FEATURES),
         read_prior("link", tuple(FEATURES)),
+        read_prior("keeping", KEEPING),
+        read_prior("first_keeping", KEEPING),
     )
 
 
@@ -247,29 +252,32 @@ class PageClassifier:
     """Judges pages as of a refit.
 
     rows       (pages, PAGE_FEATURES) float64  the features of the pages of the refit; `scale` is their spread
-    relevance  (pages,) float64                probability of each to be of the topic, 1 for the examples; `company` is
-                                               what it says of others
+    said       (pages,) float64                how relevant each is by its features
+    relevance  (pages,) float64                the same, and what is known of pages of which there is a label; `company`
+                                               is what it says of others
     """
 
-    def __init__(self, graph: CrawlGraph, bearings: Bearings, priors: Priors) -> None:
+    def __init__(self, graph: CrawlGraph, bearings: Bearings, priors: Priors, labels: Mapping[int, float]) -> None:
         self._graph = graph
         self._bearings = bearings
         self._priors = priors
+        self._labels = labels
         pages, step = self._those(), step_of(graph)
         own = own_rows(pages, bearings)
-        by_itself = page_rank_of(graph, step, self._found(priors.own, own, scale_of(own)))
+        by_itself = page_rank_of(graph, step, self._with_labels(priors.own(own, scale_of(own)(own))))
         self.rows = np.hstack((own, company_rows(pages, by_itself)))
         self.scale = scale_of(self.rows)
-        self.relevance = self._found(priors.page, self.rows, self.scale)
+        self.said = priors.page(self.rows, self.scale(self.rows))
+        self.relevance = self._with_labels(self.said)
         self.company = page_rank_of(graph, step, self.relevance)
 
-    def first_sight(self, page: PageWords, bag: tuple[Ints, Floats]) -> float:
-        """The probability of a page that was just fetched."""
-        row = self.sight(page, bag)
-        return float(self._priors.first_sight(row, self.scale(row))[0])
+    @property
+    def space(self) -> LatentSpace:
+        """That of the pages of the refit."""
+        return self._bearings.space
 
     def sight(self, page: PageWords, bag: tuple[Ints, Floats]) -> Floats:
-        """The features of such a page, as one row: of its links it is not known where they lead."""
+        """The features of a page that was just fetched, as one row: of its links it is not known where they lead."""
         graph, space = self._graph, self._bearings.space
         node = graph.nodes.get(page.url, len(graph.urls))
         known = node < len(graph.urls)
@@ -291,9 +299,9 @@ class PageClassifier:
         )
         return np.hstack((own_rows(one, self._bearings), company_rows(one, self.company)))
 
-    def _found(self, prior: Prior, rows: Floats, scale: Scale) -> Floats:
-        found = prior(rows, scale(rows))
-        found[self._bearings.examples] = 1.0
+    def _with_labels(self, said: Floats) -> Floats:
+        found = said.copy()
+        found[list(self._labels)] = list(self._labels.values())
         return found
 
     def _those(self) -> Subjects:

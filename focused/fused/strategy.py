@@ -5,16 +5,29 @@
 Every now and then (the more pages, the rarer) all is fitted anew: the space, the verdict, what words promise and
 every priority. In between a page changes only the URLs that it links to. No label is seen: `latent_space.py` takes
 the examples' word, `page_rank.py` asks who a page keeps with, `link_text.py` learns from how links turned out,
-`page_features.py` and the weights take what other topics taught (`pretrained_prior.py`).
+`page_features.py` and the weights take what other topics taught (`pretrained_prior.py`). What is kept of the pages
+`keeping.py` decides; a person's answers (`Instructions`) count as labels.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from crawler.guide import LinkWords, PageWords, Relevance, TopicWords
+from crawler.guide import Instructions, LinkWords, PageWords, Relevance, TopicWords
 from focused.fused.crawl_graph import Column, CrawlGraph, Floats, Ints
+from focused.fused.keeping import (
+    Correction,
+    Expected,
+    correction_of,
+    expected_of,
+    keeping_rows,
+    least_probability,
+    level_of,
+    probability,
+    questions,
+)
 from focused.fused.latent_space import rocchio, space_of
 from focused.fused.link_features import (
     FEATURES,
@@ -27,22 +40,40 @@ from focused.fused.link_features import (
     word_scores,
 )
 from focused.fused.link_text import link_text_model, texts_of
-from focused.fused.page_features import PageClassifier, Priors, bearings_of, shipped
+from focused.fused.page_features import PAGE_FEATURES, PageClassifier, Priors, bearings_of, shipped
 
 REFIT_EVERY, REFIT_SHARE = 8, 4  # pages between two refits: this many, or this part of all, whichever is more
-KEEP = 0.4  # most F on the labels that taught
+DOUBT = 0.5  # times the level: a page is held from there on until `verdicts`, so that it need not be fetched again
 UNJUDGED = 0.5  # score of a page that comes before the first refit
 
 
-@dataclass
-class Refit:
-    """What was made of all pages at once: it serves until the next refit. `pages` says how many they were.
+@dataclass(frozen=True)
+class Verdict:
+    """What is thought of all pages at a moment, of which there are `pages`.
 
-    words  (words, 8) float64  what each word says of the topic (`word_scores`)
+    level          of all pages' relevance (`keeping.level_of`)
+    keeping        (pages, KEEPING) float64  what speaks for keeping each page (`keeping_rows`)
+    probabilities  (pages,) float64          of each page to be of the topic, 1 for examples, as a person has answered
+    least          the probability from which on pages are kept
     """
 
     pages: int
     classifier: PageClassifier
+    level: float
+    keeping: Floats
+    correction: Correction
+    probabilities: Floats
+    least: float
+
+
+@dataclass
+class Refit:
+    """What was made of all pages at once: it serves until the next refit.
+
+    words  (words, 8) float64  what each word says of the topic (`word_scores`)
+    """
+
+    verdict: Verdict
     words: Floats
     scale: Scale | None = None  # none while the frontier is empty
 
@@ -57,31 +88,92 @@ class Fused:
         self._graph = CrawlGraph()
         self._texts = LinkTexts()
         self._bag = self._graph.bag(PageWords(""))  # of the page that is being judged
+        self._first_relevance = UNJUDGED  # of the page that is being judged
         self._relevance = Column(np.float64)  # of the pages
         self._is_example = Column(np.float64)  # of the pages
         self._changed: dict[str, float] = {}
         self._refit: Refit | None = None
+        self._instructions = Instructions()
+        self._is_due = False  # a refit, since instructions have changed
+        self._last: Verdict | None = None  # on the pages that there are, between refits
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_last": None}
+
+    def instruct(self, instructions: Instructions) -> None:
+        """See `crawler.guide.ReviewedStrategy`."""
+        if instructions != self._instructions:
+            self._instructions, self._last = instructions, None
+            self._is_due = self._refit is not None
+
+    def verdicts(self) -> Mapping[str, Relevance]:
+        """What is thought of every page by all that is known now. Nothing else changes by it: what is learned is
+        learned at refits, so that the same pages in the same order teach the same."""
+        verdict = self._verdict_now()
+        if verdict is None:
+            return {}
+        kept = (verdict.probabilities >= verdict.least).tolist()
+        urls = (self._graph.urls[node] for node in self._graph.pages)
+        found = zip(urls, kept, verdict.probabilities.tolist(), strict=True)
+        return {url: Relevance(keep, score) for url, keep, score in found}
+
+    def expected(self) -> Expected | None:
+        """What is kept, in expectation; examples are not counted. None before there is a page."""
+        verdict = self._verdict_now()
+        if verdict is None:
+            return None
+        return expected_of(verdict.probabilities[self._is_example.values == 0], verdict.least)
+
+    def questions(self, count: int) -> list[str]:
+        """The URLs of so many pages about which an answer helps most, the best first."""
+        verdict = self._verdict_now()
+        if verdict is None:
+            return []
+        answered = np.array([self._graph.urls[node] in self._instructions.answers for node in self._graph.pages])
+        candidates = np.flatnonzero((self._is_example.values == 0) & ~answered)
+        asked = questions(verdict.probabilities, verdict.classifier.space.pages, candidates, verdict.least, count)
+        return [self._graph.urls[self._graph.pages[page]] for page in asked]
+
+    def _verdict_now(self) -> Verdict | None:
+        """On all pages; None before there is one."""
+        if self._last is None and self._graph.pages:
+            refit = None if self._is_due else self._refit
+            is_of_all = refit is not None and refit.verdict.pages == len(self._graph.pages)
+            self._last = refit.verdict if refit is not None and is_of_all else self._judge_all()
+        return self._last
 
     def keep(self, page: PageWords) -> Relevance:
         """Kept where it is likely enough of the topic."""
         self._bag = self._graph.bag(page)
-        if page.url in self._examples:
-            score = 1.0
-        elif self._refit is None:
-            score = UNJUDGED
-        else:
-            score = self._refit.classifier.first_sight(page, self._bag)
-        return Relevance(keep=score >= KEEP, score=score)
+        label = 1.0 if page.url in self._examples else self._instructions.answers.get(page.url)
+        if label is not None:
+            self._first_relevance = float(label)
+            return Relevance(keep=bool(label), score=float(label))
+        if self._refit is None:
+            self._first_relevance = UNJUDGED
+            return Relevance(keep=True, score=UNJUDGED)
+        rows = self._at_first_sight(self._refit.verdict, page)
+        score = float(self._refit.verdict.correction(probability(self._priors.first_keeping, rows))[0])
+        return Relevance(keep=score >= DOUBT * self._refit.verdict.least, score=score)
+
+    def _at_first_sight(self, verdict: Verdict, page: PageWords) -> Floats:
+        """A row as those of `Verdict.keeping`, of a page of whose links nothing is known yet."""
+        sight = verdict.classifier.sight(page, self._bag)
+        relative = verdict.classifier.scale(sight)
+        relevance = self._priors.first_sight(sight, relative)
+        self._first_relevance = float(relevance[0])
+        return keeping_rows(PAGE_FEATURES, relevance, verdict.level, relative, np.zeros(1))
 
     def link_priorities(
         self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """Takes the page and its links in; the promise of each link."""
         graph = self._graph
+        self._last = None
         number = graph.add_page(page, self._bag)
-        found = graph.add_links(number, links)
+        found = graph.add_links(number, links, page.counts.total())
         self._is_example.add([float(page.url in self._examples)])
-        self._relevance.add([judgement.score])
+        self._relevance.add([self._first_relevance])
         if self._is_time_to_refit():
             self._refit_all()
         elif self._refit is not None and links:
@@ -112,29 +204,55 @@ class Fused:
         pages = len(self._graph.pages)
         if self._refit is None:
             return pages >= max(len(self._examples), 1)
-        return pages >= self._refit.pages + max(REFIT_EVERY, self._refit.pages // REFIT_SHARE)
+        last = self._refit.verdict.pages
+        return self._is_due or pages >= last + max(REFIT_EVERY, last // REFIT_SHARE)
 
     def _refit_all(self) -> None:
         """Look at everything anew."""
-        graph = self._graph
-        examples, name = self._known_of_topic()
-        space = space_of(graph, examples, self._relevance.values)
-        pages = PageClassifier(
-            graph, bearings_of(graph, space, rocchio(space, examples, name), examples, name), self._priors
-        )
-        relevance = self._relevance.values
-        relevance[:] = pages.relevance
+        graph, verdict = self._graph, self._judge_all()
+        space, relevance = verdict.classifier.space, self._relevance.values
+        relevance[:] = verdict.classifier.relevance
         every = slice(0, len(graph.source.values))
         texts = texts_of(graph, every, len(graph.words))
+        name = self._known_of_topic()[1]
         words = word_scores(space, relevance, name, link_text_model(graph, texts, space, relevance))
-        refit = Refit(len(graph.pages), pages, words)
+        refit = Refit(verdict, words)
         self._texts.set(every, text_scores(texts, words))
         frontier = graph.frontier()
         rows = self._features(refit, frontier) if frontier else np.zeros((0, len(FEATURES)))
         if frontier:
             refit.scale = scale_of(rows)
             self._take(frontier, refit.scale(rows))
+        self._is_due = False
         self._refitted(refit, frontier, rows)
+
+    def _judge_all(self) -> Verdict:
+        """What to think of all pages."""
+        graph, labels = self._graph, self._labels_known()
+        examples, name = self._known_of_topic()
+        space = space_of(graph, examples, self._relevance.values)
+        bearings = bearings_of(graph, space, rocchio(space, examples, name), examples, name)
+        pages = PageClassifier(graph, bearings, self._priors, labels)
+        level = level_of(pages.said)
+        anchored = graph.anchored.values - np.median(graph.anchored.values)
+        rows = keeping_rows(PAGE_FEATURES, pages.said, level, pages.scale(pages.rows), anchored)
+        probabilities = probability(self._priors.keeping, rows)
+        answered = [page for page in labels if not self._is_example.values[page]]
+        correction = correction_of(probabilities[answered], np.array([labels[page] for page in answered]))
+        probabilities = correction(probabilities)
+        probabilities[list(labels)] = list(labels.values())
+        least = least_probability(probabilities[self._is_example.values == 0], self._instructions.precision)
+        return Verdict(len(graph.pages), pages, level, rows, correction, probabilities, least)
+
+    def _labels_known(self) -> Mapping[int, float]:
+        """The pages about which there is no doubt: examples, and what a person has answered."""
+        labels = dict.fromkeys(np.flatnonzero(self._is_example.values).tolist(), 1.0)
+        graph = self._graph
+        for url, is_relevant in self._instructions.answers.items():
+            page = int(graph.page_of.values[graph.nodes[url]]) if url in graph.nodes else -1
+            if page >= 0:
+                labels[page] = float(is_relevant)
+        return labels
 
     def _refitted(self, refit: Refit, frontier: list[int], rows: Floats) -> None:
         """A refit is done: `rows` are the features of the frontier's nodes."""
@@ -151,7 +269,7 @@ class Fused:
 
     def _features(self, refit: Refit, nodes: list[int]) -> Floats:
         known = Known(
-            self._graph, self._texts, self._relevance.values, refit.classifier.company, self._is_example.values
+            self._graph, self._texts, self._relevance.values, refit.verdict.classifier.company, self._is_example.values
         )
         return features(known, nodes)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from focused.topic.file import TopicFiles, as_json
 from pipeline.cli.console import json_option, say, say_or_json, say_table
 from pipeline.cli.grammar import Verbs
 from pipeline.cli.shared import opened, settings_of
+from pipeline.engine import Engine
 
 KINDS = click.Choice([kind.value for kind in TopicTermClass])
 STATES = click.Choice([state.value for state in TopicState])
@@ -96,9 +97,11 @@ def topic_lines(found: list[dict[str, Any]]) -> Iterator[str]:
 @click.option("--json", "wanted", is_flag=True, help="As JSON.")
 @click.pass_context
 def show(context: click.Context, name: str, wanted: bool) -> None:
-    """Print all that a topic is made of."""
+    """Print all that a topic is made of, and what is kept of it."""
     found = TopicFiles(settings_of(context).data_dir).read(name)
-    say_or_json(as_json(found), lambda _: summary(found), wanted)
+    with opened(settings_of(context)) as engine:
+        kept = judging(engine, name)
+    say_or_json(as_json(found) | {"kept": kept}, lambda _: [*summary(found), *judging_lines(kept)], wanted)
 
 
 @topic.command("terms")
@@ -169,6 +172,60 @@ def propose_command(context: click.Context, name: str, template: str, results: i
     with opened(settings_of(context)) as engine:
         found, new = propose(engine, name, template, results, top)
     say([f"{new} new proposals", counts(found)])
+
+
+@topic.command("judge")
+@click.argument("name")
+@click.option("--yes", "right", multiple=True, metavar="URL", help="This page is of the topic.")
+@click.option("--no", "wrong", multiple=True, metavar="URL", help="This page is not.")
+@json_option
+@click.pass_context
+def judge_command(
+    context: click.Context, name: str, right: tuple[str, ...], wrong: tuple[str, ...], as_json: bool
+) -> None:
+    """Answer, or without --yes and --no list, the pages about which an answer helps most."""
+    from pipeline.topic.keeping import answer, apply_answers
+
+    TopicFiles(settings_of(context).data_dir).read(name)
+    answers = dict.fromkeys(right, True) | dict.fromkeys(wrong, False)
+    if len(answers) < len(right) + len(wrong):
+        raise click.UsageError("a page is named twice: give each URL once, after --yes or after --no")
+    with opened(settings_of(context)) as engine:
+        if answers:
+            answer(engine, name, answers, "operator")
+            apply_answers(engine, name)
+        say_or_json(judging(engine, name), judging_lines, as_json)
+
+
+def judging(engine: Engine, name: str) -> dict[str, Any]:
+    """What is kept of a topic, and what waits for an answer, as JSON can hold it."""
+    from pipeline.topic.keeping import expected_yield
+
+    found = expected_yield(engine, name)
+    questions = engine.store.topic_questions
+    return {
+        "topic": name,
+        "wanted_precision": engine.settings.topic.precision,
+        "expected": asdict(found) if found else None,
+        "answers": len(questions.answers(name)),
+        "questions": [asdict(one) for one in questions.waiting(name)],
+    }
+
+
+def judging_lines(found: dict[str, Any]) -> Iterator[str]:
+    """The same for people."""
+    expected, wanted = found["expected"], found["wanted_precision"]
+    if expected is None:
+        yield f"nothing was fetched for {found['topic']} yet; {wanted:.0%} of what is kept shall be of the topic"
+    else:
+        yield (
+            f"{expected['kept']} pages kept, expected: {expected['precision']:.0%} of them of the topic (wanted "
+            f"{wanted:.0%}), {expected['recall']:.0%} of those that were fetched; {found['answers']} answers"
+        )
+    for one in found["questions"]:
+        yield f"  {one['score']:.2f} {one['url']} {one['title']}"
+    if found["questions"]:
+        yield f"are they of the topic? plumb topic judge {found['topic']} --yes URL --no URL, or /admin/topics"
 
 
 @topic.command("automatic")

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from crawler.crawl_plan import plan_of
-from crawler.guide import FocusedStrategy, LinkWords, PageWords, Relevance
+from crawler.guide import FocusedStrategy, LinkWords, PageWords, Relevance, ReviewedStrategy
 from crawler.settings import FOCUSED, strategy_of
 from focused.fused.strategy import Fused
 from focused.papers.ahp import weights_of
@@ -134,6 +134,8 @@ def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
     """The pages that lead to a URL, and what speaks for it now."""
     settings = settings_for(engine)
     means = means_of(engine, settings.topic, plan_of(settings))
+    if isinstance(means.focus, ReviewedStrategy):
+        means.focus.instruct(means.instructions())
     watch = Watched(means.focus, url, means.first)
     guide = TopicGuide(replace(means, focus=watch))
     table = engine.store.judgements

@@ -9,6 +9,7 @@ and pages that were not kept and now would be are asked again.
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from crawler.crawl_plan import CrawlPlan, plan_of
 from crawler.guide import SEED_PRIORITY, Cut, FocusedStrategy, TopicWords
@@ -34,6 +35,7 @@ from focused.topic.file import TopicFiles
 from focused.topic.words import cut_by, words_of
 from focused.topic_guide import GuideConfig, TopicGuide
 from pipeline.engine import Engine
+from pipeline.topic.keeping import ask_again, instructions_of, tell
 from pipeline.topic.pages import PageReader, segmenter_of
 from pipeline.topic.vectors import corpus_vectors
 
@@ -75,21 +77,15 @@ def guide_for(engine: Engine, settings: CrawlSettings) -> TopicGuide:
     guide = TopicGuide(means_of(engine, settings.topic, plan))
     table = engine.store.judgements
     guide.load(table.count)
+    guide.listen()
     with engine.progress.task("topic", table.count() - guide.state.pages) as advance:
         wanted = guide.restore(table.all(guide.seq), advance)
     teach_archive(engine, guide, plan)
     table.reprioritise({**dict.fromkeys(guide.means.first, SEED_PRIORITY), **guide.priorities})
     ask_again(engine, wanted)
     guide.save_if_due()
+    tell(engine, settings.topic)
     return guide
-
-
-def ask_again(engine: Engine, wanted: Sequence[str]) -> None:
-    """Have pages fetched again that were not kept and would be now; those that the archive has need not be."""
-    lost = [url for url, entry in engine.store.frontier.entries(wanted).items() if not entry.digest]
-    engine.store.frontier.reschedule(dict.fromkeys(lost, 0.0))
-    if lost:
-        engine.progress.note(f"{len(lost)} pages that were off topic are asked again: what is looked for has changed")
 
 
 def teach_archive(engine: Engine, guide: TopicGuide, plan: CrawlPlan) -> None:
@@ -139,6 +135,7 @@ def means_of(engine: Engine, name: str, plan: CrawlPlan) -> GuideConfig:
         taught=tuple(page for page in words.examples if page.url not in first),
         known=frozenset((*words.name, *(word for term in topic.terms for word in (term.text, *cut(term.text))))),
         propose=lambda new: add_proposals(files, topic.name, new),
+        instructions=partial(instructions_of, engine, topic.name),
         snapshot=Snapshot(engine.settings.data_dir / "topics" / "guide.state", key, held),
         close=reader.close,
     )

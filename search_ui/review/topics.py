@@ -15,6 +15,7 @@ from docstore.errors import TopicError
 from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from search_ui.accounts import never_stored, requires
 from search_ui.messages import say
+from search_ui.review.parts import reviewer
 from search_ui.site import current_site, page
 
 pages = Blueprint("topics", __name__, url_prefix="/admin/topics")
@@ -25,6 +26,7 @@ MAX_AT_ONCE = 500
 LONGEST_NAME = 60
 ALL = "all"
 ORDER = list(TopicState)
+ANSWERS = {"yes": True, "no": False}
 One = TypeVar("One", TopicTerm, TopicSeed)
 
 
@@ -81,6 +83,7 @@ def one(name: str) -> BaseResponse:
         states=ORDER,
         classes=list(TopicTermClass),
         is_current=topic.name == current_site().topics.current(),
+        asked=current_site().topics.questions(topic.name),
     )
 
 
@@ -111,6 +114,23 @@ def decide(name: str) -> BaseResponse:
         flash(str(error))
     else:
         flash(say(f"topics.now_{state.value}", n=len(items)))
+    return _back(name)
+
+
+@pages.post("/<name>/answer")
+@requires(Role.REVIEWER)
+def answer(name: str) -> BaseResponse:
+    """Say of one page whether it is of the topic (a button of its own, named `yes` or `no`)."""
+    _topic_or_404(name)
+    given = [(url, is_relevant) for word, is_relevant in ANSWERS.items() if (url := request.form.get(word))]
+    if len(given) != 1:
+        abort(400)
+    try:
+        current_site().topics.answer(name, dict(given), reviewer())
+    except TopicError as error:
+        flash(str(error))
+    else:
+        flash(say("topics.answered"))
     return _back(name)
 
 

@@ -3,13 +3,14 @@
 import json
 import random
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from benchmarks import focus_prior
-from benchmarks.focus_figures import ahead_of, compared
+from benchmarks.focus_figures import OURS, ahead_of, compared, kept_of, reliability
 from benchmarks.focus_graph import load, stored_in
 from benchmarks.focus_scores import Kept, Score, calibration_error
 from benchmarks.focus_web_pages import read_page, read_wiki_page, walked
@@ -215,10 +216,28 @@ def test_figures_of_webs_left_out() -> None:
     assert found["all", "plumbline", "papers_ahead"] == pytest.approx(1.2)
     scores = {"fused": [score(0.5), score(0.3)], "vsm": [score(0.2), score(0.4)], "oracle": [score(1), score(1)]}
     ahead = {one.metric: one.value for one in ahead_of("a", scores, draws=1)}
-    assert ahead == {"ahead_webs": 1.0, "ahead_topics": 0.5, "ece": 0.0}
+    assert ahead == {"ahead_webs": 1.0, "ahead_topics": 0.5}
     # .8 said of 10 of which 7 are, .25 of 10 of which none is
     judged = [(0.8, number < 7) for number in range(10)] + [(0.25, False)] * 10
     assert calibration_error(judged) == pytest.approx((1 + 2.5) / 20)
+
+
+def test_figures_of_what_is_kept(tmp_path: Path) -> None:
+    """Precision is that of all topics' pages together, recall the mean over topics; a rare topic counts twice."""
+    judged = ((0.8, True), (0.8, False), (0.2, False))
+    rare = replace(score(0.5), recall=0.5, kept_pages=2, kept_right=1, share=0.005, judged=judged, again=0.25)
+    common = replace(score(0.5), recall=0.9, kept_pages=6, kept_right=6, share=0.05, judged=((1.0, True),) * 3)
+    scores = {"fused": [rare, common], "fused_judged": [common, common]}
+    found = {one.metric: one.value for one in kept_of("a", scores)}
+    assert found["kept_precision"] == 7 / 8 and found["kept_recall"] == pytest.approx(0.7)
+    assert found["kept_precision_rare"] == 0.5 and found["kept_recall_rare"] == 0.5
+    assert found["ece"] == pytest.approx((0.6 + 0.2) / 6) and found["ece_rare"] == pytest.approx(0.8 / 3)
+    assert found["kept_recall_judged"] == 0.9 and "kept_recall_rare_judged" not in found
+    assert found["kept_again"] == 0.125
+    means = compared([Figure("a", OURS, metric, 1.0) for metric in found])
+    assert {one.metric for one in means if one.set == "all"} == found.keys()
+    reliability(tmp_path, "a", scores)
+    assert "fused_judged" in (tmp_path / "focus_a_reliability.svg").read_text()
 
 
 SUBJECTS = ("basalt granite mineral magma quartz", "piano opera melody violin chord", "goal team league coach trophy")

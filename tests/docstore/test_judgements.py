@@ -1,7 +1,15 @@
 """What a focused crawl thought: kept with its visits, in their transaction."""
 
-from docstore.frontier.focused_decisions import Harvest, PageDecision, RejectedLink, StoredDecision
+from docstore.frontier.focused_decisions import (
+    Harvest,
+    NewVerdict,
+    PageDecision,
+    RejectedLink,
+    Revised,
+    StoredDecision,
+)
 from docstore.frontier.table import NewUrl
+from docstore.frontier.topic_questions import TopicQuestion
 from docstore.model import Kind, Outcome, Reason
 from docstore.store import Store
 from tests.docstore.test_store import fetched, new_url
@@ -39,7 +47,7 @@ def test_a_judgement_comes_back_in_order_and_is_renewed_in_its_place(store: Stor
     assert store.judgements.find(SEED) == StoredDecision(SEED, 1, "fused", "油", 0.5, True, b"new")
     assert store.judgements.find("http://never.test/") is None
     assert store.judgements.count() == 2
-    assert store.judgements.harvest() == [Harvest("a.test", "fused", 2, 1)]
+    assert store.judgements.harvest() == [Harvest("a.test", "fused", 2, 1, 0.5)]
     assert store.judgements.harvest()[0].rate == 0.5
 
 
@@ -78,3 +86,37 @@ def test_pages_of_the_archive_that_nobody_has_judged(store: Store) -> None:
     assert store.articles.read_page(second) == b"2"
     store.judgements.record([(second.url_id, guidance())])
     assert [page.url for page in store.judgements.unread(9)] == ["http://a.test/1", "http://a.test/3"]
+
+
+def test_new_verdicts_let_pages_go_and_name_those_to_ask_again(store: Store) -> None:
+    """One that was kept and is not any more leaves; one that was not and would be has to be fetched again; what another
+    strategy fetched stays."""
+    record(store, SEED, guidance(0))
+    record(store, "http://a.test/2", guidance(1, kept=False, score=0.1), kept=False)
+    record(store, "http://a.test/3", guidance(2))
+    record(store, "http://a.test/4", guidance(3, strategy="breadth_first"))
+    off, on = NewVerdict(False, 0.2), NewVerdict(True, 0.9)
+    new = {SEED: off, "http://a.test/2": on, "http://a.test/3": on, "http://a.test/4": off, "http://b.test/": on}
+    assert store.judgements.revise(new, "fused") == Revised(1, ("http://a.test/2",))
+    rows = {one.url: (one.kept, one.score) for one in store.judgements.all()}
+    assert rows == {SEED: (False, 0.2), "http://a.test/2": (True, 0.9), "http://a.test/3": (True, 0.9)} | {
+        "http://a.test/4": (True, 0.25)
+    }
+    reasons = {row.url: row.reason for row in store.frontier.desk.rows("*")}
+    assert reasons[SEED] == Reason.OFF_TOPIC and reasons["http://a.test/3"] == Reason.FETCHED
+    assert {page.url for page in store.articles.pending()} == {"http://a.test/3", "http://a.test/4"}
+    assert store.judgements.expected("油", "fused") == (2, 1.8, 2.0)
+    assert store.judgements.revise(new, "fused") == Revised()
+
+
+def test_questions_wait_until_they_are_answered(store: Store) -> None:
+    asked = [TopicQuestion(SEED, "玄武岩", 0.5), TopicQuestion("http://a.test/2", "", 0.4)]
+    store.topic_questions.ask("油", asked)
+    assert store.topic_questions.waiting("油") == asked and store.topic_questions.waiting("气") == []
+    store.topic_questions.answer("油", {SEED: False, "http://a.test/9": True}, "zhang")
+    assert store.topic_questions.answers("油") == {SEED: False, "http://a.test/9": True}
+    assert store.topic_questions.waiting("油") == asked[1:]
+    store.topic_questions.answer("油", {SEED: True}, "zhang")
+    store.topic_questions.ask("油", asked[:1])  # is answered: it does not come again, and the other one went
+    assert store.topic_questions.waiting("油") == []
+    assert store.topic_questions.answers("油") == {SEED: True, "http://a.test/9": True}

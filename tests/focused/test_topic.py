@@ -29,7 +29,9 @@ from pipeline.progress import Quiet
 from pipeline.refresh import fetch_again, known_entry
 from pipeline.settings import Settings, build, load_settings
 from pipeline.topic.guide import add_proposals, guide_for, settings_for
+from pipeline.topic.keeping import answer, apply_answers, expected_yield
 from pipeline.topic.service import Wanted, define, proposals
+from pipeline.topic.settings import TopicSettings
 from tests.web_fixture import PATIENCE, Answer, Site, page
 
 pytestmark = pytest.mark.slow
@@ -110,6 +112,33 @@ def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], tmp_path: Pat
         assert explanation_of(engine, off).topic["judgement"][0]["was"] == "not kept"
         good = [row for row in engine.store.frontier.desk.rows("*") if row.reason in (Reason.FETCHED, Reason.UNCHANGED)]
         assert stages.extract(engine).total == len(good)  # what is off topic goes no further
+
+
+def test_a_person_is_asked_and_the_answers_count_at_once(demo: list[str], tmp_path: Path) -> None:
+    """A page that is said to be off topic leaves; what is to be expected is said; the next guide knows the answers."""
+    example = example_among(tmp_path, demo)
+    lax = replace(settings_of(tmp_path, demo, topic=NAME, max_pages=40), topic=TopicSettings(precision=0.1))
+    with Engine(lax, Quiet()) as engine:
+        define(engine, Wanted(NAME, terms=("页岩气", "水平井"), examples=(example,)))
+        assert expected_yield(engine, NAME) is None
+        stages.crawl(engine)
+        expected, asked = expected_yield(engine, NAME), engine.store.topic_questions.waiting(NAME)
+        assert expected is not None and 0 < expected.precision <= 1 and 0 < len(asked) <= 10
+        assert all(engine.store.judgements.find(one.url) for one in asked) and any(one.title for one in asked)
+        kept = {one.url for one in engine.store.judgements.all() if one.kept and one.strategy == "fused"} - {example}
+        held = {row.url for row in engine.store.frontier.desk.rows("*") if row.reason == Reason.FETCHED}
+        wrong = min(kept & held)
+        with pytest.raises(TopicError, match="was not fetched for a topic"):
+            answer(engine, NAME, {wrong: False, "http://nowhere.test/": True}, "operator")
+        answer(engine, NAME, {wrong: False, asked[0].url: asked[0].url != wrong}, "operator")
+        apply_answers(engine, NAME)
+        found = engine.store.judgements.find(wrong)
+        assert found is not None and not found.kept and found.score == 0.0
+        reasons = {row.url: row.reason for row in engine.store.frontier.desk.rows("*")}
+        assert reasons[wrong] == Reason.OFF_TOPIC
+        stages.extract(engine)
+        assert wrong not in {stored.article.url for stored in engine.store.articles.all()}
+        assert wrong not in {one.url for one in engine.store.topic_questions.waiting(NAME)}
 
 
 def test_a_page_that_is_fetched_again_by_itself_is_judged(demo: list[str], tmp_path: Path) -> None:
@@ -279,6 +308,7 @@ def test_the_commands(demo: list[str], tmp_path: Path) -> None:
     plumb("show", NAME, "--json")
     plumb("terms", NAME, "--state", "confirmed")
     plumb("seeds", NAME)
+    assert "nothing was fetched" in plumb("judge", NAME) and "nothing was fetched" in plumb("show", NAME)
     none = CliRunner().invoke(cli, ["-c", str(tmp_path / "v.toml"), "topic", "init", "x"])
     assert none.exit_code == 2 and "give --terms, --examples" in none.output
     twice = CliRunner().invoke(cli, ["-c", str(tmp_path / "v.toml"), "topic", "init", NAME, "--terms", "x"])

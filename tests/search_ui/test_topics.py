@@ -1,6 +1,6 @@
 """The topics' pages without a browser: who may, what is refused, and pages of many terms."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -10,7 +10,9 @@ from flask.testing import FlaskClient
 from docstore.accounts import Role
 from docstore.errors import TopicError
 from docstore.frontier.focused_decisions import Harvest
+from docstore.frontier.topic_questions import TopicQuestion
 from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from search_ui.review.topic_actions import TopicAsked
 from search_ui.review.topics import ON_PAGE
 from tests.search_ui.test_hostile import assert_harmless
 from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
@@ -24,6 +26,8 @@ class FakeTopics:
 
     held: dict[str, Topic] = field(default_factory=dict)
     rates: list[Harvest] = field(default_factory=list)
+    asked: list[TopicQuestion] = field(default_factory=list)
+    answers: dict[str, tuple[bool, str]] = field(default_factory=dict)
 
     def names(self) -> Sequence[str]:
         return sorted(self.held)
@@ -43,6 +47,15 @@ class FakeTopics:
 
     def harvest(self) -> Sequence[Harvest]:
         return self.rates
+
+    def questions(self, name: str) -> TopicAsked:
+        waiting = [one for one in self.asked if one.url not in self.answers]
+        return TopicAsked(0.8, 12, 0.75, 0.5, len(self.answers), waiting)
+
+    def answer(self, name: str, answers: Mapping[str, bool], by: str) -> None:
+        if unknown := answers.keys() - {one.url for one in self.asked}:
+            raise TopicError(f"{min(unknown)} was not fetched for a topic")
+        self.answers |= {url: (is_relevant, by) for url, is_relevant in answers.items()}
 
 
 def client_of(topics: FakeTopics, role: Role = Role.REVIEWER) -> tuple[FlaskClient, str]:
@@ -69,6 +82,28 @@ def test_the_best_come_first_a_page_at_a_time() -> None:
     assert first == [f"词{n}" for n in range(69, 69 - ON_PAGE, -1)]
     second = shown(client, "/admin/topics/油?page=2")
     assert len(second.select("#terms tbody tr")) == 20 and len(second.select("#seeds tbody tr")) == 1
+
+
+def test_a_person_is_asked_about_pages_and_sees_what_is_to_be_expected() -> None:
+    topics = many(1)
+    topics.asked = [TopicQuestion("http://a.test/1", HOSTILE, 0.51), TopicQuestion("http://a.test/2", "", 0.4)]
+    client, token = client_of(topics)
+    before = shown(client, "/admin/topics/油")
+    said = before.select_one("#expected")
+    assert (
+        said is not None and "12" in said.text and "75 %" in said.text and "80 %" in said.text and "50 %" in said.text
+    )
+    assert [row.th.text for row in before.select("#questions tbody tr")] == [HOSTILE, "http://a.test/2"]  # type: ignore[union-attr]
+    assert_harmless(str(before))
+    answer = client.post("/admin/topics/油/answer", data={"token": token, "yes": "http://a.test/1"})
+    assert answer.status_code == 303 and topics.answers == {"http://a.test/1": (True, "someone")}
+    client.post("/admin/topics/油/answer", data={"token": token, "no": "http://a.test/2"})
+    assert topics.answers["http://a.test/2"] == (False, "someone")
+    assert not shown(client, "/admin/topics/油").select("#questions")
+    wrong = {"token": token, "yes": "http://a.test/1", "no": "http://a.test/1"}
+    assert client.post("/admin/topics/油/answer", data=wrong).status_code == 400
+    assert client.post("/admin/topics/油/answer", data={"token": token, "no": "http://b.test/"}).status_code == 303
+    assert client.post("/admin/topics/石/answer", data={"token": token, "no": "x"}).status_code == 404
 
 
 @pytest.mark.parametrize("query", ["state=none", "page=0", "page=x", "page=-1", "page=99999999", "state=confirmed"])
