@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change test faults lint format clean browser debian-python compiler compiled docs
+.PHONY: install demo demo-change test test-shards cluster faults lint format clean browser debian-python compiler compiled docs
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -23,6 +23,12 @@ test: $(TEST_STAMP) browser debian-python compiled lint  ## everything that CI r
 
 faults: $(TEST_STAMP)  ## all faults on real processes, as a table; ARGS='--only kill9,solr --short' for some
 	$(BIN)/python -m tests.faults.table $(if $(DATA),--data $(DATA)) $(ARGS)
+
+cluster: $(TEST_STAMP)  ## a vertical past one machine as real processes on this one; ARGS='--check' does not wait for you
+	$(BIN)/python -m benchmarks.cluster $(ARGS)
+
+test-shards: $(TEST_STAMP)  ## the search tests on an index of two shards on two nodes
+	PLUMB_TEST_SHARDS=2 $(BIN)/python -m pytest tests/search_ui tests/indexer
 
 lint: $(TEST_STAMP)  ## style, types, and who may import whom
 	$(BIN)/ruff check .

@@ -18,9 +18,10 @@ from benchmarks.search_data import Document
 from docstore import fields
 from docstore.batches import batched
 from docstore.model import Lexicon, StoredArticle
+from indexer.configset import configset_digest, configset_zip
 from indexer.mapping import Analysis, to_document
 from indexer.settings import IndexSettings
-from indexer.solr import SolrIndex, configset_digest, configset_zip
+from indexer.solr import SolrIndex
 from indexer.solr_jars import LOCK, default_folder, resolve_jars
 from indexer.solr_node import SolrNode
 from search_ui.query.clauses import Params, QueryVariant, Words, select_params

@@ -1,10 +1,12 @@
 """Fetched answers as WARC 1.1 files (ISO 28500), one gzip member a record, rotated by size.
 
 A process only ever appends to files that it created itself: a file whose last record was cut short by a crash is
-never written to again, and nothing but that unacknowledged record is lost. Bodies are kept with their transfer and
+never written to again, and nothing but that unacknowledged record is lost. Closed files may go to an object store
+(`docstore.remote_pages`). Bodies are kept with their transfer and
 content coding undone; the headers that described those codings are renamed `X-Archive-Orig-...`.
 """
 
+import fcntl
 import hashlib
 import io
 import os
@@ -20,6 +22,7 @@ from warcio.warcwriter import WARCWriter
 
 from docstore.errors import StoreError
 from docstore.model import Outcome, Page, Reason, WarcPointer
+from docstore.remote_pages import RemotePages, machine_of, this_machine
 from docstore.warc_reading import DAMAGED, MAX_BODY, LargeBodyError, answer_of, as_it_is, body_of, records_of
 
 ROTATE_BYTES = 512 * 1024 * 1024
@@ -33,6 +36,10 @@ class LostPageError(StoreError):
     reason = Reason.LOST_PAGE
 
 
+class PageElsewhereError(LostPageError):
+    """A record is in a file that its machine has not uploaded yet: it can be read later."""
+
+
 class LargePageError(LostPageError):
     """A record is larger than pages may be: it was kept before there was a cap, or when there was a higher one."""
 
@@ -41,10 +48,13 @@ class LargePageError(LostPageError):
 
 class Archive:
     """The WARC files below `folder`. Not safe for several threads: one recorder writes. A body of more than `max_body`
-    bytes is not read."""
+    bytes is not read. With `remote` (`s3://bucket/prefix`) files go there when they are closed."""
 
-    def __init__(self, folder: Path, rotate_bytes: int = ROTATE_BYTES, max_body: int = MAX_BODY) -> None:
+    def __init__(
+        self, folder: Path, rotate_bytes: int = ROTATE_BYTES, max_body: int = MAX_BODY, remote: str = ""
+    ) -> None:
         self.folder = folder
+        self.remote = RemotePages(remote) if remote else None
         self._max_body = max_body
         self._rotate_bytes = rotate_bytes
         self._file: io.FileIO | None = None
@@ -113,20 +123,40 @@ class Archive:
 
     def _record(self, pointer: WarcPointer) -> bytes:
         try:
-            with (self.folder / pointer.file).open("rb") as file:
-                file.seek(pointer.offset)
-                record = file.read(pointer.length)
+            record = self._bytes_of(pointer)
         except OSError as error:
             raise LostPageError(f"{pointer.file} at {pointer.offset}: {error}") from error
         if len(record) < pointer.length:
             raise LostPageError(f"{pointer.file} at {pointer.offset}: the file is shorter than it was")
         return record
 
+    def _bytes_of(self, pointer: WarcPointer) -> bytes:
+        try:
+            with (self.folder / pointer.file).open("rb") as file:
+                file.seek(pointer.offset)
+                return file.read(pointer.length)
+        except FileNotFoundError:
+            if self.remote is None:
+                raise
+        try:
+            return self.remote.read(pointer.file, pointer.offset, pointer.length)
+        except FileNotFoundError:
+            machine = machine_of(pointer.file)
+            if machine in ("", this_machine()):
+                raise
+            raise PageElsewhereError(f"{pointer.file} is still on the machine {machine}") from None
+
     def close(self) -> None:
-        """Close the file being written, if any."""
+        """Close the file being written, if any; where there is an object store, upload what can be."""
         if self._file is not None:
             self._file.close()
             self._file = None
+            self.upload()
+
+    def upload(self) -> int:
+        """Upload all files that nobody writes; returns how many stay on this machine. 0 where there is no object
+        store."""
+        return self.remote.upload_left(self.folder) if self.remote else 0
 
     def __enter__(self) -> "Archive":
         return self
@@ -143,10 +173,13 @@ class Archive:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._count += 1
         stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime())
-        self._name = f"plumbline-{stamp}-{os.getpid()}-{os.urandom(3).hex()}-{self._count:05d}.warc.gz"
+        machine = f"{this_machine()}-" if self.remote else ""
+        self._name = f"plumbline-{stamp}-{machine}{os.getpid()}-{os.urandom(3).hex()}-{self._count:05d}.warc.gz"
         # Unbuffered: a buffer keeps what a full disk refused, and fails with it once more when the file is closed.
         file = (self.folder / self._name).open("xb", buffering=0)
         try:
+            if self.remote:
+                fcntl.flock(file, fcntl.LOCK_EX)  # until it is closed, however that happens, nobody uploads it
             write_whole(file, compressed(warcinfo_record(self._name)))
         except BaseException:
             file.close()

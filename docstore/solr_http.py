@@ -5,12 +5,15 @@ too slow, has a pool of urllib3 (`search_ui.query.solr_client`) and reads errors
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import requests
 from urllib3.util import make_headers
+
+CONNECT_SECONDS = 2.0  # in which a node takes a connection, where there are others
 
 
 def split_url(url: str) -> tuple[str, tuple[str, str] | None]:
@@ -21,20 +24,59 @@ def split_url(url: str) -> tuple[str, tuple[str, str] | None]:
     return parts._replace(netloc=place).geturl(), (unquote(user), unquote(password)) if at else None
 
 
-def shown_url(url: str) -> str:
-    """A URL as it may be shown."""
-    return split_url(url)[0]
+def node_urls(urls: str) -> list[str]:
+    """The base URLs of the nodes that `urls` names, commas between, without users and passwords.
+
+    >>> node_urls("http://plumb:word@a:8983/solr, http://b:8983/solr/")
+    ['http://a:8983/solr', 'http://b:8983/solr']
+    """
+    return [split_url(url.strip())[0] for url in urls.split(",") if url.strip()] or [""]
 
 
-def auth_headers(url: str) -> dict[str, str]:
+def account_in(urls: str) -> tuple[str, str] | None:
+    """The user and password that the first of these URLs with any names: all nodes know the same."""
+    return next((account for url in urls.split(",") if (account := split_url(url.strip())[1])), None)
+
+
+def shown_url(urls: str) -> str:
+    """A URL, or those of several nodes, as it may be shown."""
+    return ", ".join(node_urls(urls))
+
+
+def auth_headers(urls: str) -> dict[str, str]:
     """The headers by which a request shows the user and password that a URL names; none where it names none."""
-    _, account = split_url(url)
+    account = account_in(urls)
     return make_headers(basic_auth=":".join(account)) if account else {}
 
 
+class SolrNodes:
+    """The nodes of a SolrCloud: each answers for all, so the one that answered last is asked first, the next where it
+    does not answer. Safe to use from several threads: what they may forget of each other costs a try."""
+
+    def __init__(self, urls: str) -> None:
+        self.urls = node_urls(urls)
+        self._first = 0
+
+    def in_turn(self) -> Iterator[str]:
+        """Every node once, the one to be asked first at the beginning. Who asks for the next says that this one does
+        not answer."""
+        first = self._first
+        for step in range(len(self.urls)):
+            number = (first + step) % len(self.urls)
+            if step:
+                self._first = number
+            yield self.urls[number]
+
+
+def is_away(status: int) -> bool:
+    """Does an answer with this status say that the node cannot do it now, where another may?"""
+    return status in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
+
+
 class SolrSession(requests.Session):
-    """Connections to the Solr at `base_url`, where a request may take `timeout` seconds; not by a proxy, which is meant
-    for the crawl. Every request carries the user and password that the URL names.
+    """Connections to the Solr at `base_url` (or to its nodes, commas between), where a request may take `timeout`
+    seconds; not by a proxy, which is meant for the crawl. Every request carries the user and password that the URL
+    names. One that a node does not answer goes to the next one: all that is sent here may be sent twice.
 
     Every method raises `requests.RequestException`; where Solr answered with an error, its text is `(HTTP 500) why`.
     """
@@ -42,7 +84,26 @@ class SolrSession(requests.Session):
     def __init__(self, base_url: str, timeout: float) -> None:
         super().__init__()
         self.trust_env = False
-        (self._base_url, self.auth), self._timeout = split_url(base_url), timeout
+        self._nodes, self.auth, self._timeout = SolrNodes(base_url), account_in(base_url), timeout
+        self._base_url = self._nodes.urls[0]
+
+    def request(self, method: str | bytes, url: str | bytes, *args: Any, **more: Any) -> requests.Response:
+        """As `requests.Session.request`; a URL below the first node's stands for the same at any of them."""
+        below, fault = str(url).removeprefix(self._base_url), None
+        if len(self._nodes.urls) > 1:
+            more["timeout"] = (min(CONNECT_SECONDS, self._timeout), more.get("timeout"))
+        for node in self._nodes.in_turn():
+            try:
+                response = super().request(method, node + below, *args, **more)
+            except (requests.ConnectionError, requests.Timeout) as error:
+                fault = error
+                continue
+            if not is_away(response.status_code):
+                return response
+            fault = None
+        if fault is not None:
+            raise fault
+        return response
 
     def fetch(self, path: str, params: Mapping[str, str], body: bytes | None = None) -> requests.Response:
         """The answer from `<base_url>/<path>`; a `body` is posted to it."""
@@ -56,6 +117,16 @@ class SolrSession(requests.Session):
     def ask(self, path: str, params: Mapping[str, str] | None = None, body: bytes | None = None) -> dict[str, Any]:
         """The same where Solr answers in JSON."""
         answer: dict[str, Any] = self.fetch(path, {**(params or {}), "wt": "json"}, body).json()
+        return answer
+
+    def post_form(self, path: str, params: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        """The answer in JSON to many parameters, which would be too long for a URL."""
+        response = self.request(
+            "POST", f"{self._base_url}/{path}", data=[*params, ("wt", "json")], timeout=self._timeout
+        )
+        if not response.ok:
+            raise requests.HTTPError(f"(HTTP {response.status_code}) {message_of(response.content)}")
+        answer: dict[str, Any] = response.json()
         return answer
 
     def cluster(self) -> dict[str, Any]:

@@ -66,8 +66,8 @@ class Store:
     """Open the store of a vertical: database at `url`, WARC files in `warc_folder`. Close it, or use `with`.
 
     `store_id` says which store this is, see `docstore.database.Database`; `is_shared` that other machines may have it
-    open too. Pages of more than `max_body` bytes are not
-    read.
+    open too. Pages of more than `max_body` bytes are not read. With `warc_remote` WARC files go to that object store
+    when they are closed (`docstore.remote_pages`).
 
     Raises StoreError (or a child of it) with one line that says what to do.
     """
@@ -79,13 +79,14 @@ class Store:
         rotate_bytes: int = ROTATE_BYTES,
         clock: Callable[[], float] = time.time,
         max_body: int = MAX_BODY,
+        warc_remote: str = "",
     ) -> None:
         self._database = Database(url)
         self.store_id = self._database.store_id
         self.is_shared = self._database.is_shared
         self.leases = LeaseTable(self._database)
         self.soundness = Soundness(self._database)
-        self._archive = Archive(warc_folder, rotate_bytes, max_body)
+        self._archive = Archive(warc_folder, rotate_bytes, max_body, warc_remote)
         self.frontier = FrontierTable(self._database, self._archive, clock)
         self.learned = LearnedTable(self._database)
         self.missed = MissedDocuments(self._database)
@@ -113,6 +114,11 @@ class Store:
         with self._database.write() as connection:
             self._database.upsert(connection, meta, [{"key": name, "value": value}])
             return str(connection.scalar(select(meta.c.value).where(meta.c.key == name)))
+
+    def upload_pages(self) -> int:
+        """Let every machine read what this one has fetched; returns how many WARC files stay on it yet."""
+        self._archive.close()
+        return self._archive.upload()
 
     def close(self) -> None:
         """Close files and connections."""

@@ -11,7 +11,6 @@ import hashlib
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from warcio.archiveiterator import ArchiveIterator
@@ -32,6 +31,13 @@ _MAX_HEAD = 1 << 18  # bytes of headers in a row
 _MAX_HEADERS = 100  # as in http.client
 _MAX_VALUE = 2000  # characters of a header that are kept, as in crawler/http/fetch.py
 Decode = Callable[[bytes, str, int], bytes | Outcome]
+
+
+class Openable(Protocol):
+    """A file that can be opened and named, as a Path."""
+
+    def open(self, mode: str, /) -> Any:
+        """The open file."""
 
 
 class _Readable(Protocol):
@@ -132,19 +138,23 @@ def as_it_is(body: bytes, coding: str, cap: int) -> bytes | Outcome:
     return body
 
 
-def read_warc(path: Path, cap: int = MAX_BODY, decode: Decode = as_it_is) -> Iterator[Page | Outcome]:
+def read_warc(
+    path: Openable, cap: int = MAX_BODY, decode: Decode = as_it_is, wanted: Callable[[str], bool] = lambda url: True
+) -> Iterator[Page | Outcome]:
     """The HTTP answers in anyone's WARC file (.warc or .warc.gz), oldest first; other records are passed over.
 
-    An answer that cannot be had whole within `cap` bytes is an Outcome. `decode` undoes content codings: body, value of
-    Content-Encoding, cap. `Page.url_id` is 0: the importer gives each page its own. Raises StoreError when the file is
-    no WARC file.
+    An answer that cannot be had whole within `cap` bytes is an Outcome, as is one of a URL that is not `wanted`, whose
+    body is not read. `decode` undoes content codings: body, value of Content-Encoding, cap. `Page.url_id` is 0: the
+    importer gives each page its own. Raises StoreError when the file is no WARC file.
     """
     try:
         with path.open("rb") as file:
             check_beginning(file)
             for record in records_of(file):
-                if record.rec_type == "response" and record.http_headers is not None:
-                    yield answer_of(record, cap, decode)
+                if record.rec_type != "response" or record.http_headers is None:
+                    continue
+                url = record.rec_headers.get_header("WARC-Target-URI") or ""
+                yield answer_of(record, cap, decode) if wanted(url) else Outcome(Reason.OFF_SCOPE, url[:200])
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
     except DAMAGED as error:

@@ -10,9 +10,21 @@ class IndexSettings:
     solr_url: str = field(
         default="",
         metadata={
-            "help": "base URL of your own SolrCloud, as http://host:8983/solr; empty: the embedded one. Where it asks "
-            "for a password: http://user:password@host:8983/solr in the variable PLUMB_INDEX_SOLR_URL"
+            "help": "base URL of your own SolrCloud, as http://host:8983/solr, or those of its nodes with commas "
+            "between (any of them may go), or its ZooKeeper as zk://host:2181,host:2181/solr; empty: the embedded one. "
+            "Where it asks for a password: http://user:password@host:8983/solr in the variable PLUMB_INDEX_SOLR_URL"
         },
+    )
+    shards: int = field(
+        default=1,
+        metadata={
+            "help": "shards of the index in your own SolrCloud; each holds whole groups of copies. Another number "
+            "makes a new collection, which the next index stage fills while the old one answers"
+        },
+    )
+    replicas: int = field(
+        default=1,
+        metadata={"help": "copies of each shard, on as many nodes; with 2 searches go on while one node is gone"},
     )
     collection: str = field(
         default="plumbline",

@@ -7,19 +7,18 @@
     refused = index.add(documents, Seen.SOON)   # durable when it returns, searchable a second later
 
 Readers search the alias `collection`; behind it stands `<collection>_<digest>`, made from the configset with that
-digest. So a changed schema never meets an old index.
+digest. So a changed schema never meets an old index; nor does another number of shards, which is part of the configset.
+
+Of several shards each holds whole clusters (`router.field`), so that copies are collapsed and counted where they are.
+Where the cluster of a document changes, it is deleted at its old place before it is added at the new one.
 """
 
-import hashlib
-import io
 import json
 import logging
 import re
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum, StrEnum
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pysolr
@@ -28,7 +27,8 @@ import requests
 from docstore import fields
 from docstore.batches import batched
 from docstore.errors import SolrError, SolrUnavailableError
-from docstore.solr_http import SolrSession, replicas_of, shown_url
+from docstore.solr_http import SolrSession, node_urls, replicas_of, shown_url
+from indexer.configset import configset_digest, configset_zip
 from indexer.older_schema import completed
 from solr_conf import CONFIGSET
 
@@ -37,15 +37,18 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0)  # seconds before each further try, while Solr does not answer
+LATER_PAUSES = (4.0, 4.0, 4.0, 4.0)  # a dead node's leadership ends with its session in ZooKeeper, which takes 8 s
 PHRASES_AT_ONCE = 50
 IDS_AT_ONCE = 10_000
 ACTIVE_TRIES, ACTIVE_PAUSE = 120, 0.25  # how often, and after how many seconds, a new collection is looked at
 ASK_AGAIN = (429, 502, 503, 504)
 LONGEST_ERROR = 400
+ALIAS_SECONDS = 2.0  # until every node knows where an alias points, and has answered what it was asked before
 SCHEMA = "schema.xml"
 OWNER = "plumbline.store"  # the property of the alias that holds the id of the store
 OWN_FAULT = "; see Solr's log, and that its disk has room, then run the same command again"
 
+_PLACE = f"{fields.ID},{fields.CLUSTER}"
 _STATUS = re.compile(r"\(HTTP (\d{3})\)")
 
 
@@ -72,22 +75,30 @@ class Built(StrEnum):
 
 
 class SolrIndex:
-    """One collection of one Solr. `timeout`: seconds a request may take.
+    """One collection of one Solr, or of several nodes (`base_url` with commas), any of which may go. `timeout`: seconds
+    a request may take; `shards`, `replicas`: of a collection that is made.
 
     Every method raises `SolrUnavailableError` when Solr does not answer, also after some seconds of further tries,
     and `SolrError` when it refuses. `add` and `delete` may be called from several threads, the rest from one at a time.
     """
 
     def __init__(
-        self, base_url: str, collection: str, timeout: float, sleep: Callable[[float], None] = time.sleep
+        self,
+        base_url: str,
+        collection: str,
+        timeout: float,
+        sleep: Callable[[float], None] = time.sleep,
+        shards: int = 1,
+        replicas: int = 1,
     ) -> None:
         self.collection = collection
         self.base_url = base_url.rstrip("/")
+        self._shards, self._replicas = shards, replicas
         self._timeout = timeout
         self._sleep = sleep
         self._session = SolrSession(self.base_url, timeout)
         self._solr = pysolr.Solr(
-            f"{shown_url(self.base_url)}/{collection}",
+            f"{node_urls(self.base_url)[0]}/{collection}",
             timeout=timeout,
             session=self._session,
             encoder=_Encoder(ensure_ascii=False),
@@ -102,6 +113,7 @@ class SolrIndex:
         Solr says of a batch only that something in it is wrong; then each document is sent alone.
         """
         try:
+            self._leave(docs)
             self._try(lambda: self._solr.add([dict(doc) for doc in docs], commitWithin=str(seen.value)))
         except _RefusedError as err:
             if err.status != requests.codes.bad_request:
@@ -110,6 +122,18 @@ class SolrIndex:
                 return {str(docs[0].get(fields.ID, "")): str(err)}
             return {doc_id: why for doc in docs for doc_id, why in self.add([doc], seen).items()}
         return {}
+
+    def _leave(self, docs: Sequence[Mapping[str, object]]) -> None:
+        """Delete documents where they stand under another cluster: what is added now may stand on another shard."""
+        if self._shards > 1:
+            placed = self._clusters_of([str(doc[fields.ID]) for doc in docs if fields.ID in doc])
+            self.delete([doc_id for doc_id, cluster in placed.items() if cluster not in _clusters_in(docs, doc_id)])
+
+    def _clusters_of(self, ids: Sequence[str]) -> dict[str, str]:
+        """The clusters under which documents stand in the index, committed or not."""
+        asked = [("ids", ",".join(ids)), ("fl", _PLACE)]
+        found = self._try(lambda: self._session.post_form(f"{self.collection}/get", asked))
+        return {doc[fields.ID]: doc.get(fields.CLUSTER, "") for doc in found["response"]["docs"]}
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete documents; an id that is not there is no error."""
@@ -182,7 +206,7 @@ class SolrIndex:
     @property
     def current(self) -> str:
         """Name of the collection that belongs to the configset as it is now."""
-        return f"{self.collection}_{configset_digest(CONFIGSET)[:8]}"
+        return f"{self.collection}_{configset_digest(CONFIGSET, self._shards)[:8]}"
 
     def ensure(self) -> Built:
         """Promise that the current configset's collection exists and that the alias points somewhere.
@@ -212,13 +236,15 @@ class SolrIndex:
 
     def successor(self) -> "SolrIndex":
         """The current configset's collection itself, to be filled while the alias still points to the old one."""
-        return SolrIndex(self.base_url, self.current, self._timeout, self._sleep)
+        return SolrIndex(self.base_url, self.current, self._timeout, self._sleep, self._shards, self._replicas)
 
     def switch_alias(self) -> None:
         """Let searches have the current configset's collection; the one they had until now is deleted."""
         old = self._cluster().get("aliases", {}).get(self.collection)
         self._point_alias()
         if old not in (None, self.current):
+            if len(node_urls(self.base_url)) > 1:
+                self._sleep(ALIAS_SECONDS)  # the other nodes hear of it a moment later
             self._drop(old)
 
     def owner(self) -> str:
@@ -240,10 +266,12 @@ class SolrIndex:
                 self._drop(name)
 
     def _create(self) -> None:
-        files = configset_zip(CONFIGSET)
+        files = configset_zip(CONFIGSET, self._shards)
+        made = {"numShards": str(self._shards), "replicationFactor": str(self._replicas)}
+        routed = {"router.field": fields.CLUSTER} if self._shards > 1 else {}
         self._ask("admin/configs", {"action": "UPLOAD", "name": self.current, "overwrite": "true"}, files)
         try:
-            self._collections("CREATE", name=self.current, numShards="1", **{"collection.configName": self.current})
+            self._collections("CREATE", name=self.current, **{"collection.configName": self.current}, **made, **routed)
         except SolrError:
             if self.current not in self._cluster()["collections"]:  # else another process was faster
                 raise
@@ -300,16 +328,19 @@ class SolrIndex:
         return self._try(lambda: self._session.ask(path, params, body))
 
     def _try(self, call: Callable[[], T]) -> T:
-        """The value of `call`, tried again with growing pauses while Solr does not answer."""
-        for pause in (*PAUSES, None):
+        """The value of `call`, tried again with growing pauses while Solr does not answer; of several nodes also while
+        those that live do not know yet that another has gone."""
+        several = len(node_urls(self.base_url)) > 1
+        for pause in (*PAUSES, *(LATER_PAUSES if several else ()), None):
             try:
                 return call()
             except (pysolr.SolrError, requests.RequestException) as err:
                 text = " ".join(str(err).split())[:LONGEST_ERROR]
-                status = _STATUS.search(text)
-                if status and int(status[1]) not in ASK_AGAIN:
-                    advice = OWN_FAULT if int(status[1]) >= requests.codes.server_error else ""
-                    raise _RefusedError(f"Solr refused: {text}{advice}", int(status[1])) from err
+                found = _STATUS.search(text)
+                status = int(found[1]) if found else 0
+                is_own = status >= requests.codes.server_error
+                if status and status not in ASK_AGAIN and not (several and is_own and pause is not None):
+                    raise _RefusedError(f"Solr refused: {text}{OWN_FAULT if is_own else ''}", status) from err
                 if pause is None:
                     raise SolrUnavailableError(
                         f"Solr does not answer at {shown_url(self.base_url)}: see that it runs (an embedded one "
@@ -326,6 +357,10 @@ class _RefusedError(SolrError):
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
         self.status = status
+
+
+def _clusters_in(docs: Sequence[Mapping[str, object]], doc_id: str) -> list[object]:
+    return [doc.get(fields.CLUSTER, "") for doc in docs if doc.get(fields.ID) == doc_id]
 
 
 def phrase_query(phrases: Sequence[str], within: Sequence[str]) -> str:
@@ -346,27 +381,3 @@ def odd_query(within: Sequence[str]) -> str:
     'body_chars:/[一-鿿].+/'
     """
     return " ".join(f"{field}:/[\u4e00-\u9fff].+/" for field in within)
-
-
-def configset_files(folder: Path) -> list[Path]:
-    """The files of a configset, in a fixed order. Python files make the folder a package and are not part of it."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc"))
-    return sorted(files, key=lambda path: path.relative_to(folder).as_posix())
-
-
-def configset_digest(folder: Path) -> str:
-    """sha256 (hex) over names and bytes of the configset in `folder`."""
-    digest = hashlib.sha256()
-    for path in configset_files(folder):
-        for part in (path.relative_to(folder).as_posix().encode(), path.read_bytes()):
-            digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()
-
-
-def configset_zip(folder: Path) -> bytes:
-    """The configset in `folder` as Solr wants it uploaded."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in configset_files(folder):
-            archive.write(path, path.relative_to(folder).as_posix())
-    return buffer.getvalue()

@@ -21,7 +21,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -35,6 +35,7 @@ from indexer.class_archive import JAVA, archive_options
 from indexer.settings import IndexSettings
 from indexer.solr_jars import default_folder, resolve_jars
 from indexer.solr_secret import USER, java_properties, prepare_secret, secret_of
+from indexer.zookeeper import SCHEME, urls_of
 
 JETTY = Path(__file__).with_name("jetty")
 LOOPBACK = "127.0.0.1"
@@ -58,6 +59,8 @@ def open_solr(
 @contextmanager
 def _operators(settings: IndexSettings) -> Iterator[str]:
     url = settings.solr_url.rstrip("/")
+    if url.startswith(SCHEME):
+        url = urls_of(url, settings.request_timeout)
     check_solr(url, settings.request_timeout)
     yield url
 
@@ -233,6 +236,20 @@ def java_command(home: Path, address: str, heap: str, jars: Path, options: Seque
         "user.timezone": "UTC",
         **java_properties(home),
     }
+    program = ["org.eclipse.jetty.xml.XmlConfiguration", str(JETTY / "jetty.xml")]
+    return java_line(heap, options, logs, properties, jars, program)
+
+
+def java_line(
+    heap: str,
+    options: Sequence[str],
+    logs: Path,
+    properties: Mapping[str, object],
+    jars: Path,
+    program: Sequence[str],
+) -> list[str]:
+    """The command that runs a `program` (a class of `jars` and its arguments) in a Java that ends where it is short of
+    memory. A property whose value is "" is set without one."""
     return [
         str(JAVA),
         f"-Xmx{heap}",
@@ -244,8 +261,7 @@ def java_command(home: Path, address: str, heap: str, jars: Path, options: Seque
         *(f"-D{name}={value}" if value != "" else f"-D{name}" for name, value in properties.items()),
         "-cp",
         str(jars / "*"),
-        "org.eclipse.jetty.xml.XmlConfiguration",
-        str(JETTY / "jetty.xml"),
+        *program,
     ]
 
 
@@ -257,7 +273,7 @@ def choose_port(wanted: int) -> int:
     if not 0 <= wanted < HIGHEST_PORT - ZOOKEEPER_OFFSET:
         raise SettingsError(f"index.solr_port must be 0 or below {HIGHEST_PORT - ZOOKEEPER_OFFSET}, not {wanted}")
     if not wanted:
-        return next(port for port in iter(_any_free_port, None) if _is_free(port + ZOOKEEPER_OFFSET))
+        return next(port for port in iter(any_free_port, None) if _is_free(port + ZOOKEEPER_OFFSET))
     until = time.monotonic() + DYING_SECONDS
     for port in (wanted, wanted + ZOOKEEPER_OFFSET):
         while not _is_free(port):
@@ -271,7 +287,8 @@ def choose_port(wanted: int) -> int:
     return wanted
 
 
-def _any_free_port() -> int:
+def any_free_port() -> int:
+    """A port of loopback that nobody listens at now."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])

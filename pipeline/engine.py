@@ -111,7 +111,9 @@ class Engine:
                 opened.close()
                 raise SolrUnavailableError("Solr was not waited for")
             self._stack.push(opened)
-        return SolrIndex(url, settings.collection, settings.request_timeout)
+        return SolrIndex(
+            url, settings.collection, settings.request_timeout, shards=settings.shards, replicas=settings.replicas
+        )
 
     def revive_solr(self) -> None:
         """If the embedded Solr was killed, start it anew, at another URL; until then searches fail at once."""
@@ -267,7 +269,7 @@ def open_store(settings: Settings) -> Store:
     url = settings.store.url or f"sqlite:///{folder / 'store.db'}"
     megabytes, crawl = settings.store.warc_megabytes, settings.crawl
     largest = max(crawl.max_bytes, document_rules(crawl).max_bytes)
-    return Store(url, folder / "warc", megabytes * MEGABYTE, max_body=largest)
+    return Store(url, folder / "warc", megabytes * MEGABYTE, max_body=largest, warc_remote=settings.store.warc)
 
 
 def keep_private(file: Path) -> None:

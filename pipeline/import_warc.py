@@ -1,49 +1,57 @@
-"""Take in anyone's crawl: pages and documents of a WARC file become the store's, as if we had fetched them."""
+"""Take in anyone's crawl: pages and documents of WARC files become the store's, as if we had fetched them."""
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from crawler.http.content_encoding import CodingError, TooLargeError, undo
 from crawler.http.content_type import content_type_of
 from crawler.http.documents import DocumentRules, document_rules, media_of
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import MAX_URL, canonical, host_of
+from docstore.errors import StoreError
 from docstore.formats import HTML
 from docstore.frontier.table import NewUrl, Visit
 from docstore.model import Kind, Outcome, Page, Reason, Stage, StageReport
-from docstore.warc_reading import read_warc
 from pipeline.engine import Engine
+from pipeline.import_sources import ALL_URLS, Failed, ImportFilter, WarcSource, answers_in, read_all
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 def import_warc(engine: Engine, path: Path) -> StageReport:
-    """Import `path`. Importing a file twice changes nothing the second time; of two versions the newer wins.
+    """Import one file. Raises StoreError when it cannot be read to its end; what came before the fault is kept."""
+    return import_warcs(engine, [WarcSource(str(path))])
+
+
+def import_warcs(
+    engine: Engine, sources: Sequence[WarcSource], taken: ImportFilter = ALL_URLS, processes: int = 1
+) -> StageReport:
+    """Import files, so many read side by side. Importing one twice changes nothing the second time; of two versions the
+    newer wins.
 
     The caps of the crawl hold: an answer that is larger, or has no end, becomes an outcome and costs no more memory
-    than they allow. Raises StoreError when the file cannot be read; what came before the fault is kept.
+    than they allow. Raises StoreError when files cannot be read to their end; the others are imported before.
     """
-    started, counts = time.monotonic(), Counter[Reason]()
-    with engine.lock("crawl"), engine.progress.task(f"import {path.name}") as advance:
-        crawl = engine.settings.crawl
-        largest = max(crawl.max_bytes, document_rules(crawl).max_bytes)
-        for answer in read_warc(path, largest, decoded):
+    started, counts, failed = time.monotonic(), Counter[Reason](), list[Failed]()
+    crawl = engine.settings.crawl
+    read = partial(answers_in, cap=max(crawl.max_bytes, document_rules(crawl).max_bytes), taken=taken)
+    named = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
+    with engine.lock("crawl"), engine.progress.task(f"import {named}") as advance:
+        for answer in read_all(sources, read, processes):
+            if isinstance(answer, Failed):
+                failed.append(answer)
+                continue
             counts[answer.reason if isinstance(answer, Outcome) else import_page(engine, answer)] += 1
             advance(1)
-    return StageReport(Stage.CRAWL, counts, time.monotonic() - started, (f"imported from {path.name}",))
-
-
-def decoded(body: bytes, coding: str, cap: int) -> bytes | Outcome:
-    """A body without its content codings, or why there is none. Many tools undo them and keep the header."""
-    try:
-        return undo(body, coding, cap)
-    except TooLargeError as error:
-        return Outcome(Reason.TOO_LARGE, str(error))
-    except CodingError as error:
-        return body if body.lstrip().startswith(b"<") else Outcome(Reason.BAD_RESPONSE, str(error))
+        engine.store.upload_pages()
+    if failed:
+        more = f" (and {len(failed) - 1} more files of {len(sources)})" if len(failed) > 1 else ""
+        raise StoreError(f"{failed[0].why}{more}")
+    return StageReport(Stage.CRAWL, counts, time.monotonic() - started, (f"imported from {named}",))
 
 
 def import_page(engine: Engine, page: Page) -> Reason:

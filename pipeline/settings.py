@@ -62,6 +62,14 @@ class StoreSettings:
         default="",
         metadata={"help": "SQLAlchemy URL, as postgresql+psycopg://user@host/name; empty: SQLite in data_dir"},
     )
+    warc: str = field(
+        default="",
+        metadata={
+            "help": "object store for fetched answers, as s3://bucket/prefix (pip install 'plumbline[cluster]'; keys "
+            "and endpoint by AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL); files are written in "
+            "data_dir and go there when they are closed. Empty: they stay in data_dir"
+        },
+    )
     warc_megabytes: int = field(default=512, metadata={"help": "a WARC file is closed at this size, in MB"})
 
 
@@ -319,6 +327,10 @@ def check_together(settings: Settings) -> None:
         raise SettingsError("cluster.engine is dask, and its workers cannot open a SQLite file: name a store.url")
     if settings.index.solr_url and settings.index.solr_port:
         raise SettingsError("index.solr_url and index.solr_port contradict each other: give one of them")
+    if max(settings.index.shards, settings.index.replicas) > 1 and not settings.index.solr_url:
+        raise SettingsError(
+            "index.shards and index.replicas are for a SolrCloud of your own: name it in index.solr_url"
+        )
     if search.port and search.port in (settings.index.solr_port, settings.index.solr_port + 1000):
         raise SettingsError("search.port is also Solr's (index.solr_port, and ZooKeeper 1000 above): change one")
 

@@ -17,7 +17,8 @@ The loop closes over time: a published lexicon re-segments the documents that co
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -71,13 +72,14 @@ def crawl(engine: Engine, watch: Callable[[CrawlProgress], None] | None = None) 
         engine.store.frontier.trust_clock(time.time())
         engine.store.frontier.desk.deepen(settings.depth)
         add_missed_documents(engine, settings)
-        if is_shared_out(engine.settings):
-            with shown(engine.progress) as tell:
-                return crawl_with_workers(engine, watch or tell)
-        if watch is not None:
-            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=watch, guide=guide)
-        with shown(engine.progress) as tell:
-            return run_crawl(engine.store.frontier, fetcher, settings, seen, progress=tell, guide=guide)
+        with shown(engine.progress) if watch is None else nullcontext(watch) as tell:
+            if is_shared_out(engine.settings):
+                report = crawl_with_workers(engine, tell)
+            else:
+                report = run_crawl(engine.store.frontier, fetcher, settings, seen, progress=tell, guide=guide)
+        if left := engine.store.upload_pages():
+            report = replace(report, notes=(*report.notes, f"{left} WARC files could not be uploaded: see the log"))
+        return report
 
 
 @contextmanager

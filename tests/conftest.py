@@ -12,7 +12,12 @@ from docstore.store import Store
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 CI = os.environ.get("CI") == "true"
 
-pytest_plugins = ["tests.solr_fixture", "tests.browser_fixture", "tests.cluster_fixture"]
+pytest_plugins = [
+    "tests.solr_fixture",
+    "tests.browser_fixture",
+    "tests.cluster_fixture",
+    "tests.object_store",
+]
 
 # Tests start some twenty Solrs and two hundred `plumb`s, and most are asked little before they end again.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

@@ -140,8 +140,8 @@ def _pictures(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str, Any]:
-    if json.loads(named.get("json.facet", "{}")).get("sites") == "unique(site)":
-        return {"sites": len({doc[fields.SITE] for doc in found}), "newest": "2016-05-09T00:00:00Z"}
+    if "newest" in json.loads(named.get("json.facet", "{}")):
+        return {"sites": _buckets([doc[fields.SITE] for doc in found]), "newest": "2016-05-09T00:00:00Z"}
     clusters = [doc[fields.CLUSTER] for doc in found]
     others = {name: _holding(found, text) for name in _asked_facets(named) if (text := _parts(named, f"{name}_"))}
     return others | {

@@ -2,30 +2,68 @@
 
 `conftest.py` makes these fixtures known. The jars come from the user's cache folder (fetched once); the node's data
 stand in a temporary folder.
+
+With PLUMB_TEST_SHARDS=2 in the environment (`make test-shards`) it is a SolrCloud of two nodes, and every index of
+these tests has so many shards.
 """
 
+import os
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex
+from indexer.solr_cluster import SolrCluster
 from indexer.solr_node import SolrNode
 from tests.web_fixture import PATIENCE
 
+SHARDS = int(os.environ.get("PLUMB_TEST_SHARDS", "1"))
+HEAP = "256m"
+
+
+class RunningSolr(Protocol):
+    """What runs."""
+
+    @property
+    def url(self) -> str:
+        """Base URL, or those of all nodes."""
+
 
 @pytest.fixture(scope="session")
-def solr_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SolrNode]:
-    """A running node; `.url` is its base URL. It ends with the session."""
-    with SolrNode(tmp_path_factory.mktemp("solr"), IndexSettings(start_timeout=PATIENCE)) as node:
+def solr_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SolrCluster]:
+    """A SolrCloud of two nodes; `.url` are their base URLs. It ends with the session."""
+    with SolrCluster(tmp_path_factory.mktemp("cluster"), 2, HEAP, PATIENCE) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def solr_node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSolr]:
+    """A running Solr; `.url` is its base URL. It ends with the session."""
+    if SHARDS > 1:
+        yield request.getfixturevalue("solr_cluster")
+        return
+    with embedded(tmp_path_factory.mktemp("solr")) as node:
         yield node
 
 
+def embedded(home: Path) -> SolrNode:
+    """An embedded node that may take its time to start."""
+    return SolrNode(home, IndexSettings(start_timeout=PATIENCE))
+
+
+def index_at(url: str, name: str, shards: int = SHARDS, timeout: float = 120.0) -> SolrIndex:
+    """An index of the tests, of as many shards as these are run with."""
+    return SolrIndex(url, name, timeout, shards=shards)
+
+
 @pytest.fixture
-def solr_index(solr_node: SolrNode) -> Iterator[SolrIndex]:
+def solr_index(solr_node: RunningSolr) -> Iterator[SolrIndex]:
     """An empty index behind an alias of its own; deleted after the test."""
-    index = SolrIndex(solr_node.url, f"test{uuid.uuid4().hex[:12]}", timeout=120.0)
+    index = index_at(solr_node.url, f"test{uuid.uuid4().hex[:12]}")
     index.ensure()
     yield index
     index.drop()

@@ -125,7 +125,8 @@ class FrontierTable:
         """What opens the same table in another process, with WARC files of its own."""
         with self._database.read() as connection:
             url = connection.engine.url.render_as_string(hide_password=False)
-        return partial(opened, url, self._archive.folder, self._hosts)
+        remote = self._archive.remote.url if self._archive.remote else ""
+        return partial(opened, url, self._archive.folder, self._hosts, remote)
 
     def add(self, new: Sequence[NewUrl]) -> int:
         """Add URLs; returns how many were not known. One known before as something else can become a seed."""
@@ -326,9 +327,9 @@ class FrontierTable:
 
 
 @contextmanager
-def opened(url: str, warc_folder: Path, hosts: Sequence[str] = ()) -> Iterator[FrontierTable]:
+def opened(url: str, warc_folder: Path, hosts: Sequence[str] = (), remote: str = "") -> Iterator[FrontierTable]:
     """The frontier of a store that is open elsewhere too; `hosts` as in `FrontierTable.ask_only`."""
-    with closing(Database(url)) as database, Archive(warc_folder) as archive:
+    with closing(Database(url)) as database, Archive(warc_folder, remote=remote) as archive:
         table = FrontierTable(database, archive)
         table.ask_only(hosts)
         yield table

@@ -1,5 +1,6 @@
 """The verbs that run stages: all of them, one after another, on a timetable, for one page, or on a bundled vertical."""
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from pipeline.cli.console import err, out, say
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import opened, progress_of, say_reports, settings_of
 from pipeline.demo.run import DemoOptions, run_demo
-from pipeline.import_warc import import_warc
+from pipeline.import_sources import COMMON_CRAWL, ImportFilter, sources_of
+from pipeline.import_warc import import_warcs
 from pipeline.logs import log_to
 from pipeline.progress import Terminal
 from pipeline.refresh import refresh, trace_lines
@@ -100,13 +102,26 @@ def refresh_command(context: click.Context, url: str) -> None:
 
 
 @click.command("import", cls=Verb)
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("places", nargs=-1, required=True)
+@click.option(
+    "--url", "urls", multiple=True, metavar="PATTERN", help="Only URLs like this, as 'https://a.example/news/*'."
+)
+@click.option("--domain", "domains", multiple=True, help="Only URLs of this domain and those below it.")
+@click.option("--base", default=COMMON_CRAWL, show_default=True, help="What the lines of a list of paths stand below.")
+@click.option("--processes", default=0, type=click.IntRange(0), help="Files read side by side; 0: as many as cores.")
 @click.pass_context
-def import_command(context: click.Context, files: tuple[Path, ...]) -> None:
-    """Take in pages that someone else crawled, from WARC files."""
+def import_command(
+    context: click.Context,
+    places: tuple[str, ...],
+    urls: tuple[str, ...],
+    domains: tuple[str, ...],
+    base: str,
+    processes: int,
+) -> None:
+    """Take in pages that someone else crawled: WARC files, folders or buckets of them, Common Crawl's warc.paths.gz."""
     with opened(settings_of(context)) as engine:
-        for file in files:
-            say_reports([import_warc(engine, file)])
+        sources, taken = sources_of(places, base), ImportFilter(urls, domains)
+        say_reports([import_warcs(engine, sources, taken, processes or os.cpu_count() or 1)])
 
 
 @click.command()

@@ -20,6 +20,7 @@ from crawler.state_files import state_in
 from docstore.archive import Archive, LostPageError
 from docstore.integrity.page_sums import changed_pages, read_sums, sums_file
 from docstore.integrity.wal_frames import damaged_frames
+from docstore.remote_pages import machine_of, this_machine
 from docstore.store import Store
 from docstore.warc_reading import DAMAGED, records_of
 from indexer.solr import SolrIndex
@@ -64,12 +65,15 @@ def store_faults(store: Store, is_proven: bool, quick: bool) -> Iterator[Fault]:
         yield Fault("rows", text, tuple(keys), table)
 
 
-def warc_faults(store: Store, folder: Path, quick: bool) -> Iterator[Fault]:
+def warc_faults(store: Store, folder: Path, quick: bool, remote: str = "") -> Iterator[Fault]:
     """Pages whose record is not there any more, by the file."""
     bad: dict[str, list[str]] = {}
-    sizes = {file.name: file.stat().st_size for file in folder.glob("*")}
-    with Archive(folder) as archive:
+    local = {file.name: file.stat().st_size for file in folder.glob("*")}
+    with Archive(folder, remote=remote) as archive:
+        sizes = {**(archive.remote.sizes() if archive.remote else {}), **local}
         for url_id, pointer, digest in store.soundness.records():
+            if pointer.file not in sizes and machine_of(pointer.file) not in ("", this_machine()):
+                continue  # its machine has not uploaded it yet
             if pointer.offset + pointer.length > sizes.get(pointer.file, -1):
                 bad.setdefault(pointer.file, []).append(str(url_id))
             elif not quick:
@@ -78,7 +82,7 @@ def warc_faults(store: Store, folder: Path, quick: bool) -> Iterator[Fault]:
                 except LostPageError:
                     bad.setdefault(pointer.file, []).append(str(url_id))
     if not quick:
-        bad |= {name: bad.get(name, []) for name in sizes if not begins_well(folder / name)}
+        bad |= {name: bad.get(name, []) for name in local if not begins_well(folder / name)}
     for name, url_ids in bad.items():
         yield Fault("warc", f"{len(url_ids)} pages cannot be read from {name}", tuple(url_ids), name)
 

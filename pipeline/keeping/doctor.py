@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from docstore.errors import PlumblineError
 from docstore.locks import holder
+from docstore.solr_http import auth_headers, node_urls
 from indexer.class_archive import JAVA
 from pipeline.keeping.backup import newest_backup, places
 from pipeline.runs.timetable import timetable
@@ -141,19 +142,31 @@ def answers_as_ours(host: str, port: int) -> bool:
     return isinstance(said, dict) and "status" in said
 
 
+def solr_nodes(settings: Settings) -> Iterator[Finding]:
+    """Every node of the operator's Solr answers."""
+    import requests
+
+    from indexer.zookeeper import SCHEME, urls_of
+
+    advice, urls = "start it, or empty index.solr_url to use the embedded one", settings.index.solr_url
+    try:
+        urls = urls_of(urls, TIMEOUT) if urls.startswith(SCHEME) else urls
+    except PlumblineError as error:
+        yield Finding("solr", False, str(error), advice)
+        return
+    for url in node_urls(urls):
+        try:
+            status = requests.get(f"{url}/admin/info/system", headers=auth_headers(urls), timeout=TIMEOUT).status_code
+            text = f"{url} answers {status}"
+        except requests.RequestException as error:
+            status, text = 0, f"{url}: {type(error).__name__}"
+        yield Finding("solr", status == 200, text, advice)
+
+
 def solr(settings: Settings) -> Iterator[Finding]:
     """Solr answers where it is the operator's; an embedded one has its jars."""
     if settings.index.solr_url:
-        import requests
-
-        try:
-            status = requests.get(
-                f"{settings.index.solr_url.rstrip('/')}/admin/info/system", timeout=TIMEOUT
-            ).status_code
-            text = f"{settings.index.solr_url} answers {status}"
-        except requests.RequestException as error:
-            status, text = 0, f"{settings.index.solr_url}: {type(error).__name__}"
-        yield Finding("solr", status == 200, text, "start it, or empty index.solr_url to use the embedded one")
+        yield from solr_nodes(settings)
         return
     yield Finding("solr", True, "embedded: started when it is needed")
 

@@ -46,7 +46,7 @@ def content_faults(engine: Engine, is_proven: bool, quick: bool) -> list[Fault]:
         log.info("the rows of the store have sums from now on")
     folder = engine.settings.data_dir / ARCHIVE
     found = [*state_faults(engine.settings), *store_faults(engine.store, is_proven, quick)]
-    return [*found, *warc_faults(engine.store, folder, quick)]
+    return [*found, *warc_faults(engine.store, folder, quick, engine.settings.store.warc)]
 
 
 def faults_before_run(engine: Engine) -> list[Fault]:

@@ -163,7 +163,8 @@ def restore_state(data: Path, backup: Path | None, name: str) -> str:
 
 def repair_content(engine: Engine, parts: set[str]) -> Iterator[str]:
     """What is left when every file is readable: records that are lost, articles, the index."""
-    lost = [key for fault in warc_faults(engine.store, engine.settings.data_dir / ARCHIVE, False) for key in fault.keys]
+    folder, remote = engine.settings.data_dir / ARCHIVE, engine.settings.store.warc
+    lost = [key for fault in warc_faults(engine.store, folder, False, remote) for key in fault.keys]
     if lost:
         engine.store.soundness.ask_again([int(key) for key in lost])
         yield f"{len(lost)} pages have no record any more: the next crawl asks their sites again; articles are kept"

@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
+from docstore.archive import PageElsewhereError
 from docstore.articles.table import Extraction, LostPageError, PendingPage
 from docstore.model import Outcome, Reading, Reason, SiteKnowledge
 from extractor.settings import ExtractSettings
@@ -122,10 +123,13 @@ def finished(running: dict[Future[Extraction], int]) -> Iterator[Extraction]:
 
 
 def read_jobs(pages: Iterable[PendingPage], read: Read, ask_site: AskSite) -> Iterator[PageJob | Extraction]:
-    """Each page with its bytes; where they are lost, that is the end of it."""
+    """Each page with its bytes; where they are lost, that is the end of it. One that another machine has
+    not uploaded yet waits for the next extraction."""
     for page in pages:
         try:
             yield PageJob(page, read(page), ask_site(page.host))
+        except PageElsewhereError as error:
+            log.warning("%s waits: %s", page.url, error)
         except LostPageError as error:
             yield Extraction(page, Outcome(error.reason, str(error)))
 

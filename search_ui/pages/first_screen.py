@@ -9,7 +9,7 @@ from docstore import fields
 from search_ui.query.clauses import EVERYTHING, Clause, Parameter, Params, select_params
 from search_ui.query.results import Facet, Hit, facets_of, hits_without_marks, own_of_a_site, values_in
 from search_ui.query.solr_client import Answer
-from search_ui.query.solr_params import MAX_SITES, OF_SITE
+from search_ui.query.solr_params import EXACT, MAX_SITES, OF_SITE
 from search_ui.query.texts import shown
 from search_ui.settings import SearchSettings
 from text.folding import word_key
@@ -34,12 +34,12 @@ def front_params() -> Params:
     """What asks for the terms that most documents hold, and for sections."""
     once = {"facet": {"n": f"unique({fields.CLUSTER})"}}
     facets = {
-        "terms": {"type": "terms", "field": fields.DOMAIN_TERMS, "limit": LOOKED_AT, **once},
+        "terms": {"type": "terms", "field": fields.DOMAIN_TERMS, "limit": LOOKED_AT, **EXACT, **once},
         "sections": {
-            "type": "terms", "field": fields.SECTION, "limit": 2 * MAX_SECTIONS,
+            "type": "terms", "field": fields.SECTION, "limit": 2 * MAX_SECTIONS, **EXACT,
             "facet": {"n": f"unique({fields.CLUSTER})", **OF_SITE},
         },
-        "sections_of_sites": {"type": "terms", "field": fields.SITE, "limit": MAX_SITES},
+        "sections_of_sites": {"type": "terms", "field": fields.SITE, "limit": MAX_SITES, **EXACT},
     }  # fmt: skip
     return select_params(EVERYTHING, facets=facets)
 

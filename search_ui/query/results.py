@@ -391,4 +391,4 @@ def site_counts(answer: Answer) -> SiteCounts:
     """Read Solr's answer to `query.site_params()`."""
     facets = answer.get("facets", {})
     documents = int(answer.get("response", {}).get("numFound", 0))
-    return SiteCounts(documents, int(facets.get("sites", 0)), str(facets.get("newest", ""))[:10])
+    return SiteCounts(documents, len(_buckets(answer, "sites")), str(facets.get("newest", ""))[:10])

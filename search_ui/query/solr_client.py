@@ -8,16 +8,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import urlencode
+from zlib import crc32
 
 import urllib3
 
 from docstore.errors import SolrError, SolrUnavailableError
-from docstore.solr_http import auth_headers, message_of, shown_url
+from docstore.solr_http import CONNECT_SECONDS, SolrNodes, auth_headers, message_of, shown_url
 from search_ui.query.clauses import Params
 
 Answer = Mapping[str, Any]
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred
+SHORTEST = 0.1  # seconds that a node is asked for, however many were asked before it
 BESIDE = 32  # requests that have a second question under way
+_OF_A_PAGE = ("start", "rows", "cursorMark")
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -42,15 +45,17 @@ _beside = ThreadPoolExecutor(BESIDE, thread_name_prefix="beside")  # starts a th
 class SearchClient:
     """Asks `<solr_url>/<collection>/select` by POST; an answer is complete within `timeout` seconds or given up.
 
-    `solr_url` is Solr's base URL, as `http://127.0.0.1:8983/solr` or `http://user:password@host/solr`. Safe to use
-    from several threads. Of more than
-    `at_once` questions the later ones wait (0: than cores of this machine and one): Solr would work on all of them at
-    the same time, and each would take as long as all together.
+    `solr_url` is Solr's base URL, as `http://127.0.0.1:8983/solr` or `http://user:password@host/solr`, or those of
+    several nodes with commas between: what one does not answer the next one is asked. Safe to use from several threads.
+    Of more than `at_once` questions the later ones wait (0: than cores of this machine and one): Solr would work on all
+    of them at the same time, and each would take as long as all together.
     """
 
     def __init__(self, solr_url: str, collection: str, timeout: float, at_once: int = 0) -> None:
         at_once = at_once or (os.cpu_count() or 1) + 1
-        self._address = f"{shown_url(solr_url)}/{collection}/select"
+        self._nodes, self._path = SolrNodes(solr_url), f"/{collection}/select"
+        self._address = f"{shown_url(solr_url)}{self._path}"
+        self._is_cluster = len(self._nodes.urls) > 1
         self._headers = _FORM | auth_headers(solr_url)
         self._timeout = timeout
         # Not requests, which takes thrice the time of a question, and heeds a proxy that is meant for the crawl.
@@ -62,7 +67,8 @@ class SearchClient:
 
         A thread asks and this one waits: a socket's own time-out starts anew with every byte that drips in.
         """
-        asking = self._threads.submit(self._ask, [*params, ("timeAllowed", str(int(self._timeout * 1000)))])
+        told = [("timeAllowed", str(int(self._timeout * 1000))), *(same_replicas(params) if self._is_cluster else ())]
+        asking = self._threads.submit(self._ask, [*params, *told])
         try:
             return asking.result(self._timeout)
         except TimeoutError as error:
@@ -70,12 +76,26 @@ class SearchClient:
             raise SolrUnavailableError(f"Solr at {self._address} took longer than {self._timeout:g} s") from error
 
     def _ask(self, params: Params) -> Answer:
+        """The answer of the first node that has one. Each has half of the time that is left, the last all of it."""
+        deadline, left = time.monotonic() + self._timeout, len(self._nodes.urls)
+        for node in self._nodes.in_turn():
+            left -= 1
+            try:
+                return self._ask_node(node, params, deadline, 0.5 if left else 1.0)
+            except SolrUnavailableError:
+                if not left:
+                    raise
+        raise AssertionError("there is a last node")
+
+    def _ask_node(self, node: str, params: Params, deadline: float, share: float) -> Answer:
+        seconds = max(share * (deadline - time.monotonic()), SHORTEST)
+        patience = urllib3.Timeout(connect=min(seconds, CONNECT_SECONDS if share < 1 else seconds), read=seconds)
         body = urlencode(params, errors="replace")
         try:
             response = self._pool.request(
-                "POST", self._address, body=body, headers=self._headers, preload_content=False
+                "POST", node + self._path, body=body, headers=self._headers, preload_content=False, timeout=patience
             )
-            return _checked(response.status, self._read(response, time.monotonic() + self._timeout))
+            return _checked(response.status, self._read(response, time.monotonic() + seconds))
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise SolrUnavailableError(f"Solr does not answer at {self._address}: {error}") from error
 
@@ -89,6 +109,14 @@ class SearchClient:
                 raise SolrUnavailableError(f"Solr's answer from {self._address} was too slow or too large")
         response.release_conn()
         return bytes(body)
+
+
+def same_replicas(params: Params) -> Params:
+    """What makes all pages of one search come from the same replicas, and those of others from others: replicas differ
+    in what they have merged, so scores and the order of equals do as well."""
+    search = "\n".join(f"{name}={value}" for name, value in params if name not in _OF_A_PAGE)
+    key = crc32(search.encode("utf-8", "replace"))
+    return [("shards.preference", "replica.base:stable:hash:routing"), ("routing", f"{key:08x}")]
 
 
 def _checked(status: int, body: bytes) -> Answer:

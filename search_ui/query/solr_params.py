@@ -192,7 +192,10 @@ def count_params(asked: SearchRequest, words: Words) -> Params:
 
 MAX_VALUES = 24  # of a facet
 MAX_SITES = 200  # whose own values are told from others
-OF_SITE: Mapping[str, object] = {"of": {"type": "terms", "field": fields.SITE, "limit": 1}}
+EXACT: Mapping[str, object] = {"refine": True, "overrequest": 100}
+"""In a facet: values are counted on all shards of an index, also where some do not have them among their first."""
+
+OF_SITE: Mapping[str, object] = {"of": {"type": "terms", "field": fields.SITE, "limit": 1, **EXACT}}
 """In a facet: the site that most documents with a value are of."""
 
 
@@ -216,7 +219,7 @@ def _facets(asked: SearchRequest) -> Mapping[str, object]:
 
 def _of_sites(tag: str) -> Mapping[str, object]:
     """The documents of each site, counted where the facet with this tag is."""
-    return {"type": "terms", "field": fields.SITE, "limit": MAX_SITES, "domain": {"excludeTags": tag}}
+    return {"type": "terms", "field": fields.SITE, "limit": MAX_SITES, **EXACT, "domain": {"excludeTags": tag}}
 
 
 def _values(
@@ -225,7 +228,15 @@ def _values(
     """The most frequent values, most documents first; which those are is found by a count that costs less."""
     domain = {"domain": {"excludeTags": tag}} if tag else {}
     order = {"sort": "n desc", "prelim_sort": "count desc"}
-    return {"type": "terms", "field": name, "limit": MAX_VALUES, **order, "facet": {"n": once, **more}, **domain}
+    return {
+        "type": "terms",
+        "field": name,
+        "limit": MAX_VALUES,
+        **EXACT,
+        **order,
+        "facet": {"n": once, **more},
+        **domain,
+    }
 
 
 def _dates(asked: SearchRequest, once: str) -> Mapping[str, object]:
@@ -246,5 +257,6 @@ def titled_params(text: str) -> Params:
 
 def site_params() -> Params:
     """What is counted of the vertical: documents, sites, newest day."""
-    facets = {"sites": f"unique({fields.SITE})", "newest": f"max({fields.PUBLISHED})"}
+    every = {"type": "terms", "field": fields.SITE, "limit": -1}  # `unique` is an estimate where there are shards
+    facets = {"sites": every, "newest": f"max({fields.PUBLISHED})"}
     return select_params(EVERYTHING, facets=facets)

@@ -14,6 +14,7 @@ import requests
 from docstore import fields
 from docstore.errors import SolrError, SolrUnavailableError
 from indexer import solr
+from indexer.configset import configset_zip
 from indexer.solr import PAUSES, Built, SolrIndex, phrase_query
 from indexer.solr_node import SolrNode
 from solr_conf import CONFIGSET
@@ -202,7 +203,7 @@ class TestCollections:
         solr_index._ask(
             "admin/configs",
             {"action": "UPLOAD", "name": solr_index.current},
-            solr.configset_zip(CONFIGSET),
+            configset_zip(CONFIGSET),
         )
         create = {"action": "CREATE", "name": solr_index.current, "numShards": "1", "createNodeSet": "EMPTY"}
         solr_index._ask("admin/collections", {**create, "collection.configName": solr_index.current})

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from docstore.archive import PageElsewhereError
 from docstore.articles.table import LostPageError, PendingPage
 from docstore.model import Article, Outcome, Reason, SiteKnowledge, WarcPointer, line_hash
 from extractor.settings import ExtractSettings
-from pipeline.workers.extraction import PageJob, extract_pages, extraction_of
+from pipeline.workers.extraction import PageJob, extract_pages, extraction_of, read_jobs
 from pipeline.workers.page_reading import completed
 from pipeline.workers.worker_process import Limits, WorkerProcess
 
@@ -35,6 +36,17 @@ def read(page: PendingPage) -> bytes:
 
 def read_nothing(page: PendingPage) -> bytes:
     raise LostPageError("f at 0: gone")
+
+
+def read_elsewhere(page: PendingPage) -> bytes:
+    if page.url.endswith("/1"):
+        raise PageElsewhereError("f is still on the machine other")
+    return read(page)
+
+
+def test_a_page_that_is_still_on_another_machine_has_no_outcome_and_waits() -> None:
+    jobs = list(read_jobs(pages(3), read_elsewhere, lambda host: SiteKnowledge()))
+    assert [job.page.url for job in jobs] == ["http://a.test/0", "http://a.test/2"]
 
 
 def read_endless(page: PendingPage) -> bytes:

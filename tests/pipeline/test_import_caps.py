@@ -18,7 +18,7 @@ from docstore.errors import StoreError
 from docstore.model import Outcome, Page, Reason, WarcPointer
 from docstore.store import sqlite_store
 from docstore.warc_reading import read_warc
-from pipeline.import_warc import decoded
+from pipeline.import_sources import decoded
 
 CAP = 1_000_000
 LITTLE = 200_000_000  # bytes of URL space beyond what the program takes by itself

@@ -11,13 +11,13 @@ from flask.testing import FlaskClient
 from docstore.fields import vector_field
 from docstore.model import Article, Lexicon, StoredArticle, document_id
 from indexer.mapping import Analysis, to_document
-from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
 from pipeline.embedding.models import fetch, load, specs
 from pipeline.embedding.settings import EmbedSettings
 from search_ui.query.semantic.meaning import QueryVector
 from search_ui.query.solr_client import SearchClient
 from tests.search_ui_fakes import BASE, FakeActions, site_app
+from tests.solr_fixture import index_at
 from text.embedding.contract import packed, quantised
 from text.embedding.onnx_model import OnnxEmbedder
 
@@ -71,7 +71,7 @@ def sites(solr_node: SolrNode) -> Iterator[tuple[FlaskClient, FlaskClient]]:
     articles = [stored(number) for number in range(len(ARTICLES))]
     vectors = packed(model.encode_documents([f"{title}\n{body}" for title, body in ARTICLES]))
     kept = {one.article.digest: vector for one, vector in zip(articles, vectors, strict=True)}
-    index = SolrIndex(solr_node.url, "answering", timeout=120.0)
+    index = index_at(solr_node.url, "answering")
     index.ensure()
     analysis = Analysis(Lexicon(), BASE, BASE)
     assert index.add([to_document(one, analysis, {model.model_id: kept[one.article.digest]}) for one in articles]) == {}

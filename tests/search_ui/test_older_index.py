@@ -17,6 +17,7 @@ from indexer.solr_node import SolrNode
 from search_ui.query.solr_client import SearchClient
 from solr_conf import CONFIGSET
 from tests.search_ui_fakes import BASE, FakeActions, site_app
+from tests.solr_fixture import index_at
 from text.segment import RjiebaSegmenter
 
 EARLIER = Path(__file__).parent / "earlier_schema.xml"
@@ -47,13 +48,13 @@ def index(solr_node: SolrNode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     shutil.copy(EARLIER, earlier / SCHEMA)
     with monkeypatch.context() as before:
         before.setattr(solr, "CONFIGSET", earlier)
-        old = SolrIndex(solr_node.url, "olderindex", timeout=120.0)
+        old = index_at(solr_node.url, "olderindex")
         old.ensure()
         documents = (document_of(n, *article) for n, article in enumerate(ARTICLES.items()))
         refused = old.add([{k: v for k, v in one.items() if k not in ADDED} for one in documents])
         assert refused == {}
         old.commit()
-    found = SolrIndex(solr_node.url, "olderindex", timeout=120.0)
+    found = index_at(solr_node.url, "olderindex")
     yield found
     found.drop()
 

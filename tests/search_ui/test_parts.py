@@ -8,13 +8,13 @@ from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
 from indexer.mapping import Analysis, to_document
-from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
 from search_ui.query.clauses import QueryVariant
 from search_ui.query.min_should_match import min_should_match, needed
 from search_ui.query.request import SearchRequest
 from search_ui.query.solr_client import SearchClient
 from tests.search_ui_fakes import BASE, FakeActions, site_app
+from tests.solr_fixture import index_at
 from text.joined import WORD_JOINT
 from text.segment import RjiebaSegmenter
 
@@ -78,7 +78,7 @@ ARTICLES = [
 @pytest.fixture(scope="module")
 def client(solr_node: SolrNode) -> Iterator[FlaskClient]:
     """The site on `ARTICLES`."""
-    index = SolrIndex(solr_node.url, "parts", timeout=120.0)
+    index = index_at(solr_node.url, "parts")
     index.ensure()
     lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
     analysis = Analysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)

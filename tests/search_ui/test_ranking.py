@@ -16,6 +16,7 @@ from search_ui.query.ranking import BEST_PARTS, MAX_WORKS, PROFILES, rank_query,
 from search_ui.query.request import SearchRequest
 from search_ui.query.solr_client import SearchClient
 from search_ui.query.solr_params import count_params, words_of
+from tests.solr_fixture import index_at
 from text.joined import WORD_JOINT
 from text.segment import base_segmenter
 
@@ -90,7 +91,7 @@ ARTICLES = (
 @pytest.fixture(scope="module")
 def index(solr_node: SolrNode) -> Iterator[SolrIndex]:
     """The articles above."""
-    index = SolrIndex(solr_node.url, "ranking", timeout=120.0)
+    index = index_at(solr_node.url, "ranking")
     index.ensure()
     analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
     stored = [StoredArticle(0, document_id(one.url), "a.test", one) for one in ARTICLES]
@@ -164,7 +165,7 @@ SERIES = [
 @pytest.fixture(scope="module")
 def series(solr_node: SolrNode) -> Iterator[SolrIndex]:
     """The articles of `SERIES`."""
-    index = SolrIndex(solr_node.url, "series", timeout=120.0)
+    index = index_at(solr_node.url, "series")
     index.ensure()
     analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
     stored = [StoredArticle(0, document_id(one.url), "b.test", one) for one in SERIES]

@@ -9,12 +9,12 @@ from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
 from indexer.mapping import Analysis, to_document
-from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
 from search_ui.query.ranking import PROFILES
 from search_ui.query.solr_client import SearchClient
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import BASE, FakeActions, site_app
+from tests.solr_fixture import index_at
 from text.segment import RjiebaSegmenter
 
 pytestmark = pytest.mark.solr
@@ -65,7 +65,7 @@ def corpus() -> list[StoredArticle]:
 
 @pytest.fixture(scope="module")
 def reader(solr_node: SolrNode) -> Iterator[FlaskClient]:
-    index = SolrIndex(solr_node.url, "reading", timeout=120.0)
+    index = index_at(solr_node.url, "reading")
     index.ensure()
     lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
     analysis = Analysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)

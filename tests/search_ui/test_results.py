@@ -176,7 +176,14 @@ def test_an_empty_answer_is_an_empty_page() -> None:
 
 def test_site_counts() -> None:
     found = site_counts(
-        {"response": {"numFound": 9}, "facets": {"count": 9, "sites": 2, "newest": "2016-05-09T00:00:00Z"}}
+        {
+            "response": {"numFound": 9},
+            "facets": {
+                "count": 9,
+                "sites": {"buckets": [{"val": "a", "count": 5}, {"val": "b", "count": 4}]},
+                "newest": "2016-05-09T00:00:00Z",
+            },
+        }
     )
     assert (found.documents, found.sites, found.newest) == (9, 2, "2016-05-09")
     assert site_counts({"response": {"numFound": 0}, "facets": {"count": 0}}).newest == ""

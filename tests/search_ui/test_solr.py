@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from bs4 import BeautifulSoup
@@ -10,13 +11,12 @@ from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
 from indexer.mapping import Analysis, to_document
-from indexer.solr import SolrIndex
-from indexer.solr_node import SolrNode
 from search_ui.query.ranking import PROFILES
 from search_ui.query.solr_client import SearchClient
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
 from tests.search_ui_fakes import BASE, FakeActions, site_app
+from tests.solr_fixture import SHARDS, RunningSolr, index_at
 from text.segment import RjiebaSegmenter
 
 pytestmark = pytest.mark.solr
@@ -34,17 +34,32 @@ ARTICLES = [
 ]
 
 
+@pytest.fixture(scope="module", params=[1, 2], ids=["one shard", "two shards"])
+def client(request: pytest.FixtureRequest) -> Iterator[FlaskClient]:
+    """The site on an index of `ARTICLES`, in one shard and in two on two nodes."""
+    solr = request.getfixturevalue("solr_node" if request.param == 1 else "solr_cluster")
+    with site_on(solr.url, "searchui", request.param) as made:
+        yield made
+
+
 @pytest.fixture(scope="module")
-def client(solr_node: SolrNode) -> Iterator[FlaskClient]:
+def hostile_client(solr_node: RunningSolr) -> Iterator[FlaskClient]:
+    """The same for hundreds of questions, on as many shards as the tests are run with."""
+    with site_on(solr_node.url, "searchhostile", SHARDS) as made:
+        yield made
+
+
+@contextmanager
+def site_on(url: str, name: str, shards: int) -> Iterator[FlaskClient]:
     """The site on an index of `ARTICLES`, built with a lexicon of `TERMS`."""
-    index = SolrIndex(solr_node.url, "searchui", timeout=120.0)
+    index = index_at(url, name, shards)
     index.ensure()
     lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
     analysis = Analysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
     refused = index.add([to_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)])
     assert refused == {}
     index.commit()
-    search = SearchClient(solr_node.url, "searchui", timeout=120.0)
+    search = SearchClient(url, name, timeout=120.0)
     yield site_app(search, FakeActions(published=lexicon), SearchSettings(developer_tools=True)).test_client()  # type: ignore[arg-type]
     index.drop()
 
@@ -144,13 +159,13 @@ def test_no_syntax_reaches_solr(client: FlaskClient, query: str) -> None:
     assert len(titles(client, query)) < len(ARTICLES) - 1
 
 
-def test_the_longest_query_stays_below_solrs_limit_of_clauses(client: FlaskClient) -> None:
+def test_the_longest_query_stays_below_solrs_limit_of_clauses(hostile_client: FlaskClient) -> None:
     characters = random.Random(1).sample([chr(code) for code in range(0x4E00, 0x9FA5)], 160)
     repeated = ("a1 " * 200, "abcdefghijkl " * 200, "ab12" * 200, "页" * 160, '"' * 160 + "页")
     for query in ("".join(characters), " ".join(characters), *repeated):
         for profile in PROFILES:
             for sort in ("relevance", "date"):
-                titles(client, query, profile=profile, sort=sort)
+                titles(hostile_client, query, profile=profile, sort=sort)
 
 
 def hostile(name: str) -> list[str]:
@@ -160,15 +175,15 @@ def hostile(name: str) -> list[str]:
 
 @pytest.mark.shared
 @pytest.mark.parametrize("profile", PROFILES)
-def test_hostile_queries_are_answered(client: FlaskClient, profile: str) -> None:
+def test_hostile_queries_are_answered(hostile_client: FlaskClient, profile: str) -> None:
     texts = hostile("queries") + hostile("strings")
     for text in texts[list(PROFILES).index(profile) :: len(PROFILES)]:  # each text by one of them
         for sort in ("relevance", "date"):
-            response = client.get("/search", query_string={"q": text, "profile": profile, "sort": sort})
+            response = hostile_client.get("/search", query_string={"q": text, "profile": profile, "sort": sort})
             assert response.status_code == 200, text
 
 
 @pytest.mark.shared
-def test_hostile_terms_are_compared(client: FlaskClient) -> None:
+def test_hostile_terms_are_compared(hostile_client: FlaskClient) -> None:
     for text in hostile("queries") + hostile("strings"):
-        assert client.get("/compare", query_string={"q": text}).status_code == 200, text
+        assert hostile_client.get("/compare", query_string={"q": text}).status_code == 200, text

@@ -9,10 +9,10 @@ from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, StoredArticle, document_id
 from indexer.mapping import Analysis, to_document
-from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
 from search_ui.query.solr_client import SearchClient
 from tests.search_ui_fakes import BASE, FakeActions, site_app
+from tests.solr_fixture import index_at
 
 pytestmark = pytest.mark.solr
 
@@ -34,7 +34,7 @@ def stored(number: int, host: str, title: str, body: str, published: str, story:
 @pytest.fixture(scope="module")
 def reader(solr_node: SolrNode) -> Iterator[FlaskClient]:
     """The site on an index of `TOLD`, and a copy of its first article."""
-    index = SolrIndex(solr_node.url, "stories", timeout=120.0)
+    index = index_at(solr_node.url, "stories")
     index.ensure()
     articles = [stored(n, *row) for n, row in enumerate(TOLD)]
     articles.append(replace(stored(9, "d", *TOLD[0][1:]), duplicate_of=articles[0].doc_id))

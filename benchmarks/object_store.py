@@ -1,0 +1,61 @@
+"""An object store on loopback for tests, benchmarks and `make cluster`: moto's server, which speaks S3, as a process.
+
+It keeps everything in memory: what it held is gone when it ends.
+"""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import requests
+
+KEYS = {"AWS_ACCESS_KEY_ID": "plumb", "AWS_SECRET_ACCESS_KEY": "plumb", "AWS_DEFAULT_REGION": "us-east-1"}
+START_SECONDS = 120.0
+POLL_SECONDS = 0.1
+
+
+def environment(url: str) -> dict[str, str]:
+    """What leads a process to the object store at `url`."""
+    return {**KEYS, "AWS_ENDPOINT_URL": url}
+
+
+def free_port() -> int:
+    """A port that nobody listens at now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def object_store(port: int, log: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """An S3 server at a port of loopback, with nothing in it: its URL and its process. RuntimeError where it does not
+    start; `log` has what it said."""
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with log.open("ab") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True)
+    url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + START_SECONDS
+    try:
+        while not _answers(url):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the object store does not start: see {log}")
+            time.sleep(POLL_SECONDS)
+        yield url, process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        return requests.get(f"{url}/moto-api/data.json", timeout=5).ok
+    except requests.RequestException:
+        return False
+
+
+def make_bucket(url: str, name: str) -> None:
+    """An empty bucket. The server asks nobody who he is."""
+    requests.put(f"{url}/{name}", timeout=10).raise_for_status()

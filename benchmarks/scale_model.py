@@ -1,0 +1,292 @@
+"""What a vertical costs at other sizes: `python -m benchmarks.scale_model`, from slopes that were measured here.
+
+    python -m benchmarks.scale_model                  # the table, and what breaks first at each size
+    python -m benchmarks.scale_model --measure        # measure the slopes anew on real pages (DATA), then the table
+    ARGS: --hosts 1000 --pages-a-host 10000 --month 30
+
+A size is a number of pages, on a number of hosts. Every figure is linear in pages, articles or hosts; what is not
+linear (one writer, one machine's disk, the manners of a host) is a limit, and the table says at which size it is met.
+Slopes of this run come from `benchmarks/out/scale_slopes.jsonl` where there is one, else from `SLOPES` below.
+"""
+
+import argparse
+import json
+import resource
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy import create_engine, func, inspect, select, table
+
+from benchmarks.chain import chain_settings
+from benchmarks.gold_web import GoldWeb, load_pages
+from benchmarks.results import OUT, SHARED, Figure, publish
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+
+NAME, SET, OURS = "scale_slopes", "slopes", "plumbline"
+MEASURED_PAGES = 1000
+DAY, HOUR = 86_400.0, 3600.0
+GB, TB = 1e9, 1e12
+
+# `python -m benchmarks.scale_model --measure --data ../shared/data`, 852 real pages of many hosts, 2026-11-23, two
+# cores that others used as well (CPU time is what is counted; caches were not its own, so these are rather high).
+SLOPES: Mapping[str, float] = {
+    "articles_a_page": 0.968,
+    "crawl_cpu_ms": 20.6,  # a page, the server of the pages included
+    "extract_cpu_ms": 39.4,  # a page
+    "mine_cpu_ms": 17.2,  # an article
+    "index_cpu_ms": 8.5,  # an article, in Python
+    "solr_cpu_ms": 25.4,  # an article, in Solr
+    "rows_a_page": 139.7,  # all tables; few pages a host, so what is known of hosts weighs much
+    "database_bytes": 31_133.0,  # a page
+    "warc_bytes": 39_733.0,  # a page
+    "index_bytes": 113_107.0,  # an article: Solr's folder, its update log included, not merged
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """So many pages on so many hosts."""
+
+    name: str
+    hosts: int
+    pages: float
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What one machine of a cluster is assumed to be."""
+
+    cores: int = 16
+    disk_tb: float = 4.0
+    index_gb: float = 500.0  # of index a Solr node serves with its files in the page cache of 64 GB for the hot part
+    share: float = 0.7  # of the time of its cores that is work
+
+
+ASSUMPTIONS = (
+    "pages are as those that the slopes were measured on; an article from as many of them",
+    "the first crawl has a month; every host is asked once a second, as `crawl.delay` says",
+    "a machine has 16 cores, 4 TB of disk, and serves 500 GB of index; its cores work 70 % of the time",
+    "two replicas of each shard, three copies of each object, two of the database",
+    "no vectors: with them 3 to 9 KB an article more, and the CPU of `embed` (docs/decisions.md)",
+)
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a size takes, in the first month."""
+
+    core_hours: Mapping[str, float]
+    rows: float
+    database_bytes: float
+    page_bytes: float
+    index_bytes: float
+    days_by_manners: float
+    writes_per_s: float
+
+    def nodes(self, machine: Machine, days: float) -> Mapping[str, int]:
+        """How many machines of each kind."""
+        hours = sum(self.core_hours.values())
+        return {
+            "work": at_least_one(hours / (machine.cores * machine.share * 24 * days)),
+            "solr": at_least_one(2 * self.index_bytes / (machine.index_gb * GB)),
+            "objects": at_least_one(3 * self.page_bytes / (machine.disk_tb * TB)),
+            "database": at_least_one(2 * self.database_bytes / (machine.disk_tb * TB)),
+        }
+
+
+def at_least_one(number: float) -> int:
+    """Whole machines."""
+    return max(1, int(-(-number // 1)))
+
+
+def need_of(size: Size, slopes: Mapping[str, float], days: float) -> Need:
+    """What `size` takes by these slopes, crawled in so many days."""
+    articles = size.pages * slopes["articles_a_page"]
+    hours = {
+        "crawl": size.pages * slopes["crawl_cpu_ms"] / 1000 / HOUR,
+        "extract": size.pages * slopes["extract_cpu_ms"] / 1000 / HOUR,
+        "mine": articles * slopes["mine_cpu_ms"] / 1000 / HOUR,
+        "index": articles * (slopes["index_cpu_ms"] + slopes["solr_cpu_ms"]) / 1000 / HOUR,
+    }
+    return Need(
+        core_hours=hours,
+        rows=size.pages * slopes["rows_a_page"],
+        database_bytes=size.pages * slopes["database_bytes"],
+        page_bytes=size.pages * slopes["warc_bytes"],
+        index_bytes=articles * slopes["index_bytes"],
+        days_by_manners=size.pages / size.hosts / DAY,
+        writes_per_s=size.pages / (days * DAY),
+    )
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What breaks: at so much of a figure of a `Need`, with what to do."""
+
+    name: str
+    most: float
+    then: str
+
+
+LIMITS = (
+    Limit("pages a second on one machine's cores", 0.0, "several machines crawl and extract (cluster.engine)"),
+    Limit("rows in SQLite", 300e6, "PostgreSQL (store.url): one file and one writer end here"),
+    Limit("bytes of pages on one disk", 2 * TB, "an object store (store.warc)"),
+    Limit("bytes of index on one node", 200 * GB, "shards (index.shards), each with replicas"),
+    Limit("rows in one PostgreSQL", 20e9, "the largest tables by hash of host on several servers"),
+)
+
+
+def broken(need: Need, cores: float, days: float) -> Iterator[tuple[float, str]]:
+    """What has to change at this size: how far beyond its limit, and what to do; the worst first."""
+    at_once = sum(need.core_hours.values()) / (24 * days * cores)
+    amounts = (need.rows, need.page_bytes, need.index_bytes, need.rows)
+    values = (at_once, *(amount / one.most for amount, one in zip(amounts, LIMITS[1:], strict=True)))
+    passed = [(ratio, f"{one.name}: {one.then}") for ratio, one in zip(values, LIMITS, strict=True) if ratio > 1]
+    if need.days_by_manners > days:
+        passed.append((need.days_by_manners / days, "manners: a host has more pages than it may be asked in the time"))
+    yield from sorted(passed, reverse=True)
+
+
+# -- measuring
+
+
+def measured(data: Path) -> Iterator[Figure]:
+    """The slopes, on real pages from an empty store; Solr's start is not in them, the pages' server is (in crawl)."""
+    pages = load_pages(data / "extraction")[:MEASURED_PAGES]
+    if not pages:
+        raise SystemExit(f"no pages below {data / 'extraction'}: give DATA=DIR, a folder of the form of ../shared/data")
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        GoldWeb(pages) as web,
+        Engine(chain_settings(web, Path(folder)), Quiet(), addresses=web) as engine,
+    ):
+        engine.index.ensure()
+        found = dict(slopes_of(engine, Path(folder)))
+    yield from (Figure(SET, OURS, name, value) for name, value in found.items())
+
+
+def slopes_of(engine: Engine, folder: Path) -> Iterator[tuple[str, float]]:
+    """CPU of each stage, then what is on disk."""
+    cpu, solr = {}, 0.0
+    flow = {"crawl": stages.crawl, "extract": stages.extract, "mine": stages.mine, "index": stages.index}
+    for name, stage in flow.items():
+        before, solr_before = cpu_seconds(), solr_seconds(folder)
+        stage(engine)
+        cpu[name], solr = cpu_seconds() - before, solr_seconds(folder) - solr_before
+    engine.index.commit(soft=False)
+    pages = sum(1 for _ in engine.store.soundness.records())
+    articles = engine.store.articles.count()
+    data = engine.settings.data_dir
+    yield "pages", pages
+    yield "articles_a_page", articles / pages
+    yield from ((f"{name}_cpu_ms", 1000 * cpu[name] / pages) for name in ("crawl", "extract"))
+    yield from ((f"{name}_cpu_ms", 1000 * cpu[name] / articles) for name in ("mine", "index"))
+    yield "solr_cpu_ms", 1000 * solr / articles
+    yield "rows_a_page", rows_in(data / "store.db") / pages
+    yield "database_bytes", (data / "store.db").stat().st_size / pages
+    yield "warc_bytes", bytes_below(data / "warc") / pages
+    yield "index_bytes", bytes_below(data / "solr" / "solr") / articles
+
+
+def cpu_seconds() -> float:
+    """CPU of this process and of those of its children that have ended."""
+    ours, theirs = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ours.ru_utime + ours.ru_stime + theirs.ru_utime + theirs.ru_stime
+
+
+def solr_seconds(folder: Path) -> float:
+    """CPU of the Java below `folder`."""
+    ticks = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+            if f"-Dsolr.install.dir={folder}".encode() in command and b"/java\0" in command:
+                ticks += sum(map(int, (process / "stat").read_text().rpartition(")")[2].split()[11:13]))
+        except OSError:
+            continue
+    return ticks / 100
+
+
+def rows_in(database: Path) -> int:
+    """Rows of all tables."""
+    engine = create_engine(f"sqlite:///{database}")
+    with engine.connect() as connection:
+        names = inspect(connection).get_table_names()
+        rows = sum(connection.scalar(select(func.count()).select_from(table(name))) or 0 for name in names)
+    engine.dispose()
+    return rows
+
+
+def bytes_below(folder: Path) -> int:
+    """Bytes of all files below a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+# -- the table
+
+
+def slopes() -> Mapping[str, float]:
+    """Those that were measured last on this machine, else those of `SLOPES`."""
+    path = OUT / f"{NAME}.jsonl"
+    if not path.exists():
+        return SLOPES
+    rows = (json.loads(line) for line in path.read_text().splitlines())
+    return {**SLOPES, **{row["metric"]: row["value"] for row in rows}}
+
+
+def sizes(hosts: int, pages_a_host: float) -> tuple[Size, ...]:
+    """The sizes of the table: a laptop's, a machine's, and those past it."""
+    return (
+        Size("300 hosts, 100 k pages", 300, 1e5),
+        Size("300 hosts, 1 M pages", 300, 1e6),
+        Size("1,000 hosts, 10 M pages", 1000, 1e7),
+        Size("20,000 hosts, 100 M pages", 20_000, 1e8),
+        Size("100,000 hosts, 1 G pages", 100_000, 1e9),
+        *((Size(f"{hosts:,} hosts x {pages_a_host:,.0f} pages", hosts, hosts * pages_a_host),) if hosts else ()),
+    )
+
+
+def show(known: Mapping[str, float], asked: tuple[Size, ...], days: float) -> None:
+    """Print the table and what breaks first."""
+    console, machine = Console(width=140), Machine()
+    made = Table("size", title=f"a first crawl in {days:g} days", title_justify="left")
+    for name in ("core hours", "rows, M", "database, GB", "pages, GB", "index, GB", "work", "Solr", "objects", "DB"):
+        made.add_column(name, justify="right", no_wrap=True)
+    for size in asked:
+        need = need_of(size, known, days)
+        amounts = [f"{x / GB:,.0f}" for x in (need.database_bytes, need.page_bytes, need.index_bytes)]
+        nodes = map(str, need.nodes(machine, days).values())
+        hours = f"{sum(need.core_hours.values()):,.0f}"
+        made.add_row(size.name, hours, f"{need.rows / 1e6:,.0f}", *amounts, *nodes)
+    console.print(made)
+    for size in asked:
+        faults = list(broken(need_of(size, known, days), machine.cores * machine.share, days))
+        console.print(f"[bold]{size.name}[/bold]: {'one machine does it' if not faults else ''}")
+        for ratio, what in faults:
+            console.print(f"  {ratio:,.1f} times beyond: {what}", highlight=False)
+    console.print("Assumed: " + "; ".join(ASSUMPTIONS) + ".", highlight=False)
+
+
+def main() -> None:
+    """The command line, see the module."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--data", type=Path, default=SHARED)
+    parser.add_argument("--hosts", type=int, default=0)
+    parser.add_argument("--pages-a-host", type=float, default=10_000)
+    parser.add_argument("--month", type=float, default=30.0, help="days that the first crawl may take")
+    asked = parser.parse_args()
+    if asked.measure:
+        publish(NAME, list(measured(asked.data)))
+    show(slopes(), sizes(asked.hosts, asked.pages_a_host), asked.month)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""The index and the pages past one machine, while parts of them die: sets `search` and `chaos` of `make bench-scale`.
+
+    python -m benchmarks.scale_search [--short]
+
+The search site on three Solr nodes (2 shards of 2 replicas) is asked 20 times a second, and the index is written anew
+all the time; each node in turn is killed with -9 and started again. And a crawl's WARC files go to an object store that
+is cut off with -9 in the middle (a proxy in front of moto's server, which would forget what it holds).
+
+    search  errors_one_node_down   answers other than 200, from the kill until the node takes part again
+            requests               how many were asked
+            p95_ms_one_node_down   95th percentile of the answers, ms
+    chaos   lost, duplicates       of documents (`solr_node`) and of pages (`object_store`): by the store's own account
+"""
+
+import argparse
+import hashlib
+import itertools
+import math
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest.mock import patch
+
+import requests
+
+from benchmarks.object_store import environment, free_port, make_bucket, object_store
+from benchmarks.results import Figure, publish
+from docstore.archive import Archive
+from docstore.errors import PlumblineError
+from docstore.model import Page, WarcPointer
+from docstore.remote_pages import RemotePages
+from docstore.warc_reading import read_warc
+from indexer.solr_cluster import SolrCluster
+from pipeline import stages
+from pipeline.demo.site import DemoServer, demo_urls, write_sites
+from pipeline.engine import Engine
+from pipeline.import_sources import WarcSource
+from pipeline.progress import Quiet
+from pipeline.search_site.serve import SearchSite
+from pipeline.settings import Settings, build
+
+SEARCH, CHAOS, OURS = "search", "chaos", "plumbline"
+RATE = 20.0  # requests a second
+NODES, SHARDS, REPLICAS, HEAP = 3, 2, 2, "300m"
+DOWN_SECONDS, SHORT_DOWN_SECONDS = 20.0, 5.0  # for which a node is away: longer than its session in ZooKeeper
+WRITE_SECONDS = 3.0  # between writings of the whole index
+PAGES, SHORT_PAGES = 4000, 300
+ROTATE_BYTES = 40_000
+QUERIES = ("世界石油大会", "页岩气", "钻井 工程", "oil", "管道 site:example", "勘探开发")
+BUCKET = "chaos"
+START_SECONDS = 180.0
+
+
+def measure(short: bool = False) -> Iterator[Figure]:
+    """All figures of both sets."""
+    yield from node_figures(short)
+    yield from object_store_figures(short)
+
+
+# -- Solr nodes
+
+
+@dataclass
+class Answers:
+    """What the readers got while they asked."""
+
+    ms: list[float] = field(default_factory=list)
+    errors: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def p95(self) -> float:
+        """The 95th percentile of what was right, in ms; NaN where nothing was."""
+        return sorted(self.ms)[math.ceil(0.95 * len(self.ms)) - 1] if self.ms else math.nan
+
+    def ask(self, url: str, query: str) -> None:
+        """One search as a reader's browser asks it."""
+        begun = time.perf_counter()
+        try:
+            status = str(requests.get(f"{url}search", params={"q": query}, timeout=60).status_code)
+        except requests.RequestException as error:
+            status = type(error).__name__
+        if status == "200":
+            self.ms.append(1000 * (time.perf_counter() - begun))
+        else:
+            self.errors[status] += 1
+
+
+def node_figures(short: bool) -> Iterator[Figure]:
+    """The set `search`, and what the index lost."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        nodes = 2 if short else NODES
+        cluster = stack.enter_context(SolrCluster(folder / "solr", nodes, HEAP, START_SECONDS))
+        engine = stack.enter_context(indexed_demo(folder, cluster))
+        site = stack.enter_context(SearchSite(engine))
+        answers = Answers()
+        with writing(engine) as written, asking(site.url, answers):
+            for number in (1,) if short else range(1, nodes + 1):
+                cluster.kill(number)
+                time.sleep(SHORT_DOWN_SECONDS if short else DOWN_SECONDS)
+                cluster.start_node(number)
+        yield Figure(SEARCH, OURS, "requests", len(answers.ms) + answers.errors.total())
+        yield Figure(SEARCH, OURS, "errors_one_node_down", answers.errors.total())
+        yield Figure(SEARCH, OURS, "p95_ms_one_node_down", answers.p95)
+        yield Figure(CHAOS, "solr_node", "documents_written", written[0])
+        stages.index(engine)
+        yield from ledger_figures(engine)
+
+
+@contextmanager
+def indexed_demo(folder: Path, cluster: SolrCluster) -> Iterator[Engine]:
+    """The demo's articles in an index of several shards."""
+    write_sites(folder / "sites")
+    with (
+        DemoServer(folder / "sites", 0) as server,
+        Engine(settings_of(folder, cluster, server.port), Quiet()) as engine,
+    ):
+        for stage in (stages.crawl, stages.extract, stages.index):
+            stage(engine)
+        yield engine
+
+
+def settings_of(folder: Path, cluster: SolrCluster, port: int) -> Settings:
+    """The demo's vertical on this cluster."""
+    seeds = demo_urls(port)
+    hosts = [seed.split("/")[2] for seed in seeds]
+    crawl = {"seeds": seeds, "depth": 6, "delay": 0.002, "per_host": 4, "inside_hosts": hosts}
+    index = {"solr_url": cluster.url, "shards": SHARDS, "replicas": REPLICAS}
+    search = {"port": 0, "timeout": 30.0}
+    return build({"crawl": crawl, "index": index, "search": search, "embed": {"model": "off"}}, folder)
+
+
+@contextmanager
+def asking(url: str, answers: Answers) -> Iterator[None]:
+    """Searches at `RATE`, whether or not the ones before are answered."""
+    stop, begun = threading.Event(), time.monotonic()
+
+    def at_the_rate() -> None:
+        with ThreadPoolExecutor(64) as readers:
+            for number, query in enumerate(itertools.cycle(QUERIES)):
+                if stop.wait(max(0.0, begun + number / RATE - time.monotonic())):
+                    return
+                readers.submit(answers.ask, url, f"{query} {number % 50}")
+
+    clock = threading.Thread(target=at_the_rate)
+    clock.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        clock.join()
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[list[int]]:
+    """All documents are written to the index again and again, by the site's follower; how many, in the list."""
+    stop, written = threading.Event(), [0]
+
+    def again() -> None:
+        while not stop.wait(WRITE_SECONDS):
+            if not engine.store.changes.count():
+                try:
+                    written[0] += engine.store.changes.enqueue_all()
+                except PlumblineError:
+                    continue
+
+    thread = threading.Thread(target=again)
+    thread.start()
+    try:
+        yield written
+    finally:
+        stop.set()
+        thread.join()
+
+
+def ledger_figures(engine: Engine) -> Iterator[Figure]:
+    """What the index holds by what the store says that it holds."""
+    engine.index.commit()
+    ids = list(engine.index.ids())
+    ours = {stored.doc_id for stored in engine.store.articles.all()}
+    yield Figure(CHAOS, "solr_node", "documents", engine.store.changes.indexed_count())
+    yield Figure(CHAOS, "solr_node", "lost", len(ours - set(ids)))
+    yield Figure(CHAOS, "solr_node", "duplicates", engine.index.count() - len(set(ids) & ours))
+
+
+# -- the object store
+
+
+def object_store_figures(short: bool) -> Iterator[Figure]:
+    """What the pages lost."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        store, _ = stack.enter_context(object_store(free_port(), folder / "log"))
+        make_bucket(store, BUCKET)
+        port = free_port()
+        said = {**environment(f"http://127.0.0.1:{port}"), "AWS_MAX_ATTEMPTS": "1"}
+        stack.enter_context(patch.dict("os.environ", said))
+        kept = written_while_cut(folder, store, port, SHORT_PAGES if short else PAGES)
+        with way(port, store):
+            with Archive(folder / "here", remote=f"s3://{BUCKET}/pages") as again:
+                left = again.upload()
+            yield Figure(CHAOS, "object_store", "pages", len(kept))
+            yield Figure(CHAOS, "object_store", "lost", left + unreadable(folder, kept))
+            yield Figure(CHAOS, "object_store", "duplicates", records() - len(kept))
+
+
+def written_while_cut(folder: Path, store: str, port: int, pages: int) -> list[tuple[WarcPointer, str]]:
+    """Write pages as a crawl does; in the middle of it the way to the object store is killed for a third of them."""
+    kept = []
+    archive = Archive(folder / "here", ROTATE_BYTES, remote=f"s3://{BUCKET}/pages")
+    with ExitStack() as stack:
+        server = stack.enter_context(way(port, store))
+        for number in range(pages):
+            if number == pages // 3:
+                threading.Timer(0.02, server.kill).start()
+            if number == 2 * pages // 3:
+                server.wait()
+                stack.enter_context(way(port, store))
+            page = page_of(number)
+            kept.append((archive.write(page), page.digest))
+        archive.close()
+    return kept
+
+
+def page_of(number: int) -> Page:
+    """A page that no compression makes small."""
+    body = hashlib.shake_256(str(number).encode()).hexdigest(1500).encode()
+    url = f"http://a.test/{number}"
+    return Page(0, url, url, 200, "text/html", body, hashlib.sha256(body).hexdigest(), 1e9)
+
+
+def unreadable(folder: Path, kept: Sequence[tuple[WarcPointer, str]]) -> int:
+    """How many pages another machine cannot read."""
+    bad = 0
+    with Archive(folder / "another machine", remote=f"s3://{BUCKET}/pages") as archive:
+        for pointer, digest in kept:
+            try:
+                archive.read(pointer, digest)
+            except PlumblineError:
+                bad += 1
+    return bad
+
+
+def records() -> int:
+    """How many pages there are in the bucket."""
+    names = RemotePages(f"s3://{BUCKET}/pages").sizes()
+    return sum(1 for name in names for _ in read_warc(WarcSource(f"s3://{BUCKET}/pages/{name}")))
+
+
+@contextmanager
+def way(port: int, store: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that passes connections on to the object store; killed, it cuts them off."""
+    command = [sys.executable, "-m", "benchmarks.tcp_proxy", str(port), store.rpartition(":")[2]]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()  # it listens
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def main() -> None:
+    """The command line, see the module."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--short", action="store_true", help="two nodes, one kill: what CI does")
+    publish("scale_search", list(measure(parser.parse_args().short)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""The configset as Solr is given it: the files of `solr_conf/`, for one shard as they are.
+
+For several shards `solrconfig.xml` says two things more: that scores are made of the statistics of all shards (else the
+same document would have another score beside other neighbours), and on which shards a document is looked for by its id,
+as its place hangs on its cluster.
+"""
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+CONFIG = "solrconfig.xml"
+_END = b"</config>"
+_SCATTERED = """
+  <!-- Of several shards (indexer/configset.py). -->
+  <statsCache class="org.apache.solr.search.stats.ExactStatsCache"/>
+  <requestHandler name="/get" class="solr.RealTimeGetHandler">
+    <lst name="defaults">
+      <str name="omitHeader">true</str>
+      <str name="shards">{shards}</str>
+    </lst>
+  </requestHandler>
+"""
+
+
+def configset_files(folder: Path, shards: int = 1) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of a configset's files for so many shards, in a fixed order. Python files make the folder a
+    package and are not part of it."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc"))
+    for path in sorted(files, key=lambda path: path.relative_to(folder).as_posix()):
+        name, data = path.relative_to(folder).as_posix(), path.read_bytes()
+        yield name, scattered(data, shards) if name == CONFIG and shards > 1 else data
+
+
+def scattered(config: bytes, shards: int) -> bytes:
+    """The solrconfig.xml of a collection of several shards, whose names are those that Solr gives them."""
+    names = ",".join(f"shard{number}" for number in range(1, shards + 1))
+    return config.replace(_END, _SCATTERED.format(shards=names).encode() + _END)
+
+
+def configset_digest(folder: Path, shards: int = 1) -> str:
+    """sha256 (hex) over names and bytes of the configset in `folder`."""
+    digest = hashlib.sha256()
+    for name, data in configset_files(folder, shards):
+        for part in (name.encode(), data):
+            digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
+
+
+def configset_zip(folder: Path, shards: int = 1) -> bytes:
+    """The configset in `folder` as Solr wants it uploaded."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in configset_files(folder, shards):
+            archive.writestr(name, data)
+    return buffer.getvalue()

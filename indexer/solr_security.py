@@ -1,0 +1,64 @@
+"""Solr's own security.json: who may ask a SolrCloud, kept in its ZooKeeper for all nodes.
+
+    security_json("plumb", password)    # one account that may everything; nobody else may anything
+
+Nodes ask each other by keys of their own (Solr's PKIAuthenticationPlugin), so no password travels between them.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+SALT_BYTES = 32
+
+
+def security_json(user: str, password: str, salt: bytes | None = None) -> str:
+    """The text of a security.json with one account, by Solr's BasicAuthPlugin and RuleBasedAuthorizationPlugin.
+
+    `salt` is random where none is given.
+    """
+    said = {
+        "authentication": {
+            "class": "solr.BasicAuthPlugin",
+            "blockUnknown": True,
+            "forwardCredentials": False,
+            "realm": "plumbline",
+            "credentials": {user: credential(password, os.urandom(SALT_BYTES) if salt is None else salt)},
+        },
+        "authorization": {
+            "class": "solr.RuleBasedAuthorizationPlugin",
+            "permissions": [{"name": "all", "role": "admin"}],
+            "user-role": {user: ["admin"]},
+        },
+    }
+    return json.dumps(said, indent=2) + "\n"
+
+
+def credential(password: str, salt: bytes) -> str:
+    """A password as Solr keeps it: sha256 of sha256 of salt and password, a blank, the salt; both in base64.
+
+    >>> credential("SolrRocks", base64.b64decode("Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c="))
+    'IV0EHq1OnNrj6gvRCwvFwTrZ1+z1oBbnQdiVC3otuq0= Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c='
+    """
+    digest = hashlib.sha256(hashlib.sha256(salt + password.encode()).digest()).digest()
+    return f"{base64.b64encode(digest).decode()} {base64.b64encode(salt).decode()}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`python -m indexer.solr_security USER < PASSWORD`: the file on standard output."""
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python -m indexer.solr_security USER < file-with-the-password > security.json\n")
+        return 2
+    password = sys.stdin.readline().rstrip("\n")
+    if not password:
+        sys.stderr.write("no password on standard input: write it into a file that only you may read\n")
+        return 2
+    sys.stdout.write(security_json(arguments[0], password))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,54 @@
+"""The nodes of a SolrCloud as its ZooKeeper knows them.
+
+urls_of("zk://plumb:word@zk1:2181,zk2:2181/solr", 30)   # "http://plumb:word@node1:8983/solr,http://..."
+"""
+
+import json
+from urllib.parse import quote
+
+from docstore.errors import SettingsError, SolrUnavailableError
+from docstore.solr_http import split_url
+
+SCHEME = "zk://"
+LIVE, PROPERTIES = "/live_nodes", "/clusterprops.json"
+
+
+def urls_of(address: str, timeout: float) -> str:
+    """The base URLs of the nodes that live now, with the user and password that `address` names, as `index.solr_url`
+    takes them. Raises SolrUnavailableError where ZooKeeper does not answer or knows no node."""
+    hosts, account = split_url(address.replace(SCHEME, "http://", 1))
+    hosts = hosts.removeprefix("http://")
+    try:
+        from kazoo.client import KazooClient
+        from kazoo.exceptions import KazooException
+        from kazoo.handlers.threading import KazooTimeoutError
+    except ImportError as error:
+        raise SettingsError(
+            "an index.solr_url of zk:// needs more packages: pip install 'plumbline[cluster]'"
+        ) from error
+    client = KazooClient(hosts=hosts, timeout=timeout, read_only=True)
+    try:
+        client.start(timeout)
+        nodes = client.get_children(LIVE)
+        said = json.loads(client.get(PROPERTIES)[0]) if client.exists(PROPERTIES) else {}
+    except (KazooException, KazooTimeoutError, ValueError) as error:
+        raise SolrUnavailableError(
+            f"no ZooKeeper of a SolrCloud answers at {hosts} ({type(error).__name__}): start it, or correct "
+            "index.solr_url, as zk://host:2181,host:2181/solr"
+        ) from error
+    finally:
+        client.stop()
+        client.close()
+    if not nodes:
+        raise SolrUnavailableError(f"ZooKeeper at {hosts} knows no node of Solr that lives: start one")
+    return ",".join(node_url(node, said.get("urlScheme", "http"), account) for node in sorted(nodes))
+
+
+def node_url(node: str, scheme: str, account: tuple[str, str] | None) -> str:
+    """The base URL of a node as ZooKeeper names it.
+
+    >>> node_url("solr1:8983_solr", "http", ("plumb", "a@b"))
+    'http://plumb:a%40b@solr1:8983/solr'
+    """
+    who = f"{quote(account[0], safe='')}:{quote(account[1], safe='')}@" if account else ""
+    return f"{scheme}://{who}{node.replace('_', '/', 1)}"
