@@ -5,7 +5,7 @@
     extract, mine  CPU seconds a page of a Dask cluster beside one machine's, on the pages of DIR/extraction
     bands          keys of near-duplicates: rows and bytes an article, recall
     leases         64 sleeping workers: leases_per_s, p99, dead tuples
-    search         a Solr node less: see benchmarks/scale_search.py
+    search         searches while a Solr node is gone, errors_one_node_down: see benchmarks/scale_search.py
 
 Everything is a real process on this machine: PostgreSQL, a Dask scheduler, workers, `plumb`, a web server.
 """
@@ -21,8 +21,9 @@ from benchmarks.results import SHARED, Figure, publish
 from benchmarks.scale_bands import bands
 from benchmarks.scale_chaos import chaos
 from benchmarks.scale_cost import costs, leases
+from benchmarks.scale_search import measure as search
 
-SETS = "chaos,extract,mine,bands,leases"
+SETS = "chaos,extract,mine,bands,leases,search"
 
 
 @click.command()
@@ -33,17 +34,26 @@ SETS = "chaos,extract,mine,bands,leases"
 @click.option("--pages", default=40, help="Pages of each of them.")
 @click.option("--most", default=0, help="Pages that extract and mine read at most; 0: all.")
 @click.option("--seconds", default=600.0, help="For how long leases are taken.")
-def main(data: Path, only: str, stages: str, hosts: int, pages: int, most: int, seconds: float) -> None:
+@click.option("--short", is_flag=True, help="Of search, two Solr nodes of which one is killed.")
+def main(data: Path, only: str, stages: str, hosts: int, pages: int, most: int, seconds: float, short: bool) -> None:
     """Measure what more than one machine costs, and what is lost when some of it dies."""
     wanted = only.split(",")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)  # PostgreSQL runs as a user of its own where we are root
-        publish("scale", list(measured(wanted, data, folder, stages, hosts, pages, most or None, seconds)))
+        publish("scale", list(measured(wanted, data, folder, stages, hosts, pages, most or None, seconds, short)))
 
 
 def measured(
-    wanted: list[str], data: Path, folder: Path, stages: str, hosts: int, pages: int, most: int | None, seconds: float
+    wanted: list[str],
+    data: Path,
+    folder: Path,
+    stages: str,
+    hosts: int,
+    pages: int,
+    most: int | None,
+    seconds: float,
+    short: bool = False,
 ) -> Iterator[Figure]:
     """The sets that are wanted."""
     if "chaos" in wanted:
@@ -58,6 +68,8 @@ def measured(
             yield from bands(folder / "bands", found)
     if "leases" in wanted:
         yield from leases(folder / "leases", seconds)
+    if "search" in wanted:
+        yield from search(short)
 
 
 if __name__ == "__main__":

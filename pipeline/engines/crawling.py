@@ -108,6 +108,7 @@ def crawl_share(number: int, settings: Settings, before: float, until: float) ->
         CrawlLoop.of(context).work()
         seen.save(seen_path)
         keep_learned(worker.store.learned, seen_path, {*context.tally.pages_of, *context.tally.errors_of})
+    worker.store.upload_pages()
     return context.tally
 
 
