@@ -34,11 +34,12 @@ import requests
 from sqlalchemy import create_engine
 
 from benchmarks.results import SHARED, Figure, publish
-from docstore import tables
 from docstore.batches import batched
 from docstore.errors import PlumblineError
 from docstore.fields import BODY_DOMAIN, LEXICON_VERSION
 from docstore.model import TermStatus, document_id
+from docstore.schema.article_tables import articles
+from docstore.schema.crawl_tables import urls
 from docstore.terms.history import ActKind, TermEdit
 from pipeline import stages
 from pipeline.engine import Engine
@@ -122,15 +123,15 @@ def made_of(texts: Sequence[str], documents: int, holding: int, chance: random.R
         yield f"{chance.choice(sentences)[:20]} {number}", body
 
 
-def fill(url: str, articles: Iterator[tuple[str, str]]) -> None:
+def fill(url: str, texts: Iterator[tuple[str, str]]) -> None:
     """Put articles into an empty store, as if they had been crawled and extracted."""
     engine = create_engine(url)
     with engine.begin() as connection:
-        for batch in batched(enumerate(articles, start=1), 2000):
+        for batch in batched(enumerate(texts, start=1), 2000):
             addresses = {number: f"http://news{number % 50}.test/{number}.html" for number, _ in batch}
-            connection.execute(tables.urls.insert(), [url_row(number, addresses[number]) for number, _ in batch])
+            connection.execute(urls.insert(), [url_row(number, addresses[number]) for number, _ in batch])
             connection.execute(
-                tables.articles.insert(),
+                articles.insert(),
                 [article_row(number, addresses[number], title, body) for number, (title, body) in batch],
             )
     engine.dispose()

@@ -19,7 +19,7 @@ from benchmarks.scale_cluster import Cluster, Postgres, cpu_seconds
 from crawler.urls.canonical import host_of
 from docstore.database import Database
 from docstore.frontier.table import NewUrl, Visit
-from docstore.leases import LeaseTable
+from docstore.locking.leases import LeaseTable
 from docstore.model import Kind, Outcome, Page, Reason
 from docstore.store import Store
 from pipeline import stages

@@ -14,7 +14,7 @@ from docstore.articles.records import storable
 from docstore.database import Database
 from docstore.errors import AccountError
 from docstore.integrity.row_sums import seal
-from docstore.tables import accounts, ended_sessions
+from docstore.schema.operation_tables import accounts, ended_sessions
 
 _NAME = re.compile(r"[\w.@-]{1,64}")
 

@@ -16,7 +16,8 @@ from docstore.articles.records import Op, OutcomeRow, write_outcomes
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.model import Outcome, Reason, Stage
-from docstore.tables import articles, changes, indexed, outcomes, urls
+from docstore.schema.article_tables import articles, changes, indexed
+from docstore.schema.crawl_tables import outcomes, urls
 
 LINES_AT_ONCE = 100  # in one statement
 

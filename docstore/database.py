@@ -18,11 +18,11 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from docstore.articles import relation_tables  # noqa: F401  # its tables are made with the others
 from docstore.errors import StoreError, StoreFullError, StoreTooNewError
 from docstore.integrity import page_sums
-from docstore.migrations import upgrade
-from docstore.tables import SCHEMA_VERSION, meta, metadata
+from docstore.schema import SCHEMA_VERSION, metadata
+from docstore.schema.base import meta
+from docstore.schema.migrations import upgrade
 
 BUSY_TIMEOUT_MS = 60_000
 SCHEMA_LOCK = 0x506C756D  # two programs that open a store at once must not both make or change its tables

@@ -20,7 +20,7 @@ store.runs       runs of the pipeline                                 (docstore/
 store.site_runs  what each run did at each site                       (docstore/reports/site_runs.py)
 store.alerts     what the operator shall know, and was told           (docstore/reports/alerts.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
-store.leases     who does which work, on which machine       (docstore/leases.py)
+store.leases     who does which work, on which machine       (docstore/locking/leases.py)
 store.soundness  is what is kept what was written?         (docstore/integrity/soundness.py)
 store.searches   the search log, without personal data                (docstore/reports/searches.py)
 """
@@ -48,13 +48,13 @@ from docstore.frontier.table import FrontierTable
 from docstore.frontier.topic_questions import TopicQuestions
 from docstore.grouping.stories import StoryTable
 from docstore.integrity.soundness import Soundness
-from docstore.leases import LeaseTable
+from docstore.locking.leases import LeaseTable
 from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
 from docstore.reports.searches import SearchTable
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusTable
-from docstore.tables import meta
+from docstore.schema.base import meta
 from docstore.terms.glosses import GlossTable
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable

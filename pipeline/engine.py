@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 from crawler.http.documents import document_rules
 from crawler.http.ip_policy import IpPolicy, PublicAddresses
 from docstore.errors import BusyError, EmbedError, PlumblineError, SolrUnavailableError, StoreError
-from docstore.locks import holder, stage_lock
+from docstore.locking.file_locks import holder, stage_lock
+from docstore.locking.shared_locks import shared_holder, shared_lock
 from docstore.model import Lexicon, Reason, Stage
-from docstore.shared_locks import shared_holder, shared_lock
 from docstore.store import Store
 from pipeline.engines.settings import DASK, ClusterSettings
 from pipeline.opening import Opening

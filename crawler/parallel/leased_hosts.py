@@ -22,7 +22,7 @@ from crawler.schedule.queues import hflp
 from crawler.schedule.throttle import HostThrottle
 from crawler.urls.canonical import host_and_port
 from docstore.errors import PlumblineError
-from docstore.leases import Heartbeat, Lease
+from docstore.locking.leases import Heartbeat, Lease
 from docstore.model import FrontierEntry
 
 HOST, IP = "host", "ip"  # kinds of leases

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Select, and_, delete, func, or_, select, update
 
 from docstore.articles.records import Op, write_changes
-from docstore.articles.relation_tables import citations, cited_names, citing, uncounted
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.model import line_hash
-from docstore.tables import articles, changes
+from docstore.schema.article_tables import articles, changes
+from docstore.schema.relation_tables import citations, cited_names, citing, uncounted
 
 BATCH = 200  # articles read, or keys counted, in one transaction
 MIN_FRAME = 10  # citations from one site that are never taken for its frame

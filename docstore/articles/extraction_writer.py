@@ -22,7 +22,8 @@ from docstore.grouping.site_templates import learn
 from docstore.grouping.url_patterns import ListEvidence, Sibling, sibling_of
 from docstore.integrity.row_sums import seal
 from docstore.model import Article, Kind, Outcome, PageTraits, PageType, Reason, Stage, Teaser, WarcPointer
-from docstore.tables import articles, outcomes, parts, urls
+from docstore.schema.article_tables import articles, parts
+from docstore.schema.crawl_tables import outcomes, urls
 
 # Pages whose worth lies in their links: the crawl asks them again in every run.
 HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY, Reason.NEEDS_SCRIPTS})

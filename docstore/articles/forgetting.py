@@ -6,7 +6,8 @@ from docstore.articles.records import Op, write_changes
 from docstore.database import Database
 from docstore.integrity.row_sums import seal
 from docstore.model import Stage
-from docstore.tables import articles, outcomes, pages, urls
+from docstore.schema.article_tables import articles
+from docstore.schema.crawl_tables import outcomes, pages, urls
 
 
 def forget_page(database: Database, connection: Connection, url_id: int, at: float) -> None:

@@ -8,7 +8,8 @@ from sqlalchemy import Row, Select, select
 from docstore.archive import Archive
 from docstore.database import Database
 from docstore.model import Page, WarcPointer
-from docstore.tables import articles, pages, urls
+from docstore.schema.article_tables import articles
+from docstore.schema.crawl_tables import pages, urls
 
 
 @dataclass(frozen=True)

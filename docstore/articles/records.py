@@ -9,7 +9,9 @@ from sqlalchemy import Connection, select
 
 from docstore.database import Database
 from docstore.model import Outcome, Stage
-from docstore.tables import changes, meta, outcomes
+from docstore.schema.article_tables import changes
+from docstore.schema.base import meta
+from docstore.schema.crawl_tables import outcomes
 
 TEXT_VERSION = "text_version"  # key of a number that grows whenever an article is new or changed
 EXTRACTOR_VERSION = "extractor_version"  # of the extractor that every page was extracted with, or waits for

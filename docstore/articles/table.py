@@ -29,7 +29,8 @@ from docstore.database import Database
 from docstore.grouping.near_duplicates import Grouping, lost_leaders, regroup
 from docstore.grouping.site_templates import MIN_PAGES, SAMPLE_PAGES, knowledge_of, learn
 from docstore.model import Block, Reason, SiteKnowledge, Stage, StoredArticle, WarcPointer
-from docstore.tables import articles, outcomes, page_kinds, pages, parts, site_pages, sites, ties, urls
+from docstore.schema.article_tables import articles, page_kinds, parts, site_pages, sites, ties
+from docstore.schema.crawl_tables import outcomes, pages, urls
 
 BATCH = 500
 FORGET = 100  # pages that are gone, in one transaction

@@ -15,7 +15,8 @@ from docstore.articles.records import Op, OutcomeRow, write_changes, write_outco
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.model import Outcome, Reason, Stage
-from docstore.tables import articles, meta, vectors
+from docstore.schema.article_tables import articles, vectors
+from docstore.schema.base import meta
 
 BATCH = 200
 SERVED = "served_models"

@@ -3,7 +3,8 @@
 from sqlalchemy import func, select, update
 
 from docstore.database import Database
-from docstore.tables import meta, urls
+from docstore.schema.base import meta
+from docstore.schema.crawl_tables import urls
 
 DEPTH = "crawl_depth"  # key of the depth that the table was filled with
 

@@ -16,7 +16,7 @@ from docstore.articles.forgetting import forget_page
 from docstore.articles.records import OutcomeRow, storable, write_outcomes
 from docstore.database import Database
 from docstore.model import Outcome, Reason, Stage, WarcPointer
-from docstore.tables import judged, left_out, pages, urls
+from docstore.schema.crawl_tables import judged, left_out, pages, urls
 
 _ROWS = 200  # with their words, in memory at once
 

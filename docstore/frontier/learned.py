@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import select
 
 from docstore.database import Database
-from docstore.tables import learned
+from docstore.schema.crawl_tables import learned
 
 
 class LearnedTable:

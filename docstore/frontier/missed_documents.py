@@ -14,7 +14,8 @@ from docstore.articles.originals import KEPT, KeptPage, kept_of
 from docstore.articles.records import number, write_number
 from docstore.database import Database
 from docstore.model import Reason, Stage
-from docstore.tables import meta, outcomes, pages, urls
+from docstore.schema.base import meta
+from docstore.schema.crawl_tables import outcomes, pages, urls
 
 FORMATS = "document_formats"  # key of the formats whose URLs the table has, as JSON
 READ_TO = "document_links_read_to"  # key of the last url_id whose page was read for links to documents

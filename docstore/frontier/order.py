@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, case, func, select
 
 from docstore.model import Host, Kind
-from docstore.tables import urls
+from docstore.schema.crawl_tables import urls
 
 _SEEDS_AND_LISTS = f"kind IN ('{Kind.SEED.value}', '{Kind.HUB.value}')"
 _HOST = re.compile(r"[A-Za-z0-9_.:\[\]-]+")

@@ -6,7 +6,8 @@ from typing import Any
 from sqlalchemy import bindparam, select, update
 
 from docstore.database import Database
-from docstore.tables import meta, urls
+from docstore.schema.base import meta
+from docstore.schema.crawl_tables import urls
 
 BATCH = 10_000
 POLICY = "queue_policy"  # key of the policy that the queues are by

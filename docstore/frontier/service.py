@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
 from docstore.database import Database
 from docstore.frontier.deepening import deepen
 from docstore.model import Kind, Reason, Stage, WarcPointer
-from docstore.tables import outcomes, pages, urls
+from docstore.schema.crawl_tables import outcomes, pages, urls
 
 _GOOD = (Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC, Reason.DUPLICATE)
 _ROWS = 10_000

@@ -25,9 +25,9 @@ from docstore.frontier.order import at_hosts, change_rates, due_at_hosts, due_or
 from docstore.frontier.requeueing import requeue
 from docstore.frontier.service import FrontierService
 from docstore.grouping.spurious_changes import discount_spurious_changes
-from docstore.leases import Lease, still_ours
+from docstore.locking.leases import Lease, still_ours
 from docstore.model import FrontierEntry, Host, Kind, Origin, Outcome, Page, Stage, WarcPointer
-from docstore.tables import pages, robots, urls
+from docstore.schema.crawl_tables import pages, robots, urls
 
 # SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
 PARAMETERS = 10_000

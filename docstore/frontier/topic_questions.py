@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 
 from docstore.articles.records import storable
 from docstore.database import Database
-from docstore.tables import topic_questions
+from docstore.schema.crawl_tables import topic_questions
 
 MAX_TITLE = 300
 

@@ -29,7 +29,7 @@ from docstore.articles.rows import signature_of
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.grouping.pagination import jaccard_estimate
-from docstore.tables import articles, bands
+from docstore.schema.article_tables import articles, bands
 
 MIN_JACCARD = 0.6  # of the shingles of two texts, as estimated by their signatures
 BAND_PLACES = 6  # places of a signature in a band

@@ -14,7 +14,8 @@ from docstore.grouping.pagination import is_version_of, may_be_tied, without_sch
 from docstore.grouping.teasers import is_shown, renew_teasers, teasers_of
 from docstore.grouping.url_patterns import is_among_lists
 from docstore.model import Article, Teaser
-from docstore.tables import articles, parts, ties, urls
+from docstore.schema.article_tables import articles, parts, ties
+from docstore.schema.crawl_tables import urls
 
 NEXT = "next"
 CANONICAL = "canonical"

@@ -30,7 +30,8 @@ from docstore.grouping.url_patterns import (
     unvouched,
 )
 from docstore.model import Article, Outcome, Reason, Stage
-from docstore.tables import articles, outcomes, page_kinds, parts, teasers, urls
+from docstore.schema.article_tables import articles, page_kinds, parts, teasers
+from docstore.schema.crawl_tables import outcomes, urls
 
 MAX_DEPENDENTS = 2_000  # pages that one change can touch in one transaction; the others are extracted again
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, delete, func, select, update
 
 from docstore.database import insert_into
 from docstore.model import PageTraits, SiteKnowledge
-from docstore.tables import site_lines, site_pages, site_tails, sites
+from docstore.schema.article_tables import site_lines, site_pages, site_tails, sites
 
 MIN_PAGES = 3  # on fewer pages a line does not repeat
 LINE_SHARE = 0.3  # of a host's pages show a line that is no article's text

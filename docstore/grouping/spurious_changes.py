@@ -10,7 +10,7 @@ from sqlalchemy import and_, bindparam, select, update
 
 from docstore.database import Database
 from docstore.model import Kind, Reason, Stage
-from docstore.tables import outcomes, urls
+from docstore.schema.crawl_tables import outcomes, urls
 
 _CRAWLED = outcomes.alias("crawled")
 _EXTRACTED = outcomes.alias("extracted")

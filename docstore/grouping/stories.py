@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, func, select, update
 
 from docstore.articles.records import Op, write_changes
-from docstore.articles.relation_tables import news, news_keys
 from docstore.database import Database
 from docstore.model import line_hash
-from docstore.tables import articles
+from docstore.schema.article_tables import articles
+from docstore.schema.relation_tables import news, news_keys
 
 DAYS = 3  # between two articles that are taken for news of one event
 MAX_SPAN = 14  # days that a story lasts

@@ -12,7 +12,7 @@ from docstore.articles.records import storable
 from docstore.database import Database
 from docstore.grouping.pagination import comparable, without_scheme
 from docstore.model import Article, Teaser
-from docstore.tables import parts, teasers
+from docstore.schema.article_tables import parts, teasers
 
 LEAD_CHARACTERS = 40  # characters of a line that are compared: the lead on a list may be cut anywhere
 MIN_SHARE = 0.5  # of the lines that a page shows below a headline stand in the text that the headline leads to

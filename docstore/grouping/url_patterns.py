@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Select, delete, select
 
 from docstore.database import Database
 from docstore.model import line_hash
-from docstore.tables import page_kinds, url_patterns
+from docstore.schema.article_tables import page_kinds, url_patterns
 
 MIN_LISTS = 8  # fewer pages of a pattern are no habit
 MAX_OTHERS = 0.2  # of the lists of a pattern may be as many pages that are none

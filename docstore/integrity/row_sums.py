@@ -17,7 +17,9 @@ from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, s
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.model import TermStatus
-from docstore.tables import accounts, articles, lexicon_entries, lexicons, row_sums, term_acts, term_changes, terms
+from docstore.schema.article_tables import articles
+from docstore.schema.lexicon_tables import lexicon_entries, lexicons, term_acts, term_changes, terms
+from docstore.schema.operation_tables import accounts, row_sums
 
 BATCH = 500
 Key = int | str

@@ -16,7 +16,7 @@ from sqlalchemy import Table
 
 from docstore.database import Database
 from docstore.integrity.row_sums import SEALED, Sealed, sum_of
-from docstore.tables import metadata
+from docstore.schema import metadata
 
 NOT_MERGED = ("changes", "indexed", "outcomes")  # what the stages say of the present state is not the backup's to say
 LONGEST_GAP = 1 << 40  # of row numbers that are passed by where a page cannot be read

@@ -13,7 +13,8 @@ from docstore.batches import batched
 from docstore.database import Database
 from docstore.integrity.row_sums import SEALED, damaged_keys, form, seal, seal_all
 from docstore.model import Stage, WarcPointer, document_id
-from docstore.tables import articles, changes, indexed, outcomes, pages, urls
+from docstore.schema.article_tables import articles, changes, indexed
+from docstore.schema.crawl_tables import outcomes, pages, urls
 
 FORM = "row_sums_form"  # key of what the sums of the store cover
 BATCH = 500

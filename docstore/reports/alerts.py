@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import delete, select
 
 from docstore.database import Database
-from docstore.tables import alert_notices, alerts
+from docstore.schema.operation_tables import alert_notices, alerts
 
 
 @dataclass(frozen=True, order=True)

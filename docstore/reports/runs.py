@@ -15,7 +15,7 @@ from sqlalchemy import Row, select
 
 from docstore.database import Database
 from docstore.model import StageReport
-from docstore.tables import runs
+from docstore.schema.operation_tables import runs
 
 MAX_ERROR = 1000  # characters of an error that are kept
 

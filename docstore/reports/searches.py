@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, case, delete, fun
 
 from docstore.articles.records import number, storable, write_number
 from docstore.database import Database
-from docstore.tables import clicks, searches
+from docstore.schema.operation_tables import clicks, searches
 
 DROPPED = "searches_dropped"  # key of a number: what could not be logged, ever
 POPULAR_DAYS = 3  # on so many different days a query was asked before others are shown it

@@ -10,7 +10,9 @@ from sqlalchemy import Connection, Integer, case, cast, delete, func, literal, o
 
 from docstore.database import Database
 from docstore.model import Reason, Stage
-from docstore.tables import articles, outcomes, runs, site_runs, urls
+from docstore.schema.article_tables import articles
+from docstore.schema.crawl_tables import outcomes, urls
+from docstore.schema.operation_tables import runs, site_runs
 
 CERTIFICATE = "certificate"  # in place of `unreachable`: the site answered with a certificate that is not valid
 BAD_CERTIFICATE = "%certificate verify failed%"  # how OpenSSL says it

@@ -10,7 +10,8 @@ from docstore.database import Database
 from docstore.frontier.order import HostBacklog, backlog
 from docstore.model import Reason, Stage
 from docstore.reports.url_report import UrlReport, url_report
-from docstore.tables import articles, changes, indexed, outcomes, pages, urls
+from docstore.schema.article_tables import articles, changes, indexed
+from docstore.schema.crawl_tables import outcomes, pages, urls
 
 MAX_SITES = 200
 SAMPLES = 3  # URLs of each reason that are shown

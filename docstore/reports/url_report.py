@@ -1,6 +1,6 @@
 """Everything the store knows of one URL, as typed rows: what `plumb explain` tells, and what a refresh looks at.
 
-A row has the columns of its table, in their order and by their names (docstore/tables.py says what each one means);
+A row has the columns of its table, in their order and by their names (docstore/schema says what each one means);
 times are epoch seconds.
 """
 
@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Select, func, select
 
 from docstore.model import Reason, Stage
-from docstore.tables import articles, changes, indexed, outcomes, pages, parts, ties, urls
+from docstore.schema.article_tables import articles, changes, indexed, parts, ties
+from docstore.schema.crawl_tables import outcomes, pages, urls
 
 MAX_RELATED = 20  # parts and copies of one article
 MAX_SIMILAR = 5

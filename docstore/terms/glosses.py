@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, exists, func, or_, select
 
 from docstore.articles.records import storable
-from docstore.articles.relation_tables import glosses
 from docstore.database import Database
-from docstore.tables import articles
+from docstore.schema.article_tables import articles
+from docstore.schema.relation_tables import glosses
 
 MAX_ROWS = 200  # glosses that are looked at for one term
 LANGUAGES = ("zh", "en")  # offered where a vertical has articles in both

@@ -19,7 +19,7 @@ from docstore.database import Database
 from docstore.errors import ChangedMeanwhileError, LexiconError
 from docstore.integrity.row_sums import seal
 from docstore.model import Term, TermClass, TermStatus
-from docstore.tables import term_acts, term_changes, terms
+from docstore.schema.lexicon_tables import term_acts, term_changes, terms
 from docstore.terms.rows import UNDECIDED, State, listed, state_in, state_of, state_text, term_row
 
 BATCH = 500

@@ -13,7 +13,8 @@ from docstore.database import Database
 from docstore.errors import LexiconError
 from docstore.integrity.row_sums import seal
 from docstore.model import Lexicon, Term, TermStatus
-from docstore.tables import changes, lexicon_entries, lexicons, terms
+from docstore.schema.article_tables import changes
+from docstore.schema.lexicon_tables import lexicon_entries, lexicons, terms
 from docstore.terms.history import TermActs
 from docstore.terms.review_queue import NEVER, RANKED_MINED
 from docstore.terms.rows import entry_of, entry_row, lexicon_of, term_of, term_row

@@ -11,7 +11,7 @@ from docstore.articles.records import MINED_VERSION, number, storable, write_num
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.model import Term, TermClass, TermStatus
-from docstore.tables import lexicon_entries, lexicons, term_acts, terms
+from docstore.schema.lexicon_tables import lexicon_entries, lexicons, term_acts, terms
 from docstore.terms.rows import term_of
 
 BATCH = 500

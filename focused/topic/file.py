@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from docstore.errors import TopicError
-from docstore.locks import stage_lock
+from docstore.locking.file_locks import stage_lock
 from docstore.topics import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 
 VERSION = 1

@@ -26,9 +26,9 @@ from crawler.settings import FOCUSED, strategy_of
 from crawler.state_files import read_state, state_file, write_state
 from docstore.errors import PlumblineError
 from docstore.frontier.learned import LearnedTable
-from docstore.leases import Heartbeat
+from docstore.locking.leases import Heartbeat
+from docstore.locking.shared_locks import BEATS
 from docstore.model import StageReport
-from docstore.shared_locks import BEATS
 from pipeline.engines.settings import DASK
 from pipeline.engines.worker import worker_for
 from pipeline.settings import Settings

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from docstore.database import guarded
-from docstore.leases import Heartbeat, Lease, fence
-from docstore.shared_locks import BEATS, holder_name
+from docstore.locking.leases import Heartbeat, Lease, fence
+from docstore.locking.shared_locks import BEATS, holder_name
 from docstore.store import Store
 from pipeline.engine import open_store
 from pipeline.settings import Settings

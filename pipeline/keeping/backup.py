@@ -25,7 +25,7 @@ from crawler.state_files import read_state, write_state
 from docstore.database import Database
 from docstore.errors import PlumblineError
 from docstore.integrity.row_sums import SEALED, damaged_keys
-from docstore.tables import SCHEMA_VERSION
+from docstore.schema import SCHEMA_VERSION
 from pipeline.settings import Settings
 
 MANIFEST, DATABASE, ARCHIVE, FILES, CONFIG = "manifest.json", "store.db", "warc", "files", "vertical.toml"

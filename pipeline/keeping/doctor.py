@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from docstore.errors import PlumblineError
-from docstore.locks import holder
+from docstore.locking.file_locks import holder
 from docstore.solr_http import auth_headers, node_urls
 from indexer.class_archive import JAVA
 from pipeline.keeping.backup import newest_backup, places

@@ -20,7 +20,7 @@ from docstore.batches import batched
 from docstore.errors import StoreError
 from docstore.integrity.page_sums import forget_sums, mend_pages
 from docstore.integrity.salvage import Salvaged, salvage
-from docstore.locks import stage_lock
+from docstore.locking.file_locks import stage_lock
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.import_warc import import_warc

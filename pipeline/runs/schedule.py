@@ -17,7 +17,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 
 from docstore.errors import BusyError, PlumblineError
-from docstore.locks import stage_lock
+from docstore.locking.file_locks import stage_lock
 from docstore.model import StageReport
 from pipeline import stages
 from pipeline.alerts.service import alert

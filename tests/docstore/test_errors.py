@@ -10,7 +10,7 @@ import pytest
 
 from docstore.database import Database, wrapped_errors
 from docstore.errors import StoreError, StoreFullError
-from docstore.tables import meta
+from docstore.schema.base import meta
 from tests.web_fixture import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +25,7 @@ except StoreFullError as error:
 """
 INTO_THE_DATABASE = """
     from docstore.database import Database
-    from docstore.tables import meta
+    from docstore.schema.base import meta
     database = Database(sys.argv[1])
     for number in range(1000):
         with database.write() as connection:

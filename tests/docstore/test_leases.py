@@ -9,10 +9,10 @@ from sqlalchemy import func, select
 
 from docstore.database import Database, guarded
 from docstore.errors import BusyError, LeaseLostError
-from docstore.leases import Heartbeat, LeaseTable, fence
-from docstore.shared_locks import STAGE, holder_name, shared_holder, shared_lock
+from docstore.locking.leases import Heartbeat, LeaseTable, fence
+from docstore.locking.shared_locks import STAGE, holder_name, shared_holder, shared_lock
+from docstore.schema.base import meta
 from docstore.store import Store
-from docstore.tables import meta
 from tests.web_fixture import PATIENCE
 
 LONG = 600.0  # seconds

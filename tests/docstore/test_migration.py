@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, inspect, text
 
-from docstore import migrations, tables
 from docstore.articles.table import Extraction
 from docstore.errors import StoreError
 from docstore.model import Article, Block, BlockKind, Reason
+from docstore.schema import base, metadata, migrations
 from docstore.store import Store
 from tests.docstore.test_store import ARTICLE, keep_page
 
@@ -38,7 +38,7 @@ NEW_COLUMNS = {
     "lexicons": ("by_whom",),
 }
 NEW_INDEXES = ("terms_by_place", "terms_by_decision", "changes_by_url")
-INDEXES = {str(index.name) for table in tables.metadata.tables.values() for index in table.indexes}
+INDEXES = {str(index.name) for table in metadata.tables.values() for index in table.indexes}
 OLD_COLUMNS = "url_id, doc_id, title, body, published, date_source, language, method, digest, extracted_at"
 
 
@@ -142,5 +142,5 @@ def test_two_programs_open_an_old_store_at_once(old_url: str, tmp_path: Path) ->
 
 
 def test_every_step_is_there() -> None:
-    assert sorted(migrations.STEPS) == list(range(1, tables.SCHEMA_VERSION))
+    assert sorted(migrations.STEPS) == list(range(1, base.SCHEMA_VERSION))
     assert sqlite3.sqlite_version_info >= (3, 35)

@@ -13,8 +13,8 @@ from docstore.articles.table import Extraction
 from docstore.grouping.near_duplicates import MAX_COMPARED, MAX_LEADERS, Grouping, bands_of
 from docstore.grouping.pagination import jaccard_estimate
 from docstore.model import Article, Outcome, Reason, document_id
+from docstore.schema.article_tables import bands
 from docstore.store import Store
-from docstore.tables import bands
 from tests.docstore.test_settling import Web as AnyWeb
 from tests.docstore.test_settling import url
 

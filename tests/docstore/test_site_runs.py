@@ -10,8 +10,8 @@ from docstore.frontier.table import NewUrl, Visit
 from docstore.model import Article, Kind, Outcome, Reason, Stage
 from docstore.reports.alerts import Alert, AlertKey
 from docstore.reports.site_runs import CERTIFICATE, DAY, KEPT_RUNS, SiteRun, within
+from docstore.schema.operation_tables import site_runs
 from docstore.store import Store
-from docstore.tables import site_runs
 from tests.docstore.test_store import extract_all, keep_page
 
 EXPIRED = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)"

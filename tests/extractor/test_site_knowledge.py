@@ -7,7 +7,7 @@ from sqlalchemy import Connection, create_engine
 
 from docstore.grouping import site_templates as sites
 from docstore.model import Article, Outcome, Reason, SiteKnowledge
-from docstore.tables import metadata
+from docstore.schema import metadata
 from extractor.article_extractor import ArticleExtractor
 
 BOX = "欢迎订阅石化要闻快讯，每个工作日早晨为您送上最新消息。"

@@ -22,7 +22,7 @@ import pytest
 import requests
 
 from crawler.sitemaps.walk import usual_places
-from docstore.locks import stage_lock
+from docstore.locking.file_locks import stage_lock
 from docstore.model import document_id
 from tests.crash_harness import PLUMB, Kept, Said, SlowSites, Vertical, indexed_ids, until
 from tests.faults.verticals import Undisturbed, undisturbed_run

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from docstore.errors import BusyError, StoreError
-from docstore.locks import stage_lock
+from docstore.locking.file_locks import stage_lock
 from tests.web_fixture import PATIENCE
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from docstore.locks import stage_lock
+from docstore.locking.file_locks import stage_lock
 with stage_lock(Path(sys.argv[1]), "crawl"):
     print("held", flush=True)
     time.sleep(600)

@@ -23,8 +23,8 @@ import pipeline.runs.schedule
 from docstore.errors import SettingsError
 from docstore.model import Stage, StageReport
 from docstore.reports.runs import RunState, StageRun
+from docstore.schema.operation_tables import runs
 from docstore.store import sqlite_store
-from docstore.tables import runs
 from pipeline import stages
 from pipeline.demo.site import write_sites
 from pipeline.engine import Engine

@@ -1,7 +1,7 @@
 """Bringing an older store up to this program's tables: one transaction, so a kill leaves the old store or the new.
 
 New tables are made by `metadata.create_all`; here is what it cannot do, columns and indexes of tables that exist.
-Statements are literal: they describe the past, whatever docstore/tables.py says by now.
+Statements are literal: they describe the past, whatever docstore/schema says by now.
 """
 
 from sqlalchemy import Connection

@@ -1,4 +1,4 @@
-"""The tables of what articles are to each other, beside those of docstore/tables.py.
+"""The tables of what articles are to each other, beside those of docstore/schema/article_tables.py.
 
 citing, citations, cited_names   who cites what, and by what each article is cited (docstore/articles/citations.py)
 uncounted   keys of citations that have changed since the citations of articles were counted
@@ -8,7 +8,7 @@ glosses   where articles say the same in Chinese and English (docstore/terms/glo
 
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, String, Table, Text
 
-from docstore.tables import metadata
+from docstore.schema.base import metadata
 
 citing = Table(
     "citing",

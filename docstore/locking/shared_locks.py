@@ -1,8 +1,8 @@
 """One run at a time per stage, where several machines share a store: the lock of this machine, then a lease.
 
-The flock (docstore/locks.py) says that no other process of this machine is in the stage, so a lease that one of them
-left when it was killed is taken over at once; that of a machine that died runs out. Every writing transaction of the
-thread that is in the stage is fenced by the lease.
+The flock (docstore/locking/file_locks.py) says that no other process of this machine is in the stage, so a lease that
+one of them left when it was killed is taken over at once; that of a machine that died runs out. Every writing
+transaction of the thread that is in the stage is fenced by the lease.
 """
 
 import os
@@ -16,8 +16,8 @@ from pathlib import Path
 
 from docstore.database import guarded
 from docstore.errors import BusyError, StoreError
-from docstore.leases import Heartbeat, Lease, LeaseTable, fence
-from docstore.locks import stage_lock
+from docstore.locking.file_locks import stage_lock
+from docstore.locking.leases import Heartbeat, Lease, LeaseTable, fence
 
 STAGE = "stage"
 POLL = 0.2  # seconds

@@ -22,7 +22,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.errors import LeaseLostError, StoreError
-from docstore.tables import leases
+from docstore.schema.operation_tables import leases
 
 AT_ONCE = 1_000  # keys in one statement
 

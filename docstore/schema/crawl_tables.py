@@ -1,0 +1,118 @@
+"""The tables of the crawl: what is asked, what was answered, what was thought of it.
+
+urls      the frontier: one row a URL ever accepted; `due_at` says when it is to be asked (again)
+pages     the answer kept for a URL, as a pointer into the WARC files
+outcomes  what each stage last did with a URL, and why
+robots    robots.txt as fetched, one row an origin
+judged    what a focused crawl read and thought of a page: its state is made of these rows again
+left_out  links that a focused crawl did not follow, and why
+topic_questions   pages that a person is asked about, are they of the topic? and what was answered
+learned   what crawls have learned of sites, where several machines share a store
+"""
+
+from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
+
+from docstore.schema.base import BigId, metadata
+
+urls = Table(
+    "urls",
+    metadata,
+    Column("url_id", BigId, primary_key=True, autoincrement=True),
+    Column("url", Text, nullable=False, unique=True),  # canonical; at most 2,000 characters
+    Column("host", String(300), nullable=False),
+    Column("queue", Integer, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("priority", Float, nullable=False),
+    Column("due_at", Float),  # epoch seconds; 0 never asked yet; NULL never again
+    Column("gap", Float, nullable=False, default=0.0),
+    Column("attempts", Integer, nullable=False, default=0),  # failures since the last success
+    Column("etag", Text, nullable=False, default=""),
+    Column("last_modified", Text, nullable=False, default=""),
+    Column("digest", String(64), nullable=False, default=""),
+    Column("visited_at", Float),
+    Column("parent_id", BigInteger),
+    Column("anchor", Text, nullable=False, default=""),
+    Column("context", Text, nullable=False, default=""),
+    Column("found_at", Float, nullable=False),
+    Index("urls_by_due", "queue", "due_at"),
+)
+
+pages = Table(
+    "pages",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("final_url", Text, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("content_type", Text, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("fetched_at", Float, nullable=False),
+    Column("warc_file", String(200), nullable=False),
+    Column("warc_offset", BigInteger, nullable=False),
+    Column("warc_length", BigInteger, nullable=False),
+)
+
+outcomes = Table(
+    "outcomes",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("stage", String(16), primary_key=True),
+    Column("reason", String(32), nullable=False),
+    Column("detail", Text, nullable=False, default=""),
+    Column("input", String(64), nullable=False, default=""),  # digest of what the stage was given
+    Column("at", Float, nullable=False),
+    Index("outcomes_by_reason", "stage", "reason"),
+)
+
+robots = Table(
+    "robots",
+    metadata,
+    Column("origin", String(400), primary_key=True),
+    Column("status", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("fetched_at", Float, nullable=False),
+)
+
+judged = Table(
+    "judged",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, nullable=False),  # the order of judging
+    Column("strategy", String(32), nullable=False),
+    Column("topic", String(100), nullable=False),
+    Column("score", Float, nullable=False),
+    Column("kept", Integer, nullable=False),  # 1 where it was
+    Column("words", LargeBinary, nullable=False),  # see crawler/guide.py
+    Index("judged_by_seq", "seq"),
+)
+
+left_out = Table(
+    "left_out",
+    metadata,
+    Column("url", Text, primary_key=True),
+    Column("parent_id", BigInteger, nullable=False),
+    Column("anchor", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+topic_questions = Table(
+    "topic_questions",
+    metadata,
+    Column("topic", String(100), primary_key=True),
+    Column("url", Text, primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("place", Integer, nullable=False),  # in the order of asking
+    Column("score", Float, nullable=False),  # probability of the topic when it was asked
+    Column("answer", Integer),  # 1 for yes, 0 for no, null where it waits
+    Column("answered_by", String(64), nullable=False),
+    Column("answered_at", Float),
+)
+
+learned = Table(
+    "learned",
+    metadata,
+    Column("heading", String(32), primary_key=True),
+    Column("host", String(300), primary_key=True),
+    Column("value", Text, nullable=False),  # JSON
+)
