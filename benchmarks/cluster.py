@@ -29,7 +29,7 @@ from typing import Any, NoReturn
 import requests
 
 from benchmarks.object_store import environment, free_port, make_bucket, object_store
-from indexer.solr_cluster import SolrCluster
+from indexer.cluster.solr_cluster import SolrCluster
 from pipeline.demo.run import QUERY
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.settings import SECTIONS

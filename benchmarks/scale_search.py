@@ -38,7 +38,7 @@ from docstore.errors import PlumblineError
 from docstore.model import Page, WarcPointer
 from docstore.remote_pages import RemotePages
 from docstore.warc_reading import read_warc
-from indexer.solr_cluster import SolrCluster
+from indexer.cluster.solr_cluster import SolrCluster
 from pipeline import stages
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.engine import Engine

@@ -32,10 +32,10 @@ import requests
 from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
 from docstore.solr_http import SolrSession, replicas_of, shown_url
 from indexer.class_archive import JAVA, archive_options
+from indexer.cluster.zookeeper import SCHEME, urls_of
 from indexer.settings import IndexSettings
 from indexer.solr_jars import default_folder, resolve_jars
 from indexer.solr_secret import USER, java_properties, prepare_secret, secret_of
-from indexer.zookeeper import SCHEME, urls_of
 
 JETTY = Path(__file__).with_name("jetty")
 LOOPBACK = "127.0.0.1"

@@ -15,9 +15,9 @@ from typing import Protocol
 
 import pytest
 
+from indexer.cluster.solr_cluster import SolrCluster
 from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex
-from indexer.solr_cluster import SolrCluster
 from indexer.solr_node import SolrNode
 from tests.web_fixture import PATIENCE
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from indexer.solr_security import security_json
+from indexer.cluster.security import security_json
 from pipeline.settings import ENVIRONMENT, SECTIONS, build, load_settings, read_toml
 
 DEPLOY = Path(__file__).resolve().parents[1] / "deploy"
@@ -140,6 +140,6 @@ def test_security_json_lets_one_account_in_and_nobody_else() -> None:
     assert base64.b64decode(digest) == hashlib.sha256(hashlib.sha256(b"saltword").digest()).digest()
     assert said["authorization"]["user-role"] == {"plumb": ["admin"]}
     assert security_json("plumb", "word") != security_json("plumb", "word")
-    command = [sys.executable, "-m", "indexer.solr_security", "plumb"]
+    command = [sys.executable, "-m", "indexer.cluster.security", "plumb"]
     refused = subprocess.run(command, input="\n", capture_output=True, text=True, check=False)
     assert (refused.returncode, refused.stdout) == (2, "")

@@ -146,7 +146,7 @@ def solr_nodes(settings: Settings) -> Iterator[Finding]:
     """Every node of the operator's Solr answers."""
     import requests
 
-    from indexer.zookeeper import SCHEME, urls_of
+    from indexer.cluster.zookeeper import SCHEME, urls_of
 
     advice, urls = "start it, or empty index.solr_url to use the embedded one", settings.index.solr_url
     try:

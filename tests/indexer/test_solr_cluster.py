@@ -14,11 +14,11 @@ from kazoo.client import KazooClient
 from docstore import fields
 from docstore.errors import PlumblineError, SettingsError, SolrUnavailableError
 from docstore.solr_http import SolrNodes, account_in, auth_headers, node_urls, shown_url
+from indexer.cluster.solr_cluster import ZOOKEEPER, SolrCluster
+from indexer.cluster.zookeeper import node_url, urls_of
 from indexer.solr import Built, SolrIndex
-from indexer.solr_cluster import ZOOKEEPER, SolrCluster
 from indexer.solr_jars import default_folder, resolve_jars
 from indexer.solr_node import JETTY, any_free_port, java_line
-from indexer.zookeeper import node_url, urls_of
 from pipeline.settings import build
 from search_ui.query.clauses import EVERYTHING, Clause, select_params
 from search_ui.query.solr_client import SearchClient, same_replicas

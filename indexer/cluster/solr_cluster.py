@@ -27,11 +27,11 @@ import requests
 from docstore.errors import SolrError, SolrUnavailableError
 from docstore.solr_http import SolrSession
 from indexer.class_archive import archive_options
+from indexer.cluster.security import security_json
 from indexer.settings import IndexSettings
 from indexer.solr_jars import default_folder, resolve_jars
 from indexer.solr_node import ANSWER_SECONDS, JETTY, LOOPBACK, POLL_SECONDS, any_free_port, java_line
 from indexer.solr_secret import USER, java_properties, prepare_secret, secret_of, write_private
-from indexer.solr_security import security_json
 
 ZOOKEEPER_HEAP = "64m"
 MAX_ERROR = 400  # characters
@@ -151,7 +151,7 @@ class SolrCluster:
                 stdout=log,
                 stderr=log,
                 pass_fds=[lock.fileno()],
-                cwd=Path(__file__).parents[1],
+                cwd=Path(__file__).parents[2],
                 start_new_session=True,
             )
 

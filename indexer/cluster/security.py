@@ -48,9 +48,9 @@ def credential(password: str, salt: bytes) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`python -m indexer.solr_security USER < PASSWORD`: the file on standard output."""
+    """`python -m indexer.cluster.security USER < PASSWORD`: the file on standard output."""
     if len(arguments) != 1:
-        sys.stderr.write("usage: python -m indexer.solr_security USER < file-with-the-password > security.json\n")
+        sys.stderr.write("usage: python -m indexer.cluster.security USER < file-with-the-password > security.json\n")
         return 2
     password = sys.stdin.readline().rstrip("\n")
     if not password:
