@@ -129,7 +129,8 @@ def sample_vectors(sample: Sequence[Document]) -> tuple[ModelSpec, list[bytes]]:
 def write(
     index: SolrIndex, documents: Sequence[Document], analysis: Analysis, vectors: Iterator[Mapping[str, bytes]]
 ) -> None:
-    """Index the documents, as `indexer.sync` does it but without a store."""
+    """Index the documents, as a run does it but without a store; at the end of a run an index of this size is merged
+    (`pipeline.stages.tidy`)."""
     with ThreadPoolExecutor(SENDERS) as pool:
         for group in batched(batched(documents, IndexSettings().batch), 4 * SENDERS):
             made = (
@@ -138,6 +139,7 @@ def write(
             for sent in [pool.submit(index.add, batch, Seen.LATER) for batch in made]:
                 sent.result()
     index.commit(soft=False)
+    index.merge()
 
 
 @contextmanager
