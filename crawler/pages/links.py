@@ -111,7 +111,7 @@ def _tree(body: bytes, encoding: str) -> etree._Element | None:
 def _parsed(body: bytes) -> tuple[etree._Element | None, bool]:
     """The tree, and whether the text was read to its end. Nothing is fetched, entities are not expanded."""
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
-    body = without_excess_attributes(without_excess_markup(body))
+    body = without_excess_markup(without_excess_attributes(body))
     for ending in _ENDINGS:  # for libxml2 nothing comes after them, for browsers and many pages there does
         body = body.replace(ending, b"")
     try:

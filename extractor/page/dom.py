@@ -146,7 +146,7 @@ def parse(text: str) -> Element | None:
     """
     prologue = PROLOGUE.match(text)
     text = text[prologue.end() :] if prologue else text
-    data = without_excess_attributes(without_excess_markup(encode(text).translate(None, CONTROL)))
+    data = without_excess_markup(without_excess_attributes(encode(text).translate(None, CONTROL)))
     if not data.strip():
         return None
     root, whole = parsed(data)

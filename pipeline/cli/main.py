@@ -55,7 +55,10 @@ VERBS: Mapping[str, tuple[str, str]] = {
     ),
     "fetch": ("pipeline.cli.crawl:fetch", "Fetch one page as the crawl would, and print every decision on the way."),
     "frontier": ("pipeline.cli.crawl:frontier", "Look at the URLs that are known, and change when they are asked."),
-    "import": ("pipeline.cli.run:import_command", "Take in pages that someone else crawled, from WARC files."),
+    "import": (
+        "pipeline.cli.run:import_command",
+        "Take in pages that someone else crawled: WARC files, folders, buckets or lists of them.",
+    ),
     "index": ("pipeline.cli.run:index_command", "Bring Solr in step with the store."),
     "init": (
         "pipeline.cli.init:init",

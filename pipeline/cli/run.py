@@ -118,7 +118,7 @@ def import_command(
     base: str,
     processes: int,
 ) -> None:
-    """Take in pages that someone else crawled: WARC files, folders or buckets of them, Common Crawl's warc.paths.gz."""
+    """Take in pages that someone else crawled: WARC files, folders, buckets or lists of them."""
     with opened(settings_of(context)) as engine:
         sources, taken = sources_of(places, base), ImportFilter(urls, domains)
         say_reports([import_warcs(engine, sources, taken, processes or os.cpu_count() or 1)])

@@ -177,7 +177,7 @@ def test_every_verb_that_lists_is_tried_here_or_needs_something_to_list() -> Non
     """What has --json is a list, or one thing in detail."""
     with_json = {" ".join(path) for path, verb in VERBS.items() if any("--json" in one.opts for one in verb.params)}
     details = {"check", "compare", "doctor", "explain", "fetch", "status", "topic show"}
-    of_a_thing = {"lexicon diff", "topic seeds", "topic terms"}
+    of_a_thing = {"lexicon diff", "topic judge", "topic seeds", "topic terms"}
     assert with_json == {*LISTS, *details, *of_a_thing} - {"sites"}
 
 

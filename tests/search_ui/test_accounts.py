@@ -382,6 +382,7 @@ REVIEW = {
     *(f"/admin/lexicon/{act}" for act in ("bulk", "change", "import", "publish", "revert", "undo")),
     "/admin/searches/candidate",
     "/admin/searches/synonym",
+    "/admin/topics/<name>/answer",
     "/admin/topics/<name>/decide",
 }
 PAGES = {

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 
 MAX_ATTRIBUTES = 500  # of a start tag; those of real pages have some thirty at most
-MAX_MARKUP = 200_000  # signs of elements (1 each) and attributes (2 each): a tree of some 60 MB; real pages have half
+MAX_MARKUP = 110_000  # start tags (1 each) and attributes (2 each): a tree of some 60 MB; real pages have half
 MAX_DEPTH = 400  # of elements; libxml2's own limit is 2,048
 SHORT = 50_000  # bytes: what attributes stand in so few costs a quarter of a second at most
 # As HTML's tokenizer has it: a quote means something behind "=" only, and one that is not closed reaches to the end.
@@ -37,7 +37,7 @@ NO_TAG = rb"[^<]++|<(?!!--|[a-zA-Z])[^<]*+"
 RAW_ELEMENTS = b"|".join(RAW_ELEMENT % (name, name) for name in RAW)
 ORDINARY = re.compile(b"(?:%b)*+" % b"|".join((SMALL_TAG, NO_TAG, COMMENT, RAW_ELEMENTS)))
 LONG_TAG = re.compile(rb"(<[a-zA-Z][^\s/>]*+%b)((?:%b)*+)" % (FEW, ATTRIBUTE))
-MARKUP = re.compile(rb"[<=]")
+MARKUP = re.compile(rb"<(?!/)|=")
 ANY_TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*+)(?:%b)*+[\s/]*+>?" % ATTRIBUTE)
 VOID = frozenset(
     (
@@ -76,9 +76,9 @@ def end_of_ordinary(html: bytes, start: int) -> int:
 def without_excess_markup(html: bytes) -> bytes:
     """A page up to the tag at which its elements and attributes are more than MAX_MARKUP; the rest is left out.
 
-    Counted by `<`, of start and end tags alike, and `=`, so that what an ordinary page has is counted in no time.
+    Counted by `<`, but for end tags, and `=`, so that what an ordinary page has is counted in no time.
     """
-    if html.count(b"<") + 2 * html.count(b"=") <= MAX_MARKUP:
+    if html.count(b"<") - html.count(b"</") + 2 * html.count(b"=") <= MAX_MARKUP:
         return html
     weight = 0
     for sign in MARKUP.finditer(html):
