@@ -1,7 +1,7 @@
 """Semantic tree beside the vector space model (Zhang Jin 2017, METHODS 4), and the plain model it is measured against.
 
 keep       Sim(T, W) = (cos(T, W) + SemanticSim(T, W)) / 2 (ZJ-F9) against the threshold
-priority   (Score of the page + Sim of the child) / 2, the page's score by how its children look (ZJ-F10)
+priority   the page's score by how its children look (ZJ-F10): of a valid child as it is, of another halved with its Sim
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +17,7 @@ from text.sparse import cosine, cosine_to, unit
 FEATURES = 120  # of the topic and of a page, those that weigh most
 NEARNESS = 0.55  # of the mark to what the examples score
 OF_VECTORS = 0.05  # threshold of the plain model
+SMALL = 1e-9  # a mean that nothing is divided by
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,24 @@ class TreeSettings:
     few: float = 1 / 3
 
 
+@dataclass
+class Mean:
+    """Of what was added so far; 0 for none."""
+
+    total: float = 0.0
+    count: int = 0
+
+    def add(self, value: float) -> None:
+        """Take a value."""
+        self.total += value
+        self.count += 1
+
+    @property
+    def value(self) -> float:
+        """Their mean."""
+        return self.total / max(self.count, 1)
+
+
 class SemanticTree:
     """The strategy `semantic_tree`."""
 
@@ -39,6 +58,7 @@ class SemanticTree:
         self._knowledge = Knowledge(topic, given)
         self._examples = {page.url for page in topic.examples}
         self._mark = Threshold(self._settings.threshold, NEARNESS)
+        self._of_pages, self._of_children = Mean(), Mean()
         self._version = -1
         self._terms: Mapping[str, float] = {}  # of length 1
         self._likeness = Likeness(self._knowledge.tree, ())
@@ -54,10 +74,24 @@ class SemanticTree:
     def link_priorities(
         self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """ZJ-F10 for the page, then (Score + Sim) / 2 for each child (reading d)."""
-        children = [self.similarity(dict.fromkeys((*link.anchor, *link.context), 1.0)) for link in links]
-        score = page_score(judgement.score, children, self._settings, self._mark.value)
-        return [(score + child) / 2 for child in children]
+        """ZJ-F10 for the page, then Score for each valid child, at least the mark, and (Score + Sim) / 2 for the others.
+
+        The few words of a child are never as like the topic as a page's many: they are brought to the pages' scale.
+        Where valid children came by their Sim as well (reading d), lists of the topic's words would come first.
+        """
+        children = self._children(judgement.score, links)
+        valid = self._mark.value
+        score = page_score(judgement.score, children, self._settings, valid)
+        return [max(score, valid) if child >= valid else (score + child) / 2 for child in children]
+
+    def _children(self, score: float, links: Sequence[LinkWords]) -> list[float]:
+        """Sim of each child of a page with this score, so that children have the pages' mean; at most 1."""
+        found = [self.similarity(dict.fromkeys((*link.anchor, *link.context), 1.0)) for link in links]
+        self._of_pages.add(score)
+        for child in found:
+            self._of_children.add(child)
+        scale = max(self._of_pages.value / max(self._of_children.value, SMALL), 1.0)
+        return [min(scale * child, 1.0) for child in found]
 
     def learn(self, page: PageWords, judgement: Relevance) -> None:
         """Nothing: the topic stays what it was."""
@@ -96,7 +130,8 @@ class SemanticTree:
             )
 
     def _likeness_to(self, terms: Mapping[str, float]) -> Likeness:
-        return Likeness(self._knowledge.tree, first_terms(terms, FEATURES))
+        features = first_terms(terms, FEATURES)
+        return Likeness(self._knowledge.tree, features, [terms[feature] for feature in features])
 
 
 def page_score(own: float, children: Sequence[float], settings: TreeSettings, valid: float) -> float:

@@ -72,12 +72,16 @@ class Likeness:
     """ZJ-F8 for one set of features: what is found for a word is kept, so that a word costs its way through the tree
     once, and a page or link one look for each of its words.
 
+    `weights` says how much each feature counts, all alike where it is None: of many features most weigh next to
+    nothing, and who has many words has some of those, whatever the words are about.
+
     _rows  of each word: (features,) float64, its similarity to each feature, 0 to 1; None for a word that is like none
     """
 
-    def __init__(self, tree: TopicTree, features: Collection[str]) -> None:
+    def __init__(self, tree: TopicTree, features: Collection[str], weights: Sequence[float] | None = None) -> None:
         self._tree = tree
         self._features = tuple(features)
+        self._weights = None if weights is None else np.array(weights)
         self._below: dict[int, list[int]] = {}  # root -> which features have a place below it
         self._own = {feature: place for place, feature in enumerate(self._features)}
         for feature, number in self._own.items():
@@ -88,7 +92,7 @@ class Likeness:
     def mean(self, words: Collection[str]) -> float:
         """The mean over the features of the best similarity that one of `words` has, 0 to 1."""
         found = [row for word in words if (row := self._row(word)) is not None]
-        return float(np.max(found, axis=0).mean()) if found else 0.0
+        return float(np.average(np.max(found, axis=0), weights=self._weights)) if found else 0.0
 
     def _row(self, word: str) -> NDArray[np.float64] | None:
         if word not in self._rows:
