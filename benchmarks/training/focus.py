@@ -305,13 +305,26 @@ def keeping(
     """The regression of what is kept. Every topic counts alike, and its pages as they come: what it gives shall be a
     probability."""
     places = [KEEPING.index(name) for name in names]
-    of_topic = Counter(topic for topic, _, _ in refits)
     rows = np.vstack([rows[:, places] for _, rows, _ in refits])
     labels = np.concatenate([labels for _, _, labels in refits])
-    counts = np.concatenate([np.full(len(labels), 1 / len(labels) / of_topic[topic]) for topic, _, labels in refits])
+    weights = of_looks([topic for topic, _, _ in refits])
+    counts = np.concatenate(
+        [np.full(len(labels), weight / len(labels)) for weight, (_, _, labels) in zip(weights, refits, strict=True)]
+    )
     bounded = np.array([name in LIKELY for name in names])
     bias, slopes = logistic(rows, labels, counts / counts.mean(), bounded)
     return {"own": {"": round(bias, 5), **dict(zip(names, slopes.round(5).tolist(), strict=True))}, "relative": {}}
+
+
+def of_looks(topics: Sequence[tuple[str, str]]) -> list[float]:
+    """How much each look counts, by its topic, looks in the order of their crawl: half as much as the next one, those
+    of a topic 1 together. The last look decides what is kept; at the first ones most pages are of the topic."""
+    looks, seen = Counter(topics), Counter[tuple[str, str]]()
+    weights: list[float] = []
+    for topic in topics:
+        seen[topic] += 1
+        weights.append(2.0 ** (seen[topic] - looks[topic]) / (2 - 2.0 ** (1 - looks[topic])))
+    return weights
 
 
 def mean_weights(fits: Sequence[Weights]) -> Weights:

@@ -67,7 +67,7 @@ def written(folder: Path) -> Path:
 
 def test_fused_is_ahead_on_a_made_web(tmp_path: Path) -> None:
     """Floors on the share of relevant pages, and ahead of breadth first; the papers' gains are figures of `all`."""
-    systems = ["breadth_first", "fused", "topic_library", "static_keywords", "semantic_tree", "vsm"]
+    systems = ["breadth_first", "fused", "fused_judged", "topic_library", "static_keywords", "semantic_tree", "vsm"]
     figures = measure(written(tmp_path), ["made"], systems, 1, 1, 1)
     values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
     for metric, floor in read_floors("focus").items():

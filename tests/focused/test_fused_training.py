@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.focus_graph import Graph, Node, cut_latin
 from benchmarks.training import focus as focus_training
-from benchmarks.training.focus import mean_weights, name_of, others_of, siblings_of
+from benchmarks.training.focus import mean_weights, name_of, of_looks, others_of, siblings_of
 from crawler.guide import PageWords
 
 
@@ -49,3 +49,9 @@ def test_a_label_is_named_as_an_operator_might(label: str, name: tuple[str, ...]
     pages = [("Sea birds", "Life.Sea_birds"), ("Water birds", "Life.Sea_birds"), ("Rex king", "Life.Dinosaurs")]
     graph = graph_of(*pages, ("Rex egg", "Life.Dinosaurs"), ("King list", "Life.Dinosaurs"), ("List", "Other"))
     assert name_of(graph, (label,)) == name
+
+
+def test_a_look_counts_half_as_much_as_the_next_one() -> None:
+    """By topic, whatever other topics' looks stand between; those of a topic are 1 together."""
+    one, other = ("web", "one"), ("web", "other")
+    assert of_looks([one, other, one, one]) == pytest.approx([1 / 7, 1, 2 / 7, 4 / 7])
