@@ -74,7 +74,7 @@ class SemanticTree:
     def link_priorities(
         self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """ZJ-F10 for the page, then Score for each valid child, at least the mark, and (Score + Sim) / 2 for the others.
+        """ZJ-F10 for the page: Score for each valid child, at least the mark, and (Score + Sim) / 2 for the others.
 
         The few words of a child are never as like the topic as a page's many: they are brought to the pages' scale.
         Where valid children came by their Sim as well (reading d), lists of the topic's words would come first.
