@@ -44,7 +44,9 @@ class OnePage:
         """The queue of the one page, until it was visited."""
         return {self._entry.queue: 1} if self._entry else {}
 
-    def due(self, queue: int, before: float, limit: int, exclude: Collection[int] = ()) -> list[FrontierEntry]:
+    def due(
+        self, queue: int, before: float, limit: int, exclude: Collection[int] = (), by_promise: bool = False
+    ) -> list[FrontierEntry]:
         """The one page."""
         entry = self._entry
         return [entry] if entry and entry.queue == queue and entry.url_id not in exclude else []

@@ -49,7 +49,9 @@ class MemoryTable:
                 counts[row.queue] = counts.get(row.queue, 0) + 1
             return counts
 
-    def due(self, queue: int, before: float, limit: int, exclude: Collection[int] = (), /) -> list[FrontierEntry]:
+    def due(
+        self, queue: int, before: float, limit: int, exclude: Collection[int] = (), /, by_promise: bool = False
+    ) -> list[FrontierEntry]:
         with self.lock:
             found = [row for row in self._due(before) if row.queue == queue and row.url_id not in exclude]
             return sorted(found, key=_turn)[:limit]

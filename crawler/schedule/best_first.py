@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from crawler.schedule.frontier import WIDEST, WINDOW, CrawlTable, Frontier
 from crawler.schedule.throttle import NEVER, HostThrottle
+from docstore.frontier.order import is_off_topic
 from docstore.frontier.table import Visit
 from docstore.model import FrontierEntry, Host
 
@@ -91,7 +92,7 @@ class BestFirst(Frontier):
                 del self._waiting[host]
         held = self._held.setdefault(queue, set())
         size = max(min(WINDOW, WIDEST // max(len(self._hosts), 1)), _MIN_WINDOW)
-        for entry in self._table.due(queue, self._before, size, held):
+        for entry in self._table.due(queue, self._before, size, held, by_promise=True):
             held.add(entry.url_id)
             self._window(entry).append(entry)
             self._size += 1
@@ -104,6 +105,6 @@ class BestFirst(Frontier):
         """Hosts do not take turns."""
 
 
-def _rank(entry: FrontierEntry) -> tuple[float, int]:
-    """The best comes first, of equals the one that was found first."""
-    return -entry.priority, entry.url_id
+def _rank(entry: FrontierEntry) -> tuple[bool, float, int]:
+    """What was off topic comes last, else the best first, of equals the one that was found first."""
+    return is_off_topic(entry), -entry.priority, entry.url_id

@@ -31,8 +31,10 @@ class CrawlTable(Protocol):
     def due_queues(self, before: float, /) -> dict[int, int]:
         """Queue -> how many of its URLs are due."""
 
-    def due(self, queue: int, before: float, limit: int, exclude: Collection[int] = (), /) -> list[FrontierEntry]:
-        """The best due URLs of a queue."""
+    def due(
+        self, queue: int, before: float, limit: int, exclude: Collection[int] = (), /, by_promise: bool = False
+    ) -> list[FrontierEntry]:
+        """The best due URLs of a queue; `by_promise` where a topic is looked for."""
 
     def record(self, visits: Sequence[Visit], /) -> None:
         """Keep what visits led to, in one transaction."""

@@ -4,6 +4,13 @@ seeds and lists      they tell of new pages
 never fetched        by priority, then in the order in which they were found
 fetched before       by what a visit is worth: first those that are said to have changed (due before their
                      interval is over: by a sitemap, or the operator), then the longest overdue by their interval
+
+Where a topic is looked for, URLs never fetched are without end, and most lead off it (`by_promise`):
+
+seeds and lists      as above
+said to have changed pages that are kept
+by promise           never fetched, and kept pages that are due: a change on topic is worth as much as a new page
+off topic            last, the longest overdue first
 """
 
 import re
@@ -12,17 +19,28 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, case, func, select
 
-from docstore.model import Host, Kind
+from docstore.model import FrontierEntry, Host, Kind
 from docstore.schema.crawl_tables import urls
 
 _SEEDS_AND_LISTS = f"kind IN ('{Kind.SEED.value}', '{Kind.HUB.value}')"
 _HOST = re.compile(r"[A-Za-z0-9_.:\[\]-]+")
 _SOONER = "attempts = 0 AND due_at < visited_at + gap - 1"  # a second: times are floats
+_OFF_TOPIC = "digest = '' AND gap > 0 AND attempts = 0"
 
 
-def due_order(before: float) -> str:
+def is_off_topic(entry: FrontierEntry) -> bool:
+    """Fetched, answered and not kept; a seed or list is asked all the same."""
+    return entry.kind not in (Kind.SEED, Kind.HUB) and not entry.digest and entry.gap > 0 and not entry.attempts
+
+
+def due_order(before: float, by_promise: bool = False) -> str:
     """The ORDER BY of due URLs, for a run that began at `before`. Numbers alone, so no text of anyone's."""
     overdue = f"({float(before)!r} - visited_at) / (CASE WHEN gap > 1 THEN gap ELSE 1 END)"
+    if by_promise:
+        return (
+            f"CASE WHEN {_SEEDS_AND_LISTS} THEN 0 WHEN {_OFF_TOPIC} THEN 3 WHEN {_SOONER} THEN 1 ELSE 2 END, "
+            f"CASE WHEN {_OFF_TOPIC} AND NOT {_SEEDS_AND_LISTS} THEN {overdue} ELSE priority END DESC, url_id"
+        )
     return (
         f"CASE WHEN {_SEEDS_AND_LISTS} THEN 0 WHEN visited_at IS NULL THEN 1 WHEN {_SOONER} THEN 2 ELSE 3 END, "
         f"CASE WHEN visited_at IS NULL OR {_SEEDS_AND_LISTS} THEN priority ELSE {overdue} END DESC, url_id"

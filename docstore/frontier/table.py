@@ -164,14 +164,16 @@ class FrontierTable:
         with self._database.read() as connection:
             return change_rates(connection)
 
-    def due(self, queue: int, before: float, limit: int, exclude: Collection[int] = ()) -> list[FrontierEntry]:
+    def due(
+        self, queue: int, before: float, limit: int, exclude: Collection[int] = (), by_promise: bool = False
+    ) -> list[FrontierEntry]:
         """The first `limit` due URLs of a queue (docstore/frontier/order.py), without those in `exclude`: url_ids that
-        were handed out."""
+        were handed out. `by_promise` where a topic is looked for."""
         held = f" AND url_id NOT IN ({','.join(map(str, map(int, exclude)))})" if exclude else ""
         # Numbers alone, so no text of anyone's: SQLAlchemy would compile the list of ids anew for each question.
         question = (
             f"SELECT {ENTRY_COLUMNS} FROM urls WHERE queue = {int(queue)} AND due_at <= {float(before)!r}{held} "
-            f"AND {at_hosts(self._hosts)} ORDER BY {due_order(before)} LIMIT {int(limit)}"
+            f"AND {at_hosts(self._hosts)} ORDER BY {due_order(before, by_promise)} LIMIT {int(limit)}"
         )
         with self._database.read() as connection:
             return [entry_of(row) for row in connection.exec_driver_sql(question)]

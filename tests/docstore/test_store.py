@@ -158,6 +158,27 @@ class TestFrontier:
         assert store.frontier.trust_clock(1_000.0) == 1
         assert [entry.url for entry in store.frontier.due(3, before=1_000.0, limit=5)] == ["http://a.test/1"]
 
+    def test_by_promise_a_changed_page_comes_before_new_ones_and_what_was_off_topic_last(self, store: Store) -> None:
+        """A focused crawl's next night: a budget that ends before the new URLs do still sees what changed."""
+        urls = {name: f"http://a.test/{name}" for name in ("changed", "kept", "off", "promising", "other")}
+        store.frontier.add(
+            [new_url(urls["promising"], priority=0.9), new_url(urls["kept"], priority=0.8)]
+            + [new_url(urls[name], priority=0.5) for name in ("changed", "other")]
+            + [new_url(urls["off"], priority=5.0)]
+        )
+        entries = store.frontier.entries(list(urls.values()))
+        off = Visit(entries[urls["off"]], Outcome(Reason.OFF_TOPIC, "0.1"), 1_000.0, 1_100.0, 100.0)
+        kept = fetched(entries[urls["kept"]], visited_at=1_000.0, next_visit=1_100.0, gap=100.0)
+        changed = fetched(entries[urls["changed"]], visited_at=1_000.0, next_visit=1_100.0, gap=5_000.0)  # by a sitemap
+        store.frontier.record([off, kept, changed])
+
+        def order(by_promise: bool) -> list[str]:
+            due = store.frontier.due(3, 2_000.0, 9, by_promise=by_promise)
+            return [entry.url.rpartition("/")[2] for entry in due]
+
+        assert order(by_promise=True) == ["changed", "promising", "kept", "other", "off"]
+        assert order(by_promise=False) == ["promising", "other", "changed", "kept", "off"]
+
     def test_robots_are_kept_by_origin(self, store: Store) -> None:
         assert store.frontier.robots("http://a.test") is None
         store.frontier.save_robots(StoredRobots("http://a.test", 200, b"\x00\xff", 5.0))

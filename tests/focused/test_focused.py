@@ -1,7 +1,7 @@
 """What a guide makes of pages, by hand: priorities, discarded links, words that kept pages share; the window."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -188,6 +188,18 @@ def test_the_best_of_all_hosts_that_may_be_asked_comes_first() -> None:
     waiting = frontier.take(1.0)
     assert isinstance(waiting, Wait) and 0 < waiting.seconds <= 10.0
     assert taken(frontier, 20.0) == "http://a/2"
+
+
+def test_what_was_off_topic_is_asked_again_behind_all_others() -> None:
+    """Whatever it once promised, and at whichever host."""
+    frontier, table, _ = window(("http://a/off", 0.9), ("http://b/new", 0.1), ("http://b/list", 0.1))
+    number = table.ids["http://a/off"]
+    table.rows[number] = replace(table.rows[number], gap=1.0)
+    frontier.expect({by_host(1)("http://a/off")})
+    assert [taken(frontier, 0.0), taken(frontier, 0.0)] == [
+        "http://b/new",
+        "http://a/off",
+    ]  # a host is asked once at a time
 
 
 def test_of_equals_the_first_found_comes_first_and_more_than_a_window_is_read() -> None:
