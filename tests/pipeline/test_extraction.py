@@ -18,7 +18,7 @@ from pipeline.workers.page_reading import completed
 from pipeline.workers.worker_process import Limits, WorkerProcess
 
 HTML = "<html><head><title>题目_网</title></head><body><h1>题目</h1>" + "<p>正文有句号，也有逗号，够长了。</p>" * 9
-ENDLESS = HTML + f"<p>{'正文有句号，也有逗号，够长了。' * 9}" * 120_000  # as many elements as are read, each with a text
+ENDLESS = HTML + f"<p>{'正文有句号，也有逗号，够长了。' * 9}" * 120_000  # more elements than are read
 
 
 def pages(count: int, prefix: str = "http://a.test/") -> Iterator[PendingPage]:
@@ -102,7 +102,7 @@ def test_workers_that_are_killed_cost_their_pages_alone() -> None:
     failed = [r.result for r in results if isinstance(r.result, Outcome)]
     assert len(killed) == 3
     assert len(failed) <= 3
-    died = ("the process that read it died: SIGKILL", "the process that should read it died: SIGKILL")  # before it began
+    died = ("the process that read it died: SIGKILL", "the process that should read it died: SIGKILL")
     assert {(one.reason, one.detail) for one in failed} <= {(Reason.FAILED, detail) for detail in died}
 
 
