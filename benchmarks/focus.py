@@ -39,6 +39,7 @@ from benchmarks.focus_figures import (
     tables,
 )
 from benchmarks.focus_graph import Graph, load, stored_in
+from benchmarks.focus_person import ASSISTED, PROPOSED, confirmed, proposed
 from benchmarks.focus_prior import priors_without
 from benchmarks.focus_replay import Person, replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
@@ -71,6 +72,7 @@ class Task:
 
 REACHES = "fused"
 ASKED_AT = (0.25, 0.75)  # parts of the budget after which `fused_judged` asks its person, each time the same number
+_is_confirmed = False  # the topic's words, by a person (`focus_person.py`)
 _graph: Graph  # of the process: workers inherit it, a graph is too large to be sent
 _informed: MakeFocus  # the same, of its words' vectors
 
@@ -82,11 +84,18 @@ _informed: MakeFocus  # the same, of its words' vectors
 @click.option("--topics", default=1, type=click.IntRange(1), help="Every n-th topic only.")
 @click.option("--draws", default=DRAWS, type=click.IntRange(1), help="Draws of seeds a topic.")
 @click.option("--reach/--no-reach", default=True, help="Also fetch until nine in ten pages are there.")
+@click.option("--confirm", type=click.Choice(("none", "oracle")), default="none", help="Who confirms words beforehand.")
 @click.option("--processes", default=2, type=click.IntRange(1))
-def main(data: Path, set_names: str, systems: str, topics: int, draws: int, reach: bool, processes: int) -> None:
+def main(
+    data: Path, set_names: str, systems: str, topics: int, draws: int, reach: bool, confirm: str, processes: int
+) -> None:
     """Replay the strategies and print what they harvest."""
     try:
-        figures = measure(data, names(set_names), names(systems), topics, draws, processes, OUT, reach=reach)
+        figures = measure(
+            *(data, names(set_names), names(systems), topics, draws, processes, OUT),
+            reach=reach,
+            is_confirmed=confirm == "oracle",
+        )
     except PlumblineError as error:
         raise SystemExit(str(error)) from error
     console = Console(width=None if Console().is_terminal else 150)
@@ -114,9 +123,13 @@ def measure(
     plots: Path | None = None,
     shape: Shape | None = None,
     reach: bool = True,
+    is_confirmed: bool = False,
 ) -> list[Figure]:
     """All figures; `plots` is where lines are drawn, `shape` that of the generated web, `reach` whether `fused` goes on
-    until nine in ten pages are there. Raises PlumblineError for a strategy or a set that is not there."""
+    until nine in ten pages are there, `is_confirmed` whether a person confirms words for the papers' strategies. Raises
+    PlumblineError for a strategy or a set that is not there."""
+    global _is_confirmed
+    _is_confirmed = is_confirmed
     unknown = [name for name in systems if name not in SYSTEMS]
     if unknown:
         raise PlumblineError(f"no strategy {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
@@ -155,6 +168,7 @@ def measure_set(
     global _graph, _informed
     _graph = graph
     relevant_of.cache_clear()
+    words_confirmed.cache_clear()
     topics = list(graph.topics)[::every]
     tasks = [Task(system, topic, draw) for topic in topics for draw in range(draws) for system in systems]
     scores: dict[str, list[Score]] = {system: [] for system in systems}
@@ -175,6 +189,12 @@ def measure_set(
     figures = [figure for system in systems for figure in figures_of(graph.name, system, scores)]
     figures += [*ahead_of(graph.name, scores, draws), *kept_of(graph.name, scores)]
     figures += [Figure(graph.name, OURS, SHARE, mean(shares))] if shares else []
+    if _is_confirmed:
+        words = [len(words_confirmed(topic, draw)) for topic in topics for draw in range(draws)]
+        figures += [
+            Figure(graph.name, OURS, "words_asked", PROPOSED),
+            Figure(graph.name, OURS, "words_confirmed", mean(words)),
+        ]
     return [*figures, *(curve_of(graph.name, sweeps, collected, plots) if sweeps else [])]
 
 
@@ -198,8 +218,17 @@ def start_of(task: Task) -> tuple[FocusedStrategy, Sequence[str], int]:
     relevant = relevant_of(task.topic)
     seeds = _graph.seeds(task.topic, task.draw)
     reachable = sum(url in relevant for url in _graph.reachable(seeds)) - len(seeds)
-    topic = TopicWords(_graph.cut(task.topic), tuple(_graph.nodes[url].page for url in seeds))
+    examples = tuple(_graph.nodes[url].page for url in seeds)
+    words = words_confirmed(task.topic, task.draw) if _is_confirmed and task.system in ASSISTED else ()
+    topic = TopicWords(_graph.cut(task.topic), examples, subject=words)
     return SYSTEMS[task.system](topic, task.topic), seeds, reachable
+
+
+@cache
+def words_confirmed(topic: str, draw: int) -> tuple[str, ...]:
+    """What a person has confirmed of the words of a task's examples."""
+    examples = [_graph.nodes[url].page for url in _graph.seeds(topic, draw)]
+    return confirmed(_graph, relevant_of(topic), proposed(examples))
 
 
 def share_at_90(task: Task) -> float:

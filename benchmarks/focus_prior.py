@@ -11,7 +11,7 @@ from pathlib import Path
 
 from focused.fused.keeping import KEEPING
 from focused.fused.link_features import FEATURES
-from focused.fused.page_features import OWN, PAGE_FEATURES, Priors, shipped
+from focused.fused.page_features import OWN, PAGE_FEATURES, PROMISE, Priors, shipped
 from focused.fused.pretrained_prior import prior_of
 
 LEFT_OUT = Path(__file__).parent / "training" / "focus_left_out.json"
@@ -42,4 +42,6 @@ def priors_of(weights: Weights | None) -> Priors:
         prior_of(weights["link"], FEATURES),
         prior_of(weights["keeping"], KEEPING),
         prior_of(weights["first_keeping"], KEEPING),
+        prior_of(weights["promise"], PROMISE),
+        prior_of(weights["first_promise"], PROMISE),
     )

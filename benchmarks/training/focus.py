@@ -4,8 +4,9 @@ replay      every label that teaches with the weights so far; at every refit the
 fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
             against a page, and counts (length, links) are looked at only beside those of the other pages
             a softmax over each frontier puts relevant URLs first
+            how a page's links turned out teaches what links promise (`focused.fused.promise`)
 mean        each round goes by the weights that the other webs taught so far; what is shipped is the mean of the rounds'
-            fits on all webs
+            fits on all webs, the first left out, which had no weights to go by
 leave out   for each web, the same mean without its lessons: benchmarks/training/focus_left_out.json
 check       each web's topics and the labels that teach, by the weights that leave this web out
 
@@ -36,117 +37,29 @@ from benchmarks.focus_prior import LEFT_OUT, priors_of
 from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.results import SHARED
-from crawler.guide import PageWords, Relevance, TopicWords, Words
-from focused.fused.crawl_graph import Floats, Ints
+from benchmarks.training.focus_lessons import Lesson, Recorder, Taught
+from crawler.guide import TopicWords, Words
+from focused.fused.crawl_graph import Floats
 from focused.fused.keeping import FIRST_KEEPING, KEEPING, LIKELY
 from focused.fused.link_features import FEATURES
-from focused.fused.page_features import FIRST_SIGHT, OWN, PAGE_FEATURES, Priors
+from focused.fused.page_features import FIRST_PROMISE, FIRST_SIGHT, OWN, PAGE_FEATURES, PROMISE
 from focused.fused.pretrained_prior import FILE
-from focused.fused.strategy import Fused, Refit
 
 OTHERS = 60
 OTHER_PAGES = (40, 300)  # of labels that are taken as a topic
 MIN_OF_SIBLING = 15  # pages of a label that is taken with others
 NAME_WORDS = 2  # of a label whose own words stand in no title
-MAX_A_LOOK = 60  # pages written down
 OF_TOPIC = 2.5  # of the pages of a topic beside the others: topics are wider than labels
 PENALTY = 50.0  # of the squares of the weights, beside the sum of the rows' losses
-BEST_LINKS, OTHER_LINKS = 60, 150  # of a frontier that are written down
 START_WITH = ("share", "support", "terms", "latent", "words", "near_latent", "hub", "path")
 START, NEARNESS = 0.3, 0.01  # the weight of those before anything is learned; penalty on leaving them
-COUNTS = ("length", "sources", "depth", "degree", "targets")  # features that are no likeness
+COUNTS = ("length", "sources", "depth", "degree", "targets", "anchored")  # features that are no likeness
+
+ALL = ""  # webs: none is left out
 
 Labels = tuple[str, ...]
 Weights = dict[str, dict[str, dict[str, float]]]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """What a refit taught: the fetched pages' features as they are and relative and what speaks for keeping them
-    (`keeping`), the same of those that came since the refit before as they were first seen (`sights`), the frontier's,
-    and their labels.
-
-    Of the frontier there are the best and a sample of the others; `links_weights` says how many each stands for.
-    """
-
-    topic: tuple[str, str]
-    pages: Floats
-    relative: Floats
-    keeping: Floats
-    labels: Floats
-    sights: Floats
-    sights_relative: Floats
-    first_keeping: Floats
-    sight_labels: Floats
-    links: Floats
-    link_labels: Floats
-    link_weights: Floats
-
-
-class Recorder(Fused):
-    """`fused`, which writes down what it knew of its pages and of the frontier at every refit."""
-
-    def __init__(self, topic: TopicWords, name: tuple[str, str], relevant: frozenset[str], priors: Priors) -> None:
-        super().__init__(topic, priors)
-        self._name = name
-        self._relevant = relevant
-        self.lessons: list[Lesson] = []
-        self._sights: list[tuple[Floats, Floats, Floats, float]] = []
-
-    def keep(self, page: PageWords) -> Relevance:
-        judgement = super().keep(page)
-        if self._refit is not None and page.url not in self._examples:
-            row = self._refit.verdict.classifier.sight(page, self._bag)
-            keeping = self._at_first_sight(self._refit.verdict, page)
-            self._sights.append(
-                (row, self._refit.verdict.classifier.scale(row), keeping, float(page.url in self._relevant))
-            )
-        return judgement
-
-    def _refitted(self, refit: Refit, frontier: list[int], rows: Floats) -> None:
-        super()._refitted(refit, frontier, rows)
-        draw = np.random.default_rng(refit.verdict.pages)
-        pages = draw.permutation(np.flatnonzero(self._is_example.values == 0))[:MAX_A_LOOK]
-        if refit.scale is None or not len(pages):
-            return
-        relative = refit.scale(rows)
-        some, weights = drawn(relative @ self._priors.link.relative, draw)
-        self.lessons.append(
-            Lesson(
-                self._name,
-                refit.verdict.classifier.rows[pages],
-                refit.verdict.classifier.scale(refit.verdict.classifier.rows[pages]),
-                refit.verdict.keeping[pages],
-                self._labels([self._graph.pages[page] for page in pages]),
-                *self._seen(),
-                relative[some],
-                self._labels([frontier[place] for place in some]),
-                weights,
-            )
-        )
-
-    def _seen(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """The pages that came since the last refit, as they were first seen."""
-        seen, self._sights = self._sights, []
-        widths = (len(PAGE_FEATURES), len(PAGE_FEATURES), len(KEEPING))
-        rows = [
-            np.vstack([one[part] for one in seen]) if seen else np.zeros((0, width))
-            for part, width in enumerate(widths)
-        ]
-        return rows[0], rows[1], rows[2], np.array([one[3] for one in seen])
-
-    def _labels(self, nodes: Sequence[int]) -> Floats:
-        return np.array([float(self._graph.urls[node] in self._relevant) for node in nodes])
-
-
-def drawn(scores: Floats, draw: np.random.Generator) -> tuple[Ints, Floats]:
-    """Places of the best scores and of a sample of the others, and how many each stands for."""
-    order = np.argsort(-scores, kind="stable")
-    best, others = order[:BEST_LINKS], order[BEST_LINKS:]
-    some = draw.permutation(others)[:OTHER_LINKS]
-    share = len(others) / max(len(some), 1)
-    return np.concatenate((best, some)), np.concatenate((np.ones(len(best)), np.full(len(some), share)))
 
 
 @dataclass(frozen=True)
@@ -161,6 +74,7 @@ class Task:
 
 _graphs: dict[str, Graph] = {}  # of the process: workers inherit them
 _others: dict[str, Mapping[str, Words]] = {}  # the labels of each graph that teach, with words for a name
+_lessons: list[Lesson] = []  # of the round that is being fitted
 
 
 @click.command()
@@ -174,18 +88,15 @@ def main(data: Path, rounds: int, most: int, max_pages: int, check: int, process
     """Learn the prior from the webs of DATA and write it to the package, and the priors that leave one out."""
     for stored in stored_in(data):
         remember(stored, most, max_pages)
-    fits: list[Weights] = []
-    without: dict[str, list[Weights]] = {web: [] for web in _graphs} if len(_graphs) > 1 else {}
+    fits: dict[str, list[Weights]] = {web: [] for web in (ALL, *(_graphs if len(_graphs) > 1 else ()))}
     left_out: dict[str, Weights] = {}
-    lessons: list[Lesson] = []
     for number in range(rounds):
         lessons = lessons_of(left_out, number, processes)
-        fits.append(fitted(lessons))
-        for web, some in without.items():
-            some.append(fitted([one for one in lessons if one.topic[0] != web]))
-            left_out[web] = mean_weights(some)
+        for web, fit in fits_without(list(fits), lessons, processes).items():
+            fits[web] = [*(fits[web] if number > 1 else []), fit]
+        left_out = {web: mean_weights(some) for web, some in fits.items() if web != ALL}
         print(f"round {number + 1}: {len(lessons)} lessons", flush=True)
-    FILE.write_text(json.dumps(mean_weights(fits), indent=1) + "\n", encoding="utf-8")
+    FILE.write_text(json.dumps(mean_weights(fits[ALL]), indent=1) + "\n", encoding="utf-8")
     LEFT_OUT.write_text(json.dumps(left_out, indent=1) + "\n", encoding="utf-8")
     if check:
         for line in checked(left_out, check, processes):
@@ -283,19 +194,30 @@ def run(task: Task) -> tuple[Task, Score, list[Lesson]]:
     return task, found, focus.lessons
 
 
+def fits_without(webs: Sequence[str], lessons: Sequence[Lesson], processes: int) -> dict[str, Weights]:
+    """What the lessons teach without those of each of these webs."""
+    _lessons[:] = lessons
+    with multiprocessing.get_context("fork").Pool(processes, threadpool_limits, (1,)) as pool:
+        return dict(zip(webs, pool.map(fitted_without, webs, chunksize=1), strict=True))
+
+
+def fitted_without(web: str) -> Weights:
+    """The same of one, in a worker."""
+    return fitted([one for one in _lessons if one.topic[0] != web])
+
+
 def fitted(lessons: Sequence[Lesson]) -> Weights:
     """The weights of all parts: the first features of a page are its own."""
-    pages = [(one.pages, one.relative, one.labels) for one in lessons]
-    sights = [(one.sights, one.sights_relative, one.sight_labels) for one in lessons if len(one.sights)]
+    sights = [one for one in lessons if len(one.sights.truth)]
     return {
-        "own": regression(pages, OWN),
-        "page": regression(pages, PAGE_FEATURES),
-        "first_sight": regression(sights, FIRST_SIGHT),
+        "own": regression([one.pages for one in lessons], OWN),
+        "page": regression([one.pages for one in lessons], PAGE_FEATURES),
+        "first_sight": regression([one.sights for one in sights], FIRST_SIGHT),
         "link": {"own": {"": 0.0}, "relative": ranking(lessons)},
-        "keeping": keeping([(one.topic, one.keeping, one.labels) for one in lessons], KEEPING),
-        "first_keeping": keeping(
-            [(one.topic, one.first_keeping, one.sight_labels) for one in lessons if len(one.sights)], FIRST_KEEPING
-        ),
+        "keeping": keeping([(one.topic, one.keeping, one.pages.truth) for one in lessons], KEEPING),
+        "first_keeping": keeping([(one.topic, one.first_keeping, one.sights.truth) for one in sights], FIRST_KEEPING),
+        "promise": regression([one.linking for one in lessons], PROMISE, PROMISE, 1.0),
+        "first_promise": regression([one.first_linking for one in lessons], FIRST_PROMISE, PROMISE, 1.0),
     }
 
 
@@ -307,7 +229,7 @@ def keeping(
     places = [KEEPING.index(name) for name in names]
     rows = np.vstack([rows[:, places] for _, rows, _ in refits])
     labels = np.concatenate([labels for _, _, labels in refits])
-    weights = of_looks([topic for topic, _, _ in refits])
+    weights = look_weights([topic for topic, _, _ in refits])
     counts = np.concatenate(
         [np.full(len(labels), weight / len(labels)) for weight, (_, _, labels) in zip(weights, refits, strict=True)]
     )
@@ -316,7 +238,7 @@ def keeping(
     return {"own": {"": round(bias, 5), **dict(zip(names, slopes.round(5).tolist(), strict=True))}, "relative": {}}
 
 
-def of_looks(topics: Sequence[tuple[str, str]]) -> list[float]:
+def look_weights(topics: Sequence[tuple[str, str]]) -> list[float]:
     """How much each look counts, by its topic, looks in the order of their crawl: half as much as the next one, those
     of a topic 1 together. The last look decides what is kept; at the first ones most pages are of the topic."""
     looks, seen = Counter(topics), Counter[tuple[str, str]]()
@@ -338,14 +260,21 @@ def mean_weights(fits: Sequence[Weights]) -> Weights:
     }
 
 
-def regression(refits: Sequence[tuple[Floats, Floats, Floats]], names: Collection[str]) -> dict[str, dict[str, float]]:
-    """The weights of a part. No likeness weighs below 0: a web that is unlike these could turn it round."""
-    places = [PAGE_FEATURES.index(name) for name in names]
+def regression(
+    refits: Sequence[Taught],
+    names: Collection[str],
+    columns: Sequence[str] = PAGE_FEATURES,
+    of_topic: float = OF_TOPIC,
+) -> dict[str, dict[str, float]]:
+    """The weights of a part. No likeness weighs below 0: a web that is unlike these could turn it round. A page of the
+    topic counts `of_topic`."""
+    refits = [one for one in refits if len(one.truth)]
+    places = [columns.index(name) for name in names]
     alike = np.array([name not in COUNTS for name in names])
     rows = np.vstack([np.hstack((own[:, places][:, alike], relative[:, places])) for own, relative, _ in refits])
-    labels = np.concatenate([labels for _, _, labels in refits])
-    counts = np.concatenate([np.full(len(labels), 1 / len(labels)) for _, _, labels in refits])  # a refit counts as one
-    counts *= np.where(labels > 0, OF_TOPIC, 1.0)
+    labels = np.concatenate([one.truth for one in refits])
+    counts = np.concatenate([np.full(len(one.truth), 1 / len(one.truth)) for one in refits])  # a refit counts as one
+    counts *= np.where(labels > 0, of_topic, 1.0)
     bounded = np.concatenate((np.ones(int(alike.sum()), dtype=bool), alike))
     bias, slopes = logistic(rows, labels, counts / counts.mean(), bounded)
     own, relative = slopes[: int(alike.sum())].round(5).tolist(), slopes[int(alike.sum()) :].round(5).tolist()

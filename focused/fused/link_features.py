@@ -17,6 +17,7 @@ from focused.fused.link_text import AROUND, LinkTextModel, Texts
 from focused.fused.page_rank import PageRank
 
 CONTRAST = 0.5  # of the other pages' terms, subtracted from the topic's
+LEAST_PROMISE = 0.01  # a promise that is as good as none
 LEAST, MOST = -4.0, 6.0  # standard deviations that a feature can say
 
 
@@ -98,12 +99,14 @@ class Known:
     """All that the features of a node are made of.
 
     relevance  (pages,) float64  what was thought of each page
+    promise    (pages,) float64  what share of its links was expected to be of the topic
     examples   (pages,) float64  1 for an example of the topic, else 0
     """
 
     graph: CrawlGraph
     texts: LinkTexts
     relevance: Floats
+    promise: Floats
     company: PageRank
     examples: Floats
 
@@ -116,6 +119,7 @@ class LinksInto:
     starts     (nodes,) int64       where its links begin among these
     sizes      (nodes,) int64       how many they are
     relevance  (links,) float64     of the page that a link is on
+    promise    (links,) float64     ln of what that page's links promise
     degree     (links,) float64     square root of how many links that page has
     example    (links,) float64     1 where that page is an example
     hub        (links,) float64     how that page's links turned out (`PageRank.hub`)
@@ -131,6 +135,7 @@ class LinksInto:
     starts: Ints
     sizes: Ints
     relevance: Floats
+    promise: Floats
     degree: Floats
     example: Floats
     hub: Floats
@@ -199,6 +204,9 @@ FEATURES: Mapping[str, Callable[[LinksInto], Floats]] = {
     "taught_latent": lambda to: to.mean(TAUGHT_LATENT),
     # of the long walks that come past it, how many began at relevant pages
     "walk_share": lambda to: to.share,
+    # what its sources' links promise, by all that is known of those pages
+    "promise": lambda to: to.sum(to.promise) / to.sizes,
+    "best_promise": lambda to: np.maximum.reduceat(to.promise, to.starts),
 }
 
 
@@ -224,6 +232,7 @@ def links_into(known: Known, nodes: list[int]) -> LinksInto:
         starts=starts,
         sizes=sizes,
         relevance=relevance,
+        promise=np.log(known.promise[source] + LEAST_PROMISE),
         degree=np.sqrt(graph.degree.values[source]),
         example=known.examples[source],
         hub=company.hub(source),

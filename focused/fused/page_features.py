@@ -141,6 +141,10 @@ COMPANY: Mapping[str, Callable[[Subjects, PageRank], Floats]] = {
 PAGE_FEATURES = (*OWN, *COMPANY)
 OF_LINKS = ("degree", "targets", "example_links")
 FIRST_SIGHT = tuple(name for name in PAGE_FEATURES if name not in OF_LINKS)
+# What a page's links promise goes by all of that, how those of them that were fetched turned out, what share of its
+# words they are made of, and what their anchors say (`promise.py`).
+PROMISE = (*PAGE_FEATURES, "hub", "anchored", "anchors", "taught")
+FIRST_PROMISE = tuple(name for name in PROMISE if name not in (*OF_LINKS, "hub"))  # of a page that has just come
 
 
 def own_rows(pages: Subjects, bearings: Bearings) -> Floats:
@@ -226,7 +230,8 @@ def joined(groups: Sequence[Ints]) -> Gathered:
 @dataclass(frozen=True)
 class Priors:
     """The weights of pages by themselves, of pages with their company, of pages that were just fetched, of links (their
-    features are relative only), and of what is kept, at last and at first sight (`keeping.py`)."""
+    features are relative only), of what is kept, at last and at first sight (`keeping.py`), and of what a page's links
+    promise, the same (`promise.py`)."""
 
     own: Prior
     page: Prior
@@ -234,6 +239,8 @@ class Priors:
     link: Prior
     keeping: Prior
     first_keeping: Prior
+    promise: Prior
+    first_promise: Prior
 
 
 def shipped() -> Priors:
@@ -245,6 +252,8 @@ def shipped() -> Priors:
         read_prior("link", tuple(FEATURES)),
         read_prior("keeping", KEEPING),
         read_prior("first_keeping", KEEPING),
+        read_prior("promise", PROMISE),
+        read_prior("first_promise", PROMISE),
     )
 
 

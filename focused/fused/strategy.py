@@ -41,6 +41,7 @@ from focused.fused.link_features import (
 )
 from focused.fused.link_text import link_text_model, texts_of
 from focused.fused.page_features import PAGE_FEATURES, PageClassifier, Priors, bearings_of, shipped
+from focused.fused.promise import first_promise_row, promise_rows
 
 REFIT_EVERY, REFIT_SHARE = 8, 4  # pages between two refits: this many, or this part of all, whichever is more
 DOUBT = 0.5  # times the level: a page is held from there on until `verdicts`, so that it need not be fetched again
@@ -70,11 +71,15 @@ class Verdict:
 class Refit:
     """What was made of all pages at once: it serves until the next refit.
 
-    words  (words, 8) float64  what each word says of the topic (`word_scores`)
+    words          (words, 8) float64        what each word says of the topic (`word_scores`)
+    linking        (pages, PROMISE) float64  what each page's links promise by (`promise_rows`)
+    linking_scale  its spread
     """
 
     verdict: Verdict
     words: Floats
+    linking: Floats
+    linking_scale: Scale
     scale: Scale | None = None  # none while the frontier is empty
 
 
@@ -89,7 +94,9 @@ class Fused:
         self._texts = LinkTexts()
         self._bag = self._graph.bag(PageWords(""))  # of the page that is being judged
         self._first_relevance = UNJUDGED  # of the page that is being judged
+        self._sight: Floats | None = None  # the same, its row of features; none before the first refit
         self._relevance = Column(np.float64)  # of the pages
+        self._promise = Column(np.float64)  # of the pages
         self._is_example = Column(np.float64)  # of the pages
         self._changed: dict[str, float] = {}
         self._refit: Refit | None = None
@@ -145,20 +152,20 @@ class Fused:
     def keep(self, page: PageWords) -> Relevance:
         """Kept where it is likely enough of the topic."""
         self._bag = self._graph.bag(page)
+        self._sight = None if self._refit is None else self._refit.verdict.classifier.sight(page, self._bag)
         label = 1.0 if page.url in self._examples else self._instructions.answers.get(page.url)
         if label is not None:
             self._first_relevance = float(label)
             return Relevance(keep=bool(label), score=float(label))
-        if self._refit is None:
+        if self._refit is None or self._sight is None:
             self._first_relevance = UNJUDGED
             return Relevance(keep=True, score=UNJUDGED)
-        rows = self._at_first_sight(self._refit.verdict, page)
+        rows = self._at_first_sight(self._refit.verdict, self._sight)
         score = float(self._refit.verdict.correction(probability(self._priors.first_keeping, rows))[0])
         return Relevance(keep=score >= DOUBT * self._refit.verdict.least, score=score)
 
-    def _at_first_sight(self, verdict: Verdict, page: PageWords) -> Floats:
+    def _at_first_sight(self, verdict: Verdict, sight: Floats) -> Floats:
         """A row as those of `Verdict.keeping`, of a page of whose links nothing is known yet."""
-        sight = verdict.classifier.sight(page, self._bag)
         relative = verdict.classifier.scale(sight)
         relevance = self._priors.first_sight(sight, relative)
         self._first_relevance = float(relevance[0])
@@ -174,11 +181,15 @@ class Fused:
         found = graph.add_links(number, links, page.counts.total())
         self._is_example.add([float(page.url in self._examples)])
         self._relevance.add([self._first_relevance])
+        self._promise.add([UNJUDGED])
         if self._is_time_to_refit():
             self._refit_all()
         elif self._refit is not None and links:
             words = self._refit.words
-            self._texts.set(found, text_scores(texts_of(graph, found, len(words)), words))
+            texts = text_scores(texts_of(graph, found, len(words)), words)
+            self._texts.set(found, texts)
+            row = self._linking_at_first_sight(self._refit, number, texts)
+            self._promise.values[number] = self._priors.first_promise(row, self._refit.linking_scale(row))[0]
             targets = dict.fromkeys(graph.target.values[found].tolist())
             self._score(self._refit, [node for node in targets if graph.page_of.values[node] < 0])
         return [self._changed.get(link.url, 0.0) for link in links]
@@ -216,8 +227,10 @@ class Fused:
         texts = texts_of(graph, every, len(graph.words))
         name = self._known_of_topic()[1]
         words = word_scores(space, relevance, name, link_text_model(graph, texts, space, relevance))
-        refit = Refit(verdict, words)
         self._texts.set(every, text_scores(texts, words))
+        linking = promise_rows(graph, verdict.classifier, self._texts.values[every])
+        refit = Refit(verdict, words, linking, scale_of(linking))
+        self._promise.values[:] = self._priors.promise(linking, refit.linking_scale(linking))
         frontier = graph.frontier()
         rows = self._features(refit, frontier) if frontier else np.zeros((0, len(FEATURES)))
         if frontier:
@@ -225,6 +238,11 @@ class Fused:
             self._take(frontier, refit.scale(rows))
         self._is_due = False
         self._refitted(refit, frontier, rows)
+
+    def _linking_at_first_sight(self, refit: Refit, page: int, texts: Floats) -> Floats:
+        """A row as those of `Refit.linking`, of a page that has links of which these are the texts' scores."""
+        sight = refit.verdict.classifier.rows[:1] if self._sight is None else self._sight
+        return first_promise_row(sight, float(self._graph.anchored.values[page]), texts)
 
     def _judge_all(self) -> Verdict:
         """What to think of all pages."""
@@ -268,8 +286,9 @@ class Fused:
         return examples if len(examples) else np.zeros(1, dtype=np.int64), name
 
     def _features(self, refit: Refit, nodes: list[int]) -> Floats:
+        company = refit.verdict.classifier.company
         known = Known(
-            self._graph, self._texts, self._relevance.values, refit.verdict.classifier.company, self._is_example.values
+            self._graph, self._texts, self._relevance.values, self._promise.values, company, self._is_example.values
         )
         return features(known, nodes)
 

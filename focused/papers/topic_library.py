@@ -31,6 +31,7 @@ OF_KIND = {
 EXPANDED = 40  # terms, the heaviest, that expansions are looked for
 NOISE = 0.2  # a word that a larger share of the pages holds is noise, unless it is the topic's (WY-A1, step 3)
 ENOUGH = 8  # pages, to tell
+OF_LINK = 0.2  # of the likeness of anchor and context, beside the page's own [D]
 OF_KEYWORDS = 0.03  # threshold of the static keywords
 
 
@@ -73,8 +74,10 @@ class TopicLibrary:
     def link_priorities(
         self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """The page's own score, and how like the topic anchor and context are."""
-        return [judgement.score + self.likeness(link.anchor) + self.likeness(link.context) for link in links]
+        """The page's own score (METHODS 5), and among the links of pages alike, how like the topic anchor and context
+        are."""
+        own = judgement.score
+        return [own + OF_LINK * (self.likeness(link.anchor) + self.likeness(link.context)) for link in links]
 
     def learn(self, page: PageWords, judgement: Relevance) -> None:
         """Take a kept page's words; they count from the next time that the terms are looked at."""

@@ -11,14 +11,17 @@ from scipy.optimize import check_grad
 
 from benchmarks.focus import measure
 from benchmarks.focus_frontiers import Frontiers
-from benchmarks.focus_graph import load, stored_in
+from benchmarks.focus_graph import Graph, Node, cut_latin, load, stored_in
+from benchmarks.focus_person import PROPOSED, confirmed, proposed
 from benchmarks.focus_replay import Queue
 from benchmarks.focus_site import Shape, generated, is_portal
 from benchmarks.results import read_floors
-from benchmarks.training.focus import COUNTS, drawn, logistic
+from benchmarks.training.focus import COUNTS, logistic
+from benchmarks.training.focus_lessons import drawn
+from crawler.guide import CONTENT, PageWords, WordBlock, Words
 from docstore.errors import PlumblineError
 from focused.fused.link_features import FEATURES
-from focused.fused.page_features import FIRST_SIGHT, OWN, PAGE_FEATURES, shipped
+from focused.fused.page_features import FIRST_PROMISE, FIRST_SIGHT, OWN, PAGE_FEATURES, PROMISE, shipped
 
 SUBJECTS = {
     "geology": ["basalt", "granite", "mineral", "volcano", "fault", "stratum", "sediment", "magma", "quartz", "gneiss"],
@@ -89,6 +92,37 @@ def test_papers_strategies_are_ahead_on_a_made_web(tmp_path: Path) -> None:
         assert values[system, metric] >= floor, name
     for ours, baseline in (("topic_library", "static_keywords"), ("semantic_tree", "vsm")):
         assert values[ours, "harvest_r"] > values[baseline, "harvest_r"] > values["breadth_first", "harvest_r"]
+
+
+def test_a_person_confirms_words_that_tell_the_topic() -> None:
+    """Of the words of an example, those of general language are shown last; who knows the labels takes what pages of
+    the topic hold five times as often as others, and three of them at least."""
+    words = ("basalt", "basalt", "gneiss", "lone", "the")
+    example = PageWords("http://a.test/0", (), (), (WordBlock(CONTENT, words),))
+    assert proposed([example])[0] == "basalt" and proposed([example])[-1] == "the"
+
+    def node(url: str, words: Words, labels: tuple[str, ...]) -> Node:
+        return Node(PageWords(url, (), (), (WordBlock(CONTENT, words),)), (), labels)
+
+    stones = [node(f"s{n}", ("basalt", "the"), ("Rocks",)) for n in range(3)]
+    others = [node(f"o{n}", ("the", "gneiss"), ()) for n in range(3)]
+    graph = Graph("made", {node.page.url: node for node in (*stones, *others)}, {"Rocks": ("Rocks",)}, cut_latin)
+    assert confirmed(graph, graph.relevant("Rocks"), proposed([example])) == ("basalt",)
+
+
+def test_what_a_person_costs_is_counted(tmp_path: Path) -> None:
+    """The library goes by the words that were confirmed, its baseline does not; the cost is words looked at."""
+    data, systems = written(tmp_path), ["breadth_first", "topic_library", "static_keywords"]
+    alone, helped = (measure(data, ["made"], systems, 1, 1, 1, is_confirmed=one) for one in (False, True))
+    harvest = [
+        {figure.system: figure.value for figure in some if figure.metric == "harvest_r" and figure.set == "made"}
+        for some in (alone, helped)
+    ]
+    assert harvest[1]["topic_library"] != harvest[0]["topic_library"]
+    assert harvest[1]["static_keywords"] == harvest[0]["static_keywords"]
+    costs = {figure.metric: figure.value for figure in helped if figure.metric.startswith("words_")}
+    assert costs["words_asked"] == PROPOSED and 0 < costs["words_confirmed"] < PROPOSED
+    assert not [figure for figure in alone if figure.metric.startswith("words_")]
 
 
 SMALL = Shape(sites=1, portals=2, sections=2, off_sections=2, others=1, articles=6)
@@ -181,6 +215,9 @@ def test_shipped_weights_fit_the_features() -> None:
     assert (len(priors.own.own), len(priors.page.own)) == (len(OWN), len(PAGE_FEATURES))
     of_links = [place for place, name in enumerate(PAGE_FEATURES) if name not in FIRST_SIGHT]
     assert len(of_links) and not priors.first_sight.relative[of_links].any()  # a page's links are not known at first
+    not_yet = [place for place, name in enumerate(PROMISE) if name not in FIRST_PROMISE]
+    assert not priors.first_promise.relative[not_yet].any() and not priors.first_promise.own[not_yet].any()
+    assert priors.promise.own.max() > 0.0  # that of a file which does not name the part would be nothing
     assert len(priors.link.relative) == len(FEATURES)
     assert priors.page.own.min() >= 0.0
     counts = [place for place, name in enumerate(PAGE_FEATURES) if name in COUNTS]

@@ -278,6 +278,20 @@ def test_the_parts_of_a_priority_add_up(pages: int) -> None:
     assert focus.parts("http://a.test/unknown") == []
 
 
+def test_a_list_of_what_is_of_the_topic_promises_more() -> None:
+    """Two pages of the same words, neither about stones: the one whose links say stones is the one to go on from, as
+    soon as it comes and after the next look."""
+    focus, _ = crawled(40)
+    for name, word in (("of_stones", "岩石"), ("of_rain", "雨")):
+        page = PageWords(f"http://a.test/{name}", ("表",), (), (WordBlock(CONTENT, ("表", "冰", "风")),))
+        focus.link_priorities(page, focus.keep(page), [LinkWords(f"http://a.test/{name}{n}", (word,)) for n in (1, 2)])
+    stones, rain = focus._promise.values[-2:]
+    assert stones > rain
+    focus._refit_all()
+    stones, rain = focus._promise.values[-2:]
+    assert stones > rain
+
+
 def test_an_address_of_the_topic_comes_first() -> None:
     _, priorities = crawled(40)
     assert priorities["http://a.test/48"] > priorities["http://a.test/47"]

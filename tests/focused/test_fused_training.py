@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.focus_graph import Graph, Node, cut_latin
 from benchmarks.training import focus as focus_training
-from benchmarks.training.focus import mean_weights, name_of, of_looks, others_of, siblings_of
+from benchmarks.training.focus import look_weights, mean_weights, name_of, others_of, siblings_of
 from crawler.guide import PageWords
 
 
@@ -54,4 +54,4 @@ def test_a_label_is_named_as_an_operator_might(label: str, name: tuple[str, ...]
 def test_a_look_counts_half_as_much_as_the_next_one() -> None:
     """By topic, whatever other topics' looks stand between; those of a topic are 1 together."""
     one, other = ("web", "one"), ("web", "other")
-    assert of_looks([one, other, one, one]) == pytest.approx([1 / 7, 1, 2 / 7, 4 / 7])
+    assert look_weights([one, other, one, one]) == pytest.approx([1 / 7, 1, 2 / 7, 4 / 7])
