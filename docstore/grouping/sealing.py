@@ -12,7 +12,7 @@ so that whoever saves articles meanwhile hardly waits.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
@@ -38,8 +38,8 @@ from docstore.grouping.sealed_keys import (
 from docstore.schema.article_tables import articles, bands, key_parts, sealed_keys, sealed_leaders
 
 SEAL_ABOVE = 1_000_000  # rows of the table: below, it is fast and small
-SEAL_ARTICLES = 2_000  # in one transaction: about 60,000 rows
-MERGE_BITS = 8  # two to the power of so many buckets are written in one transaction of a merge
+SEAL_ARTICLES = 500  # in one transaction: about 15,000 rows
+MERGE_BITS = 7  # two to the power of so many buckets are written in one transaction of a merge
 MIN_MERGED = 4  # parts: fewer are not merged
 SEALS = "key_seals"  # how many seals there were
 SEALED_TO = "keys_sealed_to"  # beginning of the month (epoch seconds) before which all is sealed
@@ -56,20 +56,9 @@ class KeySealing:
         """Seal the keys of all articles that were extracted before this month (UTC), once a month, where the table has
         more than `above` rows (None: SEAL_ABOVE). Returns how many articles were sealed."""
         self._drop()
-        month = month_start(self._clock())
-        with self._database.read() as connection:
-            if number(connection, SEALED_TO) >= month or not has_more_rows(
-                connection, SEAL_ABOVE if above is None else above
-            ):
-                return 0
-        sealed, last = 0, -1
-        while ids := self._past(month, last):
-            sealed += self._seal(ids)
-            last = ids[-1]
-            while self._merge():
-                continue
-        with self._database.write() as connection:
-            write_number(self._database, connection, SEALED_TO, month)
+        sealed = self._seal_before(month_start(self._clock()), SEAL_ABOVE if above is None else above)
+        while self._merge():
+            continue
         return sealed
 
     def faults(self) -> Iterator[str]:
@@ -98,6 +87,19 @@ class KeySealing:
             for name in (GROUPING_VERSION, SEALED_TO):
                 write_number(self._database, connection, name, 0)
         self._drop()
+
+    def _seal_before(self, month: int, above: int) -> int:
+        """Seal what was extracted before `month`, where it is time for that; returns of how many articles."""
+        with self._database.read() as connection:
+            if number(connection, SEALED_TO) >= month or not has_more_rows(connection, above):
+                return 0
+        sealed, last = 0, -1
+        while ids := self._past(month, last):
+            sealed += self._seal(ids)
+            last = ids[-1]
+        with self._database.write() as connection:
+            write_number(self._database, connection, SEALED_TO, month)
+        return sealed
 
     def _past(self, month: int, last: int) -> list[int]:
         """The next articles that were extracted before `month` and have rows, by their ids (above `last`)."""
@@ -183,16 +185,15 @@ def has_more_rows(connection: Connection, above: int) -> bool:
 
 
 def to_merge(parts: Sequence[KeyPart]) -> list[KeyPart]:
-    """The newest of `parts` (in the order of their seals) that shall become one: going back, each that is at most three
-    times as large as all newer ones together, where these are enough. So their number grows with the logarithm of what
-    is sealed, and so does how often an entry is written.
+    """The newest of `parts` (in the order of their seals) that shall become one: the most, and MIN_MERGED at least, of
+    which the oldest is at most three times as large as all others together. So the number of parts grows with the
+    logarithm of what is sealed, and so does how often an entry is written.
     """
-    due: list[KeyPart] = []
-    for part in reversed(parts):
-        if due and part.entries > 3 * sum(newer.entries for newer in due):
-            break
-        due.insert(0, part)
-    return due if len(due) >= MIN_MERGED else []
+    newer = [0, *accumulate(part.entries for part in reversed(parts))][:-1][::-1]  # entries of all newer parts
+    for place in range(len(parts) - MIN_MERGED + 1):
+        if parts[place].entries <= 3 * newer[place]:
+            return list(parts[place:])
+    return []
 
 
 def new_part(connection: Connection, first: int, last: int, bits: int, state: PartState, entries: int = 0) -> int:

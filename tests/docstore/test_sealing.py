@@ -325,7 +325,7 @@ def test_a_kill_loses_nothing_and_doubles_nothing(nights: Nights, store_url: str
         assert nursery.stdout is not None
         while not ends or ends[-1] != 0:
             assert len(ends) < 200, ends
-            nursery.stdin.write(f"{chance.randrange(80)}\n")
+            nursery.stdin.write(f"{chance.randrange(40 + 10 * len(ends))}\n")
             nursery.stdin.flush()
             ends.append(int(nursery.stdout.readline()))
             assert nights.keys() == before
