@@ -91,3 +91,28 @@ def test_damaged_keys_are_found_and_made_anew(vertical: Vertical, monkeypatch: p
     assert nights.keys() == keys
     assert nights.parts() == []
     nights.store.close()
+
+
+def test_keys_on_a_page_that_cannot_be_read_are_thrown_away(
+    vertical: Vertical, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = load_settings(vertical.config)
+    monkeypatch.setattr(sealing, "SEAL_ABOVE", 0)
+    seal_at_night(settings)
+    file = vertical.data / "store.db"
+    nights = nights_in(vertical.data)
+    with nights.store._database.read() as connection:
+        [row, *_] = connection.execute(select(sealed_keys))
+    nights.store.close()
+    whole = file.read_bytes()
+    page = whole.index(row.entries[-40:]) // 4096 * 4096
+    file.write_bytes(whole[:page] + b"\xff" * 4096 + whole[page + 4096 :])
+    opened = partial(Engine, settings, Quiet())
+    faults = all_faults(settings, opened, with_index=False)
+    assert {fault.part for fault in faults} & {"file", "database"}
+    done = list(repair(settings, opened, faults, None))
+    assert any("decided anew" in line for line in done), done
+    assert all_faults(settings, opened, with_index=False) == []
+    nights = nights_in(vertical.data)
+    assert nights.parts() == []
+    nights.store.close()
