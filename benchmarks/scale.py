@@ -5,6 +5,7 @@
     extract, mine  CPU seconds a page of a Dask cluster beside one machine's, on the pages of DIR/extraction
     bands          keys of near-duplicates: rows and bytes an article, recall
     leases         64 sleeping workers: leases_per_s, p99, dead tuples
+    partitions     64 sleeping crawlers with `urls` whole and in parts by hash of host, each twice for so many --seconds
     search         searches while a Solr node is gone, errors_one_node_down: see benchmarks/scale_search.py
 
 Everything is a real process on this machine: PostgreSQL, a Dask scheduler, workers, `plumb`, a web server.
@@ -21,9 +22,10 @@ from benchmarks.results import SHARED, Figure, publish
 from benchmarks.scale_bands import bands
 from benchmarks.scale_chaos import chaos
 from benchmarks.scale_cost import costs, leases
+from benchmarks.scale_partitions import partitions
 from benchmarks.scale_search import measure as search
 
-SETS = "chaos,extract,mine,bands,leases,search"
+SETS = "chaos,extract,mine,bands,leases,partitions,search"
 
 
 @click.command()
@@ -68,6 +70,8 @@ def measured(
             yield from bands(folder / "bands", found)
     if "leases" in wanted:
         yield from leases(folder / "leases", seconds)
+    if "partitions" in wanted:
+        yield from partitions(folder / "partitions", seconds)
     if "search" in wanted:
         yield from search(short)
 

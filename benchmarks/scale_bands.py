@@ -1,44 +1,92 @@
-"""Keys of near-duplicates beyond one table: rows and bytes an article, and how many of today's candidates are found.
+"""Keys of near-duplicates: rows and bytes an article, and how many of today's candidates are found.
 
-rows        today's table `bands`, with its indexes, in PostgreSQL
-sealed      the keys of a month that is over, sorted, with the numbers of their articles: one file-like row a part
+rows        the table `bands`, with its indexes, in PostgreSQL
+sealed      the same keys sealed (docstore/grouping/sealing.py), with all that finds them, in PostgreSQL
 LSHBloom    a Bloom filter a band (Khan et al., arXiv 2411.04257): says that a key was seen, not by whom
+
+The gold articles tell what is found, made ones (keys by chance, as many each as gold articles leave) what a larger
+store takes, and what a look for the candidates of one article and the longest transaction of sealing cost.
 """
 
-import zlib
+import random
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
-import numpy as np
 from rbloom import Bloom
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, event, insert, text
 
 from benchmarks.gold_web import GoldPage
 from benchmarks.results import Figure
 from benchmarks.scale_cluster import Postgres
-from docstore.grouping.near_duplicates import bands_of
+from docstore.batches import batched
+from docstore.database import Database
+from docstore.grouping.near_duplicates import bands_of, leaders_sharing
+from docstore.grouping.sealed_keys import ready_parts
+from docstore.grouping.sealing import KeySealing
+from docstore.schema.article_tables import articles
+from docstore.schema.article_tables import bands as band_rows
+from docstore.schema.crawl_tables import urls
 from extractor.signature import signature
 from text.resemblance.copies import Text
 
 BLOOM_FALSE = 1e-5  # of a filter: what the paper takes
-KEYS_A_PART = 65_536
+MADE = 40_000  # articles
+LOOKED_FOR = 500  # articles whose candidates are looked for
+AT_ONCE = 10_000  # rows
+NOW = 1_790_812_800.0  # a first of October: what is sealed was extracted before
+SEALED = ("key_parts", "sealed_keys", "sealed_leaders")
+TABLES = ("bands", *SEALED)
 
 
 def bands(folder: Path, pages: Sequence[GoldPage]) -> Iterator[Figure]:
-    """What each form takes for the gold texts of pages, and what it finds of those that today's table finds."""
+    """What each form takes for the gold texts of pages, and what it finds of those that the rows find."""
     keys = [keys_of(page) for page in pages if page.is_scored]
     keys = [own for own in keys if own]
     today = [bool(found) for found in sharing(keys)]
-    rows = sum(map(len, keys))
-    yield from figures("rows", rows / len(keys), row_bytes(folder, keys) / len(keys), 1.0)
-    sealed = Sealed(keys)
-    found = [sealed.shares(own, number) for number, own in enumerate(keys)]
-    yield from figures("sealed", sealed.parts / len(keys), sealed.size / len(keys), recall(today, found))
-    blooms, seen = bloomed(keys)
-    yield from figures("LSHBloom", 0.0, blooms / len(keys), recall(today, seen))
-    extra = sum(now and not before for before, now in zip(today, seen, strict=True))
-    yield Figure("bands", "LSHBloom", "false candidates, % of articles", 100 * extra / len(keys))
-    yield Figure("bands", "all", "articles", len(keys))
+    postgres = Postgres(folder / "postgres")
+    try:
+        yield from stored(postgres, "gold", keys, today)
+        blooms, seen = bloomed(keys)
+        yield from figures("bands", "LSHBloom", 0.0, blooms / len(keys))
+        yield Figure("bands", "LSHBloom", "recall", recall(today, seen))
+        extra = sum(now and not before for before, now in zip(today, seen, strict=True))
+        yield Figure("bands", "LSHBloom", "false candidates, % of articles", 100 * extra / len(keys))
+        yield Figure("bands", "all", "articles", len(keys))
+        yield from stored(postgres, "made", made(sum(map(len, keys)) // len(keys)), [])
+    finally:
+        postgres.close()
+
+
+def made(count: int) -> list[list[int]]:
+    """So many keys each of MADE articles."""
+    chance = random.Random(1)
+    return [[chance.randrange(-(2**63), 2**63) for _ in range(count)] for _ in range(MADE)]
+
+
+def stored(postgres: Postgres, name: str, keys: Sequence[Sequence[int]], today: Sequence[bool]) -> Iterator[Figure]:
+    """The keys as rows, then sealed, in a store of their own. `today` says which articles have candidates, [] that it
+    is not asked."""
+    url, set_name = postgres.database(name), "bands" if today else "bands_made"
+    with closing(Database(url)) as database:
+        fill(database, keys)
+        yield from figures(set_name, "rows", rows_of(url) / len(keys), size_of(url, TABLES[:1]) / len(keys))
+        yield from looked(database, set_name, "rows", keys, today)
+        longest = longest_transaction(database)
+        started = time.process_time()
+        KeySealing(database, lambda: NOW).seal_past(above=0)
+        yield Figure(
+            set_name, "sealed", "sealing, CPU ms an article", 1000 * (time.process_time() - started) / len(keys)
+        )
+        yield Figure(set_name, "sealed", "longest transaction, ms", 1000 * max(longest))
+        yield from figures(set_name, "sealed", rows_of(url) / len(keys), size_of(url, SEALED) / len(keys))
+        compact = size_of(url, SEALED, "VACUUM FULL") / len(keys)
+        yield Figure(set_name, "sealed", "bytes an article without what new parts use again", compact)
+        left = size_of(url, TABLES[:1]) / len(keys)
+        yield Figure(set_name, "sealed", "bytes an article of the table, for new rows", left)
+        yield from looked(database, set_name, "sealed", keys, today)
 
 
 def keys_of(page: GoldPage) -> list[int]:
@@ -56,29 +104,64 @@ def sharing(keys: Sequence[Sequence[int]]) -> Iterator[set[int]]:
             before.setdefault(key, []).append(number)
 
 
-class Sealed:
-    """Sorted keys in parts, each with the numbers of its articles, packed."""
+def fill(database: Database, keys: Sequence[Sequence[int]]) -> None:
+    """Put articles that are nothing but their keys into a store, as rows."""
+    page = {"host": "", "queue": 0, "depth": 0, "kind": "", "priority": 0.0, "found_at": 0.0}
+    own = dict.fromkeys(("title", "body", "published", "date_source", "language", "method", "digest"), "")
+    pairs = chain(*([(key, number) for key in left] for number, left in enumerate(keys, 1)))
+    with database.write() as connection:
+        for batch in batched(range(1, len(keys) + 1), AT_ONCE):
+            connection.execute(insert(urls), [{"url_id": n, "url": str(n), **page} for n in batch])
+            rows = [{"url_id": n, "doc_id": str(n), "extracted_at": NOW - 1, **own} for n in batch]
+            connection.execute(insert(articles), rows)
+        for rows_now in batched(pairs, AT_ONCE):
+            connection.execute(insert(band_rows), [{"band": key, "url_id": number} for key, number in rows_now])
 
-    def __init__(self, keys: Sequence[Sequence[int]]) -> None:
-        pairs = sorted((key, number) for number, own in enumerate(keys) for key in own)
-        self._keys = np.array([key for key, _ in pairs], dtype=np.int64)
-        self._numbers = np.array([number for _, number in pairs], dtype=np.int64)
-        starts = range(0, len(pairs), KEYS_A_PART)
-        self.parts = len(starts)
-        self.size = sum(self._packed(start) for start in starts)
 
-    def _packed(self, start: int) -> int:
-        part = slice(start, start + KEYS_A_PART)
-        packed = np.diff(self._keys[part], prepend=np.int64(0)).tobytes(), self._numbers[part].astype("<i8").tobytes()
-        return sum(len(zlib.compress(column)) for column in packed)
+def looked(
+    database: Database, set_name: str, system: str, keys: Sequence[Sequence[int]], today: Sequence[bool]
+) -> Iterator[Figure]:
+    """How long a look for the candidates of an article takes, and of those that there are how many are found."""
+    wanted = keys if today else random.Random(2).sample(keys, LOOKED_FOR)
+    with database.read() as connection:
+        parts = ready_parts(connection)
+        started = time.monotonic()
+        found = [leaders_sharing(connection, 0, own, parts) for own in wanted]
+        took = time.monotonic() - started
+    yield Figure(set_name, system, "ms a look", 1000 * took / len(wanted))
+    yield Figure(set_name, system, "parts", len(parts))
+    if today:
+        before = [any(other < number for other in one) for number, one in enumerate(found, 1)]
+        yield Figure(set_name, system, "recall", recall(today, before))
 
-    def shares(self, own: Sequence[int], number: int) -> bool:
-        """Has an article before this one left one of its keys?"""
-        left = np.searchsorted(self._keys, own, "left")
-        return any(
-            at < len(self._keys) and self._keys[at] == key and self._numbers[at] < number
-            for at, key in zip(left, own, strict=True)
-        )
+
+def longest_transaction(database: Database) -> list[float]:
+    """A list that gets the seconds of each writing transaction from now on."""
+    engine = database._engine  # nobody else needs to know how long
+    took, begun = [0.0], [0.0]
+    event.listen(engine, "begin", lambda _connection: begun.__setitem__(0, time.monotonic()))
+    event.listen(engine, "commit", lambda _connection: took.append(time.monotonic() - begun[0]))
+    return took
+
+
+def rows_of(url: str) -> int:
+    """Rows of all tables of keys."""
+    return sum(asked(url, f"SELECT count(*) FROM {name}") for name in TABLES)
+
+
+def size_of(url: str, tables: Sequence[str], vacuum: str = "VACUUM") -> int:
+    """Bytes of tables with their indexes, as a vacuum leaves them."""
+    return sum(asked(url, f"SELECT pg_total_relation_size('{name}')", f"{vacuum} {name}") for name in tables)
+
+
+def asked(url: str, query: str, before: str = "SELECT 1") -> int:
+    """The number that a query says, after another statement."""
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(before))
+        found = int(connection.scalar(text(query)) or 0)
+    engine.dispose()
+    return found
 
 
 def bloomed(keys: Sequence[Sequence[int]]) -> tuple[float, list[bool]]:
@@ -91,29 +174,12 @@ def bloomed(keys: Sequence[Sequence[int]]) -> tuple[float, list[bool]]:
     return seen.size_in_bits / 8, said
 
 
-def row_bytes(folder: Path, keys: Sequence[Sequence[int]]) -> float:
-    """What PostgreSQL needs for the table and its indexes."""
-    postgres = Postgres(folder / "postgres")
-    try:
-        engine = create_engine(postgres.database("bands"))
-        rows = [{"band": key, "url_id": number} for number, own in enumerate(keys) for key in own]
-        with engine.begin() as connection:
-            connection.execute(text("CREATE TABLE bands (band BIGINT, url_id BIGINT, PRIMARY KEY (band, url_id))"))
-            connection.execute(text("CREATE INDEX bands_by_article ON bands (url_id)"))
-            connection.execute(text("INSERT INTO bands VALUES (:band, :url_id)"), rows)
-            size = connection.scalar(text("SELECT pg_total_relation_size('bands')"))
-        engine.dispose()
-    finally:
-        postgres.close()
-    return float(size or 0)
-
-
 def recall(today: Sequence[bool], found: Sequence[bool]) -> float:
     """Of the articles for which today's table has a candidate, the part for which this one has too."""
     return sum(a and b for a, b in zip(today, found, strict=True)) / max(1, sum(today))
 
 
-def figures(system: str, rows: float, size: float, found: float) -> Iterator[Figure]:
-    """The three figures of a form."""
-    for metric, value in (("rows an article", rows), ("bytes an article", size), ("recall", found)):
-        yield Figure("bands", system, metric, value)
+def figures(set_name: str, system: str, rows: float, size: float) -> Iterator[Figure]:
+    """What a form takes."""
+    yield Figure(set_name, system, "rows an article", rows)
+    yield Figure(set_name, system, "bytes an article", size)

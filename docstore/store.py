@@ -20,6 +20,7 @@ store.runs       runs of the pipeline                                 (docstore/
 store.site_runs  what each run did at each site                       (docstore/reports/site_runs.py)
 store.alerts     what the operator shall know, and was told           (docstore/reports/alerts.py)
 store.accounts   who may sign in to the search site                   (docstore/accounts.py)
+store.sealing    keys of near-duplicates of past months      (docstore/grouping/sealing.py)
 store.leases     who does which work, on which machine       (docstore/locking/leases.py)
 store.soundness  is what is kept what was written?         (docstore/integrity/soundness.py)
 store.searches   the search log, without personal data                (docstore/reports/searches.py)
@@ -46,6 +47,7 @@ from docstore.frontier.learned import LearnedTable
 from docstore.frontier.missed_documents import MissedDocuments
 from docstore.frontier.table import FrontierTable
 from docstore.frontier.topic_questions import TopicQuestions
+from docstore.grouping.sealing import KeySealing
 from docstore.grouping.stories import StoryTable
 from docstore.integrity.soundness import Soundness
 from docstore.locking.leases import LeaseTable
@@ -91,6 +93,7 @@ class Store:
         self.learned = LearnedTable(self._database)
         self.missed = MissedDocuments(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
+        self.sealing = KeySealing(self._database, clock)
         self.citations = CitationTable(self._database, clock)
         self.stories = StoryTable(self._database)
         self.vectors = VectorTable(self._database, clock)

@@ -17,7 +17,7 @@ The loop closes over time: a published lexicon re-segments the documents that co
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -30,7 +30,7 @@ from crawler.progress import CrawlProgress
 from crawler.settings import FOCUSED, CrawlSettings, strategy_of
 from docstore.articles.table import ArticleTable
 from docstore.batches import batched
-from docstore.errors import EmbedError, ForeignIndexError, PlumblineError
+from docstore.errors import BusyError, EmbedError, ForeignIndexError, PlumblineError
 from docstore.grouping.near_duplicates import Grouping
 from docstore.model import Lexicon, Reason, Stage, StageReport, TermStatus
 from docstore.store import Store
@@ -245,6 +245,7 @@ def run(engine: Engine, until: str = "index", command: str = "run", only: str = 
             embed_the_rest(engine, record)
         if any(report.stage is Stage.INDEX for report in record.reports):
             tidy(engine)
+        seal_keys(engine)
         return record.reports
 
 
@@ -262,6 +263,12 @@ def tidy(engine: Engine) -> None:
     with engine.lock("index", INDEX_WAIT):
         if engine.index.count() <= MAX_MERGED:
             engine.index.merge()
+
+
+def seal_keys(engine: Engine) -> None:
+    """Seal the keys of near-duplicates of past months, unless somebody extracts: then the next night does."""
+    with suppress(BusyError), engine.lock("extract"):
+        engine.store.sealing.seal_past()
 
 
 def embed_the_rest(engine: Engine, record: RunRecord) -> None:

@@ -10,6 +10,8 @@ members of a series (a price note a day, for years) are all similar, and each le
 MAX_LEADERS leaders have left marks a series, and takes no more of them. The keys of the text tell copies from the rest
 of a series.
 
+Where there is much of it, what leaders of past months have left lies in parts (docstore/grouping/sealed_keys.py).
+
 A leader stays one until it changes or goes; then its followers are assigned anew, the oldest first.
 
 Articles that are similar and no copies are of one series: an article takes the series of the most similar leader, or
@@ -29,7 +31,8 @@ from docstore.articles.rows import signature_of
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.grouping.pagination import jaccard_estimate
-from docstore.schema.article_tables import articles, bands
+from docstore.grouping.sealed_keys import KeyPart, ready_parts, sealed_sharing
+from docstore.schema.article_tables import articles, bands, sealed_leaders
 
 MIN_JACCARD = 0.6  # of the shingles of two texts, as estimated by their signatures
 BAND_PLACES = 6  # places of a signature in a band
@@ -126,16 +129,20 @@ def regroup(
     """Assign new or changed articles (`url_id`) to clusters, and those that followed them or followed articles that
     are gone (`doc_id`). Returns the articles whose role has changed (`url_id`).
     """
-    ids = list(changed)
+    ids, parts = list(changed), ready_parts(connection)
     led_before = leaders_among(connection, ids)
+    if parts:
+        led_before |= sealed_among(connection, ids)
     orphans = followers_of(connection, [*gone, *led_before.values()])
     first = [url_id for url_id in ids if url_id in led_before]  # a former leader has the first claim to lead again
     order = dict.fromkeys([*sorted(first), *sorted({*ids, *orphans})])
     before = roles_of(connection, list(order))
     connection.execute(delete(bands).where(bands.c.url_id.in_(ids)))
+    if parts:
+        connection.execute(delete(sealed_leaders).where(sealed_leaders.c.url_id.in_(ids)))
     moved = []
     for url_id in order:
-        now = find_role(connection, database, url_id, grouping)
+        now = find_role(connection, database, url_id, grouping, parts)
         if now != before[url_id]:
             values = {"duplicate_of": now.leader, "series": now.series}
             connection.execute(update(articles).where(articles.c.url_id == url_id).values(values))
@@ -143,14 +150,17 @@ def regroup(
     return moved
 
 
-def find_role(connection: Connection, database: Database, url_id: int, grouping: Grouping) -> ClusterRole:
-    """The role of an article from now on. One that leads leaves its keys in the table."""
+def find_role(
+    connection: Connection, database: Database, url_id: int, grouping: Grouping, parts: Sequence[KeyPart]
+) -> ClusterRole:
+    """The role of an article from now on. One that leads leaves its keys in the table. `parts` are those of past
+    months."""
     row = compared_rows(connection, [url_id])[url_id]
     signature, text = signature_of(row.signature), grouping.text(row)
     if not signature:
         return ClusterRole()
     keys = {*bands_of(signature), *text.keys}
-    shared_keys = leaders_sharing(connection, url_id, keys)
+    shared_keys = leaders_sharing(connection, url_id, keys, parts)
     near = ranked_candidates(connection, signature, shared_keys, text, grouping.min_jaccard)[:MAX_COMPARED]
     others = compared_rows(connection, [candidate.url_id for candidate in near])
     for candidate in near:
@@ -167,11 +177,17 @@ def new_series(row: Row[Any]) -> str:
     return hashlib.blake2b(row.doc_id.encode() + row.signature, digest_size=16).hexdigest()
 
 
-def leaders_sharing(connection: Connection, url_id: int, keys: Collection[int]) -> dict[int, list[int]]:
+def leaders_sharing(
+    connection: Connection, url_id: int, keys: Collection[int], parts: Sequence[KeyPart]
+) -> dict[int, list[int]]:
     """The cluster leaders, without `url_id`, that have left some of `keys`: url_id -> the keys they share."""
     found: dict[int, list[int]] = {}
     for row in connection.execute(select(bands).where(bands.c.band.in_(keys), bands.c.url_id != url_id)):
         found.setdefault(row.url_id, []).append(row.band)
+    if parts:
+        for key, leader in sealed_sharing(connection, parts, keys):
+            if leader != url_id:
+                found.setdefault(leader, []).append(key)
     return found
 
 
@@ -205,6 +221,13 @@ def compared_rows(connection: Connection, url_ids: Sequence[int]) -> dict[int, R
 def leaders_among(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
     """Those of `url_ids` that lead a cluster and left keys: url_id -> doc_id."""
     known = select(bands.c.url_id).where(bands.c.url_id.in_(url_ids))
+    query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(known))
+    return {row.url_id: row.doc_id for row in connection.execute(query)}
+
+
+def sealed_among(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
+    """As `leaders_among`, of those whose keys are in sealed parts."""
+    known = select(sealed_leaders.c.url_id).where(sealed_leaders.c.url_id.in_(url_ids))
     query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(known))
     return {row.url_id: row.doc_id for row in connection.execute(query)}
 

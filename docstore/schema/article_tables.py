@@ -4,6 +4,7 @@ articles  the article that a page (or a chain of pages) became; `duplicate_of` g
 parts     what a page is by itself, where the article is kept under another URL or joined of several pages
 ties      URLs that a page names as the next page of its article, or as its original
 bands     keys of those articles that copies and similar ones are looked for among
+key_parts, sealed_keys, sealed_leaders   the same of past months, packed (docstore/grouping/sealed_keys.py)
 teasers   what a page shows of another one below that one's headline
 page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
@@ -123,6 +124,33 @@ bands = Table(
         autoincrement=False,
     ),
     Index("bands_by_article", "url_id"),
+)
+
+key_parts = Table(
+    "key_parts",
+    metadata,
+    Column("part", BigId, primary_key=True, autoincrement=True),
+    Column("first_seal", BigInteger, nullable=False),
+    Column("last_seal", BigInteger, nullable=False),
+    Column("bits", Integer, nullable=False),  # it has two to the power of so many buckets
+    Column("entries", BigInteger, nullable=False),
+    Column("state", String(16), nullable=False),  # building, ready or dropped
+    sqlite_autoincrement=True,
+)
+
+sealed_keys = Table(
+    "sealed_keys",
+    metadata,
+    Column("part", BigInteger, primary_key=True, autoincrement=False),
+    Column("bucket", BigInteger, primary_key=True, autoincrement=False),  # the first bits of its keys
+    Column("entries", LargeBinary, nullable=False),
+)
+
+sealed_leaders = Table(
+    "sealed_leaders",
+    metadata,
+    Column("url_id", BigId, ForeignKey("articles.url_id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("seal", BigInteger, nullable=False),  # which of all seals, counted from 1, holds its keys
 )
 
 sites = Table(

@@ -5,7 +5,7 @@ meta      schema version, the id of this store, and other single values
 
 from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 metadata = MetaData()
 

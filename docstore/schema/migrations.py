@@ -62,6 +62,8 @@ TO_VERSION_7 = (
 # New tables (topic_questions, leases, learned), which are made with those of a new store; who does not know the leases
 # may not write.
 TO_VERSION_8: tuple[str, ...] = ()
+# New tables (key_parts, sealed_keys, sealed_leaders): who does not know them would miss copies of what is sealed.
+TO_VERSION_9: tuple[str, ...] = ()
 STEPS = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,
@@ -70,6 +72,7 @@ STEPS = {
     5: TO_VERSION_6,
     6: TO_VERSION_7,
     7: TO_VERSION_8,
+    8: TO_VERSION_9,
 }
 
 

@@ -2,6 +2,7 @@
 
     file      the pages of a store at rest against their sums, the write-ahead log against its own   (unopened)
     database  SQLite's own check, and the sums of rows that nothing can make again
+    copies    the sealed keys by which copies are found
     warc      each page's record: readable where the store says, and with the digest it says
     states    the seen filter, what the crawl has learned, what the miner remembers
     index     the ids in Solr against the ledger of what was written to it
@@ -63,6 +64,8 @@ def store_faults(store: Store, is_proven: bool, quick: bool) -> Iterator[Fault]:
     for table, keys in store.soundness.damaged_rows().items():
         text = f"{len(keys)} rows of {table} are not what was written ({named(keys)})"
         yield Fault("rows", text, tuple(keys), table)
+    if not quick:
+        yield from (Fault("copies", fault) for fault in store.sealing.faults())
 
 
 def warc_faults(store: Store, folder: Path, quick: bool, remote: str = "") -> Iterator[Fault]:

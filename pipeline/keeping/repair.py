@@ -4,6 +4,7 @@ pages of the store    from the newest backup, where it has them as they were
 the database          a new one of all rows that prove themselves, the others from the backup (docstore/integrity);
                       pages that it no longer knows from the WARC files, articles from their pages
 WARC files            from the backup; a page whose record is nowhere is asked of its site again
+copies                their keys are made anew from the articles
 state files           what the operator wrote from the backup; the rest is thrown away, what uses it makes it anew
 index                 what the ledger says is written again, what it does not know deleted
 """
@@ -31,6 +32,7 @@ from pipeline.settings import Settings
 
 BESIDE = ("-wal", "-shm", "-sums")
 BATCH = 500
+KEY_TABLES = frozenset({"bands", "key_parts", "sealed_keys", "sealed_leaders"})  # by which copies are found
 
 Opened = Callable[[], AbstractContextManager[Engine]]
 
@@ -72,6 +74,9 @@ def repair_store(file: Path, opened: Opened, parts: set[str], backup: Path | Non
             for warc in sorted((file.parent / ARCHIVE).glob("*")):
                 import_warc(engine, warc)
             yield "pages that could not be read were taken from the WARC files"
+        if KEY_TABLES & set(said.partial):
+            engine.store.sealing.forget()
+            yield "which articles are copies is decided anew"
         engine.store.articles.again()
         engine.store.changes.enqueue_all()
 
@@ -168,7 +173,10 @@ def repair_content(engine: Engine, parts: set[str]) -> Iterator[str]:
     if lost:
         engine.store.soundness.ask_again([int(key) for key in lost])
         yield f"{len(lost)} pages have no record any more: the next crawl asks their sites again; articles are kept"
-    if parts & NEEDS_FILE:
+    if "copies" in parts:
+        engine.store.sealing.forget()
+        yield "the keys by which copies are found are made anew"
+    if parts & (NEEDS_FILE | {"copies"}):
         yield f"extracted: {stages.extract(engine).total} pages"
     if "index" in parts:
         yield from repair_index(engine)

@@ -25,7 +25,18 @@ ARTICLES_1 = """
     )
 """
 NEW_TABLES = (
-    *("bands", "parts", "ties", "sites", "site_pages", "site_lines", "site_tails"),
+    *(
+        "bands",
+        "sealed_leaders",
+        "sealed_keys",
+        "key_parts",
+        "parts",
+        "ties",
+        "sites",
+        "site_pages",
+        "site_lines",
+        "site_tails",
+    ),
     *("citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses"),
     *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors"),
 )
