@@ -1,7 +1,7 @@
 """Past one machine: `make bench-scale [DATA=DIR] [ARGS='--only chaos,extract ...']`.
 
-    chaos          kill -9 of workers, scheduler, PostgreSQL and plumb in crawl, extract and mine: lost, duplicates,
-                   two_at_a_host
+    chaos          kill -9 of workers, scheduler, PostgreSQL and plumb in crawl, extract, embed and mine: lost,
+                   duplicates, two_at_a_host
     extract, mine  CPU seconds a page of a Dask cluster beside one machine's, on the pages of DIR/extraction
     bands          keys of near-duplicates: rows and bytes an article, recall
     leases         64 sleeping workers: leases_per_s, p99, dead tuples
@@ -29,7 +29,7 @@ SETS = "chaos,extract,mine,bands,leases,search"
 @click.command()
 @click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
 @click.option("--only", default=SETS, help="Which sets, with commas between.")
-@click.option("--stages", default="crawl,extract,mine", help="In which of them chaos kills.")
+@click.option("--stages", default="crawl,extract,embed,mine", help="In which of them chaos kills.")
 @click.option("--hosts", default=20, help="Sites of the web that chaos crawls.")
 @click.option("--pages", default=40, help="Pages of each of them.")
 @click.option("--most", default=0, help="Pages that extract and mine read at most; 0: all.")
