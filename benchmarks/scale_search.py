@@ -6,9 +6,11 @@ The search site on three Solr nodes (2 shards of 2 replicas) is asked 20 times a
 all the time; each node in turn is killed with -9 and started again. And a crawl's WARC files go to an object store that
 is cut off with -9 in the middle (a proxy in front of moto's server, which would forget what it holds).
 
-    search  errors_one_node_down   answers other than 200, from the kill until the node takes part again
-            requests               how many were asked
+    search  errors_one_node_down   answers other than 200, from the kill until the node takes part again, and by kind:
+                                   503 (Solr did not answer in time), ReadTimeout (the site did not in a minute) ...
+            requests_one_node_down how many were asked
             p95_ms_one_node_down   95th percentile of the answers, ms
+            ..._all_nodes_up       the same before the first kill: what the load does by itself
     chaos   lost, duplicates       of documents (`solr_node`) and of pages (`object_store`): by the store's own account
 """
 
@@ -80,6 +82,14 @@ class Answers:
         """The 95th percentile of what was right, in ms; NaN where nothing was."""
         return sorted(self.ms)[math.ceil(0.95 * len(self.ms)) - 1] if self.ms else math.nan
 
+    def figures(self, when: str) -> Iterator[Figure]:
+        """How many were asked, what they got instead of an answer, and how long the others waited."""
+        yield Figure(SEARCH, OURS, f"requests_{when}", len(self.ms) + self.errors.total())
+        yield Figure(SEARCH, OURS, f"errors_{when}", self.errors.total())
+        for kind, count in sorted(self.errors.items()):
+            yield Figure(SEARCH, OURS, f"errors_{when}: {kind}", count)
+        yield Figure(SEARCH, OURS, f"p95_ms_{when}", self.p95)
+
     def ask(self, url: str, query: str) -> None:
         """One search as a reader's browser asks it."""
         begun = time.perf_counter()
@@ -101,15 +111,17 @@ def node_figures(short: bool) -> Iterator[Figure]:
         cluster = stack.enter_context(SolrCluster(folder / "solr", nodes, HEAP, START_SECONDS))
         engine = stack.enter_context(indexed_demo(folder, cluster))
         site = stack.enter_context(SearchSite(engine))
-        answers = Answers()
-        with writing(engine) as written, asking(site.url, answers):
-            for number in (1,) if short else range(1, nodes + 1):
-                cluster.kill(number)
-                time.sleep(SHORT_DOWN_SECONDS if short else DOWN_SECONDS)
-                cluster.start_node(number)
-        yield Figure(SEARCH, OURS, "requests", len(answers.ms) + answers.errors.total())
-        yield Figure(SEARCH, OURS, "errors_one_node_down", answers.errors.total())
-        yield Figure(SEARCH, OURS, "p95_ms_one_node_down", answers.p95)
+        before, answers, seconds = Answers(), Answers(), SHORT_DOWN_SECONDS if short else DOWN_SECONDS
+        with writing(engine) as written:
+            with asking(site.url, before):
+                time.sleep(seconds)
+            with asking(site.url, answers):
+                for number in (1,) if short else range(1, nodes + 1):
+                    cluster.kill(number)
+                    time.sleep(seconds)
+                    cluster.start_node(number)
+        yield from before.figures("all_nodes_up")
+        yield from answers.figures("one_node_down")
         yield Figure(CHAOS, "solr_node", "documents_written", written[0])
         stages.index(engine)
         yield from ledger_figures(engine)
