@@ -18,6 +18,7 @@ import argparse
 import hashlib
 import itertools
 import math
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
@@ -39,6 +40,7 @@ from docstore.archive import Archive
 from docstore.errors import PlumblineError
 from docstore.model import Page, WarcPointer
 from docstore.remote_pages import RemotePages
+from docstore.solr_http import SolrSession, replicas_of
 from docstore.warc_reading import read_warc
 from indexer.cluster.solr_cluster import SolrCluster
 from pipeline import stages
@@ -59,6 +61,8 @@ ROTATE_BYTES = 40_000
 QUERIES = ("世界石油大会", "页岩气", "钻井 工程", "oil", "管道 site:example", "勘探开发")
 BUCKET = "chaos"
 START_SECONDS = 180.0
+POLL_SECONDS = 0.5
+CAUSES, LONGEST_CAUSE = 5, 90  # that are shown, and characters of one
 
 
 def measure(short: bool = False) -> Iterator[Figure]:
@@ -120,11 +124,36 @@ def node_figures(short: bool) -> Iterator[Figure]:
                     cluster.kill(number)
                     time.sleep(seconds)
                     cluster.start_node(number)
+                    until_whole(cluster)  # else the next kill leaves a shard without any replica
+        said = causes(engine.settings.data_dir / "logs" / "plumb.log")
         yield from before.figures("all_nodes_up")
         yield from answers.figures("one_node_down")
+        for cause, count in said.most_common(CAUSES):
+            yield Figure(SEARCH, OURS, f"503 because: {cause}", count)
         yield Figure(CHAOS, "solr_node", "documents_written", written[0])
         stages.index(engine)
         yield from ledger_figures(engine)
+
+
+def until_whole(cluster: SolrCluster) -> None:
+    """Until every replica of every shard is active again, as it was before a node was killed."""
+    deadline = time.monotonic() + START_SECONDS
+    with SolrSession(cluster.url, START_SECONDS) as session:
+        while time.monotonic() < deadline:
+            with suppress(requests.RequestException, ValueError, KeyError):
+                said = session.cluster()
+                found = [one for collection in said["collections"].values() for one in replicas_of(collection)]
+                if all(one["state"] == "active" and one["node_name"] in said["live_nodes"] for one in found):
+                    return
+            time.sleep(POLL_SECONDS)
+    raise PlumblineError(f"the index was not whole again after {START_SECONDS:g} s")
+
+
+def causes(log: Path) -> Counter[str]:
+    """Why the site could not answer, by its own log: messages without addresses and numbers."""
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    texts = (line.partition("Solr")[2] for line in lines if "Solr" in line and "warning" in line.lower())
+    return Counter(re.sub(r"https?://[^ ,]+|[0-9a-f]*[0-9][0-9a-f.]*", "#", text)[:LONGEST_CAUSE] for text in texts)
 
 
 @contextmanager
