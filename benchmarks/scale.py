@@ -1,8 +1,9 @@
 """Past one machine: `make bench-scale [DATA=DIR] [ARGS='--only chaos,extract ...']`.
 
-    chaos          kill -9 of workers, scheduler, PostgreSQL and plumb in crawl, extract and mine: lost, duplicates,
-                   two_at_a_host
-    extract, mine  CPU seconds a page of a Dask cluster beside one machine's, on the pages of DIR/extraction
+    chaos          kill -9 of workers, scheduler, PostgreSQL and plumb in crawl, extract, embed and mine: lost,
+                   duplicates, two_at_a_host
+    extract, mine  CPU seconds a page of a Dask cluster beside one machine's, on the pages of DIR/extraction: of whole
+                   runs (cpu_ratio_extract, cpu_ratio_mine), and without what each costs at its start
     bands          keys of near-duplicates: rows and bytes an article, recall
     leases         64 sleeping workers: leases_per_s, p99, dead tuples
     partitions     64 sleeping crawlers with `urls` whole and in parts by hash of host, each twice for so many --seconds
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.gold_web import load_pages
+from benchmarks.gold_web import GoldPage, load_pages
 from benchmarks.results import SHARED, Figure, publish
 from benchmarks.scale_bands import bands
 from benchmarks.scale_chaos import chaos
@@ -31,19 +32,24 @@ SETS = "chaos,extract,mine,bands,leases,partitions,search"
 @click.command()
 @click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
 @click.option("--only", default=SETS, help="Which sets, with commas between.")
-@click.option("--stages", default="crawl,extract,mine", help="In which of them chaos kills.")
+@click.option("--stages", default="crawl,extract,embed,mine", help="In which of them chaos kills.")
 @click.option("--hosts", default=20, help="Sites of the web that chaos crawls.")
 @click.option("--pages", default=40, help="Pages of each of them.")
 @click.option("--most", default=0, help="Pages that extract and mine read at most; 0: all.")
+@click.option("--turns", default=3, help="How often extract and mine are measured: medians are shown.")
 @click.option("--seconds", default=600.0, help="For how long leases are taken.")
 @click.option("--short", is_flag=True, help="Of search, two Solr nodes of which one is killed.")
-def main(data: Path, only: str, stages: str, hosts: int, pages: int, most: int, seconds: float, short: bool) -> None:
+def main(
+    data: Path, only: str, stages: str, hosts: int, pages: int, most: int, turns: int, seconds: float, short: bool
+) -> None:
     """Measure what more than one machine costs, and what is lost when some of it dies."""
     wanted = only.split(",")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)  # PostgreSQL runs as a user of its own where we are root
-        publish("scale", list(measured(wanted, data, folder, stages, hosts, pages, most or None, seconds, short)))
+        publish(
+            "scale", list(measured(wanted, data, folder, stages, hosts, pages, most or None, turns, seconds, short))
+        )
 
 
 def measured(
@@ -54,6 +60,7 @@ def measured(
     hosts: int,
     pages: int,
     most: int | None,
+    turns: int,
     seconds: float,
     short: bool = False,
 ) -> Iterator[Figure]:
@@ -65,7 +72,7 @@ def measured(
         if not found:
             raise SystemExit(f"no pages below {data / 'extraction'}: give DATA=DIR, of the form of ../shared/data")
         if {"extract", "mine"} & set(wanted):
-            yield from costs(folder / "costs", found[:most])
+            yield from costs(folder / "costs", spread_over(found, most), turns=turns)
         if "bands" in wanted:
             yield from bands(folder / "bands", found)
     if "leases" in wanted:
@@ -74,6 +81,11 @@ def measured(
         yield from partitions(folder / "partitions", seconds)
     if "search" in wanted:
         yield from search(short)
+
+
+def spread_over(pages: list[GoldPage], most: int | None) -> list[GoldPage]:
+    """At most so many, of all sets, which follow each other."""
+    return pages[:: max(1, -(-len(pages) // most))] if most else pages
 
 
 if __name__ == "__main__":

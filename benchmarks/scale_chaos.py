@@ -1,4 +1,4 @@
-"""kill -9 of everything that a cluster is made of, while it crawls, extracts and mines; and an exact account of it.
+"""kill -9 of everything that a cluster is made of, while it crawls, extracts, embeds and mines; and an exact account.
 
 What the store has acknowledged is noted before each kill and compared with what it has afterwards, and with what an
 undisturbed machine makes of the same web.
@@ -26,11 +26,17 @@ HEARTBEAT, LONGEST_REQUEST = 0.5, 5.0  # seconds
 LONGEST = 600.0  # seconds for a stage with all its kills
 PER_IP = 4
 POLL = 0.05  # seconds
-COUNTS = {"crawl": "SELECT count(*) FROM pages", "extract": "SELECT count(*) FROM outcomes WHERE stage = 'extract'"}
+COUNTS = {
+    "crawl": "SELECT count(*) FROM pages",
+    "extract": "SELECT count(*) FROM outcomes WHERE stage = 'extract'",
+    "embed": "SELECT count(*) FROM outcomes WHERE stage = 'embed'",
+}
 KEPT = {
     "page": "SELECT url, p.digest, p.fetched_at FROM pages p JOIN urls USING (url_id)",
     "article": "SELECT url, a.digest, a.extracted_at FROM articles a JOIN urls USING (url_id)",
+    "vector": "SELECT url, o.input, o.at FROM outcomes o JOIN urls USING (url_id) WHERE stage = 'embed'",
 }
+KINDS = {"crawl": ("page ",), "extract": ("page ", "article "), "embed": ("page ", "article ", "vector ")}
 Rows = dict[str, tuple[Any, ...]]
 
 
@@ -45,7 +51,7 @@ class Vertical:
             "store": {"url": url},
             "crawl": {**crawl, **manners},
             "cluster": cluster,
-            "embed": {"model": "off"},
+            "embed": {"model": "default", "passages": 0},
         }
         folder.mkdir(parents=True)
         lines = [
@@ -79,7 +85,7 @@ class Vertical:
             engine.dispose()
 
     def kept(self) -> Rows:
-        """All that is acknowledged: pages and articles, with when they were made."""
+        """All that is acknowledged: pages, articles and their vectors, with when they were made."""
         rows = ((f"{kind} {row[0]}", row[1:]) for kind, query in KEPT.items() for row in self.ask(query))
         return dict(rows)
 
@@ -88,11 +94,11 @@ class Vertical:
         return set(self.ask("SELECT text, frequency, documents, score, tags FROM terms"))
 
 
-STAGES = {"crawl": ("crawl",), "extract": ("extract",), "mine": ("lexicon", "build")}
+STAGES = {"crawl": ("crawl",), "extract": ("extract",), "embed": ("embed",), "mine": ("lexicon", "build")}
 
 
 def chaos(folder: Path, hosts: int, pages: int, stages: Collection[str] = tuple(STAGES)) -> Iterator[Figure]:
-    """Crawl, extract and mine a web of so many sites with so many pages each, and kill one thing after another."""
+    """Crawl, extract, embed and mine a web of so many sites with so many pages, and kill one thing after another."""
     postgres = Postgres(folder / "postgres")
     cluster = Cluster(folder / "dask", 2)
     try:
@@ -188,17 +194,16 @@ def missing(stage: str, calm: Vertical, wild: Vertical) -> int:
     """What an undisturbed machine has made, and the cluster has not."""
     if stage == "mine":
         return len(calm.terms() - wild.terms())
-    kinds = ("page ",) if stage == "crawl" else ("page ", "article ")
-    return sum(key.startswith(kinds) for key, _ in content(calm).items() - content(wild).items())
+    return sum(key.startswith(KINDS[stage]) for key, _ in content(calm).items() - content(wild).items())
 
 
 def surplus(stage: str, calm: Vertical, wild: Vertical) -> int:
     """What the cluster has made, and an undisturbed machine has not."""
     if stage == "mine":
         return len(wild.terms() - calm.terms())
-    return len(content(wild).items() - content(calm).items()) if stage == "extract" else 0
+    return len(content(wild).items() - content(calm).items()) if stage in ("extract", "embed") else 0
 
 
 def content(vertical: Vertical) -> dict[str, Any]:
-    """Pages and articles with their digests; articles of one that has not extracted are none."""
+    """Pages, articles and vectors with the digests of what they were made of."""
     return {key: row[0] for key, row in vertical.kept().items()}

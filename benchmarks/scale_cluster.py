@@ -29,8 +29,10 @@ SOON = {
 class Cluster:
     """A scheduler and its workers, in processes of their own."""
 
-    def __init__(self, folder: Path, workers: int, environment: Mapping[str, str] | None = None) -> None:
-        self.folder = folder
+    def __init__(
+        self, folder: Path, workers: int, environment: Mapping[str, str] | None = None, has_dashboard: bool = False
+    ) -> None:
+        self.folder, self.has_dashboard = folder, has_dashboard
         self._environment = {**os.environ, **SOON, **(environment or {})}
         self.port = free_port()
         self._orphans: list[subprocess.Popen[bytes]] = []
@@ -44,7 +46,8 @@ class Cluster:
 
     def start_scheduler(self) -> "subprocess.Popen[bytes]":
         """A scheduler at the port of the cluster."""
-        return self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
+        pages = ("--dashboard-address", "127.0.0.1:0") if self.has_dashboard else ("--no-dashboard",)
+        return self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), *pages)
 
     def start_worker(self) -> "subprocess.Popen[bytes]":
         """One more worker, with one thread and no nanny."""

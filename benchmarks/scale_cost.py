@@ -5,12 +5,16 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from statistics import median
+from typing import Any
 
+import distributed
 from sqlalchemy import create_engine, text
 
 from benchmarks.gold_web import GoldPage
@@ -22,49 +26,110 @@ from docstore.frontier.table import NewUrl, Visit
 from docstore.locking.leases import LeaseTable
 from docstore.model import Kind, Outcome, Page, Reason
 from docstore.store import Store
+from lexicon.counting.pieces import count_piece
+from lexicon.model.learned import model_digest, shipped_models
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.settings import build
 
-WORKERS, THREADS = 8, 8  # processes, and sleepers in each
+SLEEPERS, THREADS = 8, 8  # processes, and sleepers in each
 SLEEP = 0.02  # seconds that a sleeper is at a block
 BLOCKS = 100_000
-WARM = 40  # pages that make the workers load what they need
+WORKERS = 2  # of the cluster
+STAGES = {"extract": stages.extract, "mine": stages.mine}
+SHARES = 4  # blocks of pages, about
+WARM = 120  # pages that make the workers load what they need
+FEW = 100  # pages of a short run, of which the most is its start
 
 
-def costs(folder: Path, pages: Sequence[GoldPage], workers: int = 2) -> Iterator[Figure]:
-    """CPU seconds a page of extraction and mining, of all processes with those of PostgreSQL; the workers were started
-    and had done something before."""
+@dataclass(frozen=True)
+class Spent:
+    """CPU seconds of one stage on `many` pages, and on `few` of them, in stores of their own: what a run costs at its
+    start (processes, models, connections) is in both, so the difference is what pages cost by themselves."""
+
+    many: float
+    few: float
+
+    def a_page(self, more: int) -> float:
+        """Seconds a page without the start; `more` is by how many pages they differ."""
+        return (self.many - self.few) / more
+
+
+def costs(folder: Path, pages: Sequence[GoldPage], turns: int = 3) -> Iterator[Figure]:
+    """CPU seconds a page of extraction and mining, of all processes with those of PostgreSQL. Medians of so many turns,
+    in which one machine and a cluster take turns: others on the same cores change what a second does. A cluster is
+    started for each run, and does something before: workers remember words, which no run shall know of another."""
     postgres = Postgres(folder / "postgres")
-    spent: dict[str, dict[str, float]] = {}
-    cluster: Cluster | None = None
+    few = pages[:: max(1, len(pages) // FEW)]
+    spent: dict[tuple[str, str], list[Spent]] = {}
+    begun: list[float] = []
     try:
-        spent["local"] = of_stages(folder / "local", postgres, pages, {})
-        cluster = Cluster(folder / "cluster", workers)  # now: one that only waits takes some time as well
-        shares = {"engine": "dask", "scheduler": cluster.address, "block": 250}
-        of_stages(folder / "warm", postgres, pages[:WARM], shares)
-        spent["dask"] = of_stages(folder / "dask", postgres, pages, shares)
+        for turn in range(turns):
+            for name in ("local", "dask"):
+                by_size = []
+                for size, some in (("many", pages), ("few", few)):
+                    place = folder / f"{name}{turn}{size}"
+                    if name == "local":
+                        by_size.append(of_stages(place, postgres, some, {}))
+                    else:
+                        seconds, start = of_cluster(place, postgres, some, pages[:WARM])
+                        by_size.append(seconds)
+                        begun.append(start)
+                for stage in STAGES:
+                    many, part = (seconds[stage] for seconds in by_size)
+                    spent.setdefault((stage, name), []).append(Spent(many, part))
     finally:
-        if cluster:
-            cluster.close()
         postgres.close()
-    for stage, seconds in spent["local"].items():
-        for name, system in (("local", "plumbline local"), ("dask", "plumbline dask")):
-            yield Figure(stage, system, "CPU ms a page", 1000 * spent[name][stage] / len(pages))
-        yield Figure(stage, "plumbline", f"cpu_ratio_{stage}", spent["dask"][stage] / seconds)
+    yield Figure("start", "plumbline dask", "CPU s of scheduler, workers and a first run", median(begun))
+    for stage in STAGES:
+        yield from figures(stage, spent[stage, "local"], spent[stage, "dask"], len(pages), len(few))
+
+
+def of_cluster(
+    folder: Path, postgres: Postgres, pages: Sequence[GoldPage], warm: Sequence[GoldPage]
+) -> tuple[dict[str, float], float]:
+    """The same as `of_stages`, by a cluster whose workers have all done something before; what it took until then. Few
+    pages are as many blocks as many, so that all workers begin with either."""
+    before = cpu_seconds([os.getpid()])
+    cluster = Cluster(folder / "cluster", WORKERS)
+    try:
+        shares: dict[str, object] = {"engine": "dask", "scheduler": cluster.address}
+        blocks = len(warm) // SHARES, len(pages) // SHARES
+        of_stages(folder / f"{folder.name}warm", postgres, warm, {**shares, "block": blocks[0]})
+        client_of: Any = distributed.Client
+        with client_of(cluster.address, set_as_default=False) as client:
+            client.run(count_piece, [(1, "页岩气 shale gas")], model_digest(shipped_models()))
+        begun = cpu_seconds([os.getpid()]) - before
+        return of_stages(folder / folder.name, postgres, pages, {**shares, "block": blocks[1]}), begun
+    finally:
+        cluster.close()
+
+
+def figures(stage: str, local: Sequence[Spent], dask: Sequence[Spent], pages: int, few: int) -> Iterator[Figure]:
+    """Whole runs, what of them is their start, and what pages cost by themselves; the ratio of both."""
+    for system, turns in (("plumbline local", local), ("plumbline dask", dask)):
+        whole, own = median(one.many for one in turns), median(one.a_page(pages - few) for one in turns)
+        yield Figure(stage, system, "pages", pages)
+        yield Figure(stage, system, "CPU ms a page of a run", 1000 * whole / pages)
+        yield Figure(stage, system, "CPU ms a page without its start", 1000 * own)
+        yield Figure(stage, system, "CPU s of its start", whole - own * pages)
+    both = list(zip(local, dask, strict=True))
+    yield Figure(stage, "plumbline", f"cpu_ratio_{stage}", median(there.many / here.many for here, there in both))
+    more = pages - few
+    alone = median(there.a_page(more) / here.a_page(more) for here, there in both)
+    yield Figure(stage, "plumbline", f"cpu_ratio_{stage} without its start", alone)
 
 
 def of_stages(
-    folder: Path, postgres: Postgres, pages: Sequence[GoldPage], shares: dict[str, object]
+    folder: Path, postgres: Postgres, pages: Sequence[GoldPage], shares: Mapping[str, object]
 ) -> dict[str, float]:
     """CPU seconds of extraction and mining of pages in an empty store: stage -> seconds."""
-    settings = build({"store": {"url": postgres.database(folder.name)}, "cluster": shares}, folder)
+    settings = build({"store": {"url": postgres.database(folder.name)}, "cluster": dict(shares)}, folder)
     roots = (os.getpid(), postgres.pid)  # the cluster's processes are children of this one
     with Engine(settings, Quiet()) as engine:
         fill(engine.store, pages)
-        works = (("extract", stages.extract), ("mine", stages.mine))
-        return {stage: took(partial(work, engine), roots) for stage, work in works}
+        return {stage: took(partial(work, engine), roots) for stage, work in STAGES.items()}
 
 
 def took(work: Callable[[], object], roots: Sequence[int]) -> float:
@@ -97,8 +162,8 @@ def leases(folder: Path, seconds: float) -> Iterator[Figure]:
         url = postgres.database("leases")
         with closing(Database(url)):
             pass  # its tables are made once
-        with multiprocessing.get_context("spawn").Pool(WORKERS) as pool:
-            waits = sorted(chain(*pool.starmap(sleepers, [(url, number, seconds) for number in range(WORKERS)])))
+        with multiprocessing.get_context("spawn").Pool(SLEEPERS) as pool:
+            waits = sorted(chain(*pool.starmap(sleepers, [(url, number, seconds) for number in range(SLEEPERS)])))
         engine = create_engine(url)
         with engine.connect() as connection:
             query = "SELECT n_dead_tup, n_live_tup, n_tup_hot_upd, n_tup_upd FROM pg_stat_user_tables"
@@ -106,7 +171,7 @@ def leases(folder: Path, seconds: float) -> Iterator[Figure]:
         engine.dispose()
     finally:
         postgres.close()
-    yield Figure("leases", "plumbline", "workers", WORKERS * THREADS)
+    yield Figure("leases", "plumbline", "workers", SLEEPERS * THREADS)
     yield Figure("leases", "plumbline", "leases_per_s", len(waits) / seconds)
     yield Figure("leases", "plumbline", "median of a lease, ms", 1000 * waits[len(waits) // 2])
     yield Figure("leases", "plumbline", "p99 of a lease, ms", 1000 * waits[len(waits) * 99 // 100])
@@ -131,7 +196,7 @@ def sleepers(url: str, number: int, seconds: float) -> list[float]:
                 waits.append(time.monotonic() - asked)
                 time.sleep(SLEEP)
                 table.release(taken)
-                block += WORKERS * THREADS
+                block += SLEEPERS * THREADS
 
         threads = [threading.Thread(target=work, args=(thread,)) for thread in range(THREADS)]
         for thread in threads:

@@ -6,9 +6,11 @@ The search site on three Solr nodes (2 shards of 2 replicas) is asked 20 times a
 all the time; each node in turn is killed with -9 and started again. And a crawl's WARC files go to an object store that
 is cut off with -9 in the middle (a proxy in front of moto's server, which would forget what it holds).
 
-    search  errors_one_node_down   answers other than 200, from the kill until the node takes part again
-            requests               how many were asked
+    search  errors_one_node_down   answers other than 200, from the kill until the node takes part again, and by kind:
+                                   503 (Solr did not answer in time), ReadTimeout (the site did not in a minute) ...
+            requests_one_node_down how many were asked
             p95_ms_one_node_down   95th percentile of the answers, ms
+            ..._all_nodes_up       the same before the first kill: what the load does by itself
     chaos   lost, duplicates       of documents (`solr_node`) and of pages (`object_store`): by the store's own account
 """
 
@@ -16,6 +18,7 @@ import argparse
 import hashlib
 import itertools
 import math
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,7 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
@@ -37,6 +40,7 @@ from docstore.archive import Archive
 from docstore.errors import PlumblineError
 from docstore.model import Page, WarcPointer
 from docstore.remote_pages import RemotePages
+from docstore.solr_http import SolrSession, replicas_of
 from docstore.warc_reading import read_warc
 from indexer.cluster.solr_cluster import SolrCluster
 from pipeline import stages
@@ -57,6 +61,8 @@ ROTATE_BYTES = 40_000
 QUERIES = ("世界石油大会", "页岩气", "钻井 工程", "oil", "管道 site:example", "勘探开发")
 BUCKET = "chaos"
 START_SECONDS = 180.0
+POLL_SECONDS = 0.5
+CAUSES, LONGEST_CAUSE = 5, 90  # that are shown, and characters of one
 
 
 def measure(short: bool = False) -> Iterator[Figure]:
@@ -80,6 +86,14 @@ class Answers:
         """The 95th percentile of what was right, in ms; NaN where nothing was."""
         return sorted(self.ms)[math.ceil(0.95 * len(self.ms)) - 1] if self.ms else math.nan
 
+    def figures(self, when: str) -> Iterator[Figure]:
+        """How many were asked, what they got instead of an answer, and how long the others waited."""
+        yield Figure(SEARCH, OURS, f"requests_{when}", len(self.ms) + self.errors.total())
+        yield Figure(SEARCH, OURS, f"errors_{when}", self.errors.total())
+        for kind, count in sorted(self.errors.items()):
+            yield Figure(SEARCH, OURS, f"errors_{when}: {kind}", count)
+        yield Figure(SEARCH, OURS, f"p95_ms_{when}", self.p95)
+
     def ask(self, url: str, query: str) -> None:
         """One search as a reader's browser asks it."""
         begun = time.perf_counter()
@@ -101,18 +115,45 @@ def node_figures(short: bool) -> Iterator[Figure]:
         cluster = stack.enter_context(SolrCluster(folder / "solr", nodes, HEAP, START_SECONDS))
         engine = stack.enter_context(indexed_demo(folder, cluster))
         site = stack.enter_context(SearchSite(engine))
-        answers = Answers()
-        with writing(engine) as written, asking(site.url, answers):
-            for number in (1,) if short else range(1, nodes + 1):
-                cluster.kill(number)
-                time.sleep(SHORT_DOWN_SECONDS if short else DOWN_SECONDS)
-                cluster.start_node(number)
-        yield Figure(SEARCH, OURS, "requests", len(answers.ms) + answers.errors.total())
-        yield Figure(SEARCH, OURS, "errors_one_node_down", answers.errors.total())
-        yield Figure(SEARCH, OURS, "p95_ms_one_node_down", answers.p95)
+        before, answers, seconds = Answers(), Answers(), SHORT_DOWN_SECONDS if short else DOWN_SECONDS
+        with writing(engine) as written:
+            with asking(site.url, before):
+                time.sleep(seconds)
+            with asking(site.url, answers):
+                for number in (1,) if short else range(1, nodes + 1):
+                    cluster.kill(number)
+                    time.sleep(seconds)
+                    cluster.start_node(number)
+                    until_whole(cluster)  # else the next kill leaves a shard without any replica
+        said = causes(engine.settings.data_dir / "logs" / "plumb.log")
+        yield from before.figures("all_nodes_up")
+        yield from answers.figures("one_node_down")
+        for cause, count in said.most_common(CAUSES):
+            yield Figure(SEARCH, OURS, f"503 because: {cause}", count)
         yield Figure(CHAOS, "solr_node", "documents_written", written[0])
         stages.index(engine)
         yield from ledger_figures(engine)
+
+
+def until_whole(cluster: SolrCluster) -> None:
+    """Until every replica of every shard is active again, as it was before a node was killed."""
+    deadline = time.monotonic() + START_SECONDS
+    with SolrSession(cluster.url, START_SECONDS) as session:
+        while time.monotonic() < deadline:
+            with suppress(requests.RequestException, ValueError, KeyError):
+                said = session.cluster()
+                found = [one for collection in said["collections"].values() for one in replicas_of(collection)]
+                if all(one["state"] == "active" and one["node_name"] in said["live_nodes"] for one in found):
+                    return
+            time.sleep(POLL_SECONDS)
+    raise PlumblineError(f"the index was not whole again after {START_SECONDS:g} s")
+
+
+def causes(log: Path) -> Counter[str]:
+    """Why the site could not answer, by its own log: messages without addresses and numbers."""
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    texts = (line.partition("Solr")[2] for line in lines if "Solr" in line and "warning" in line.lower())
+    return Counter(re.sub(r"https?://[^ ,]+|[0-9a-f]*[0-9][0-9a-f.]*", "#", text)[:LONGEST_CAUSE] for text in texts)
 
 
 @contextmanager

@@ -176,6 +176,9 @@ class Reports(Protocol):
     def overview(self) -> Overview:
         """Index, lexicon and the last runs."""
 
+    def dashboard(self) -> str:
+        """URL of the pages of whoever computes for the vertical, http or https; "" where there are none."""
+
     def nights(self) -> Nights:
         """The last runs alone."""
 

@@ -228,6 +228,7 @@ class FakeActions:
     runs: Nights = ONE_GOOD_RUN
     alerts: list[Alert] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
+    dask_pages: str = ""
 
     @cached_property
     def review(self) -> "FakeDesk":
@@ -274,6 +275,9 @@ class FakeActions:
     def overview(self) -> Overview:
         version = self.published.version
         return Overview(Freshness(3, 2, 1, 0.0, 60.0, 120.0), version, version, self.runs, self.alerts)
+
+    def dashboard(self) -> str:
+        return self.dask_pages
 
     def nights(self) -> Nights:
         return self.runs

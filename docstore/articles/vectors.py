@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, FromClause, and_, delete, exists, func, or_, select, true
 
 from docstore.articles.records import Op, OutcomeRow, write_changes, write_outcomes
 from docstore.batches import batched
@@ -68,14 +68,19 @@ class VectorTable:
         with self._database.read() as connection:
             return connection.scalar(query) or 0
 
-    def pending(self, model: str, languages: Sequence[str]) -> Iterator[PendingText]:
-        """The articles that wait, in order of their ids, each digest once, read a batch at a time.
+    def pending(
+        self, model: str, languages: Sequence[str], first: int = 1, before: int | None = None
+    ) -> Iterator[PendingText]:
+        """The articles that wait, in order of their ids, each digest once, read a batch at a time; with `before` those
+        alone whose ids are `first` or more, and less than it, and that stand for their digest (`pending_blocks`).
 
         Saving while iterating is what is expected; an article is yielded once even if it was not saved.
         """
-        last = 0
+        last = first - 1
         columns = (articles.c.url_id, articles.c.digest, articles.c.title, articles.c.body)
         query = select(*columns).where(_understood(languages), _without(model)).order_by(articles.c.url_id)
+        if before is not None:
+            query = query.where(articles.c.url_id < before, _stands_for_its_digest(languages))
         while True:
             with self._database.read() as connection:
                 rows = connection.execute(query.where(articles.c.url_id > last).limit(BATCH)).all()
@@ -84,6 +89,14 @@ class VectorTable:
             once = {row.digest: row for row in reversed(rows)}
             yield from (PendingText(*row) for row in sorted(once.values(), key=lambda row: row.url_id))
             last = rows[-1].url_id
+
+    def pending_blocks(self, model: str, languages: Sequence[str], size: int) -> list[int]:
+        """The blocks of so many ids in which articles wait, by rising numbers: number n has the ids from n times `size`
+        on. Of articles with one digest the one with the lowest id counts, so no two blocks have the same to do."""
+        waits = _understood(languages), _without(model), _stands_for_its_digest(languages)
+        query = select((articles.c.url_id // size).label("block")).where(*waits).distinct()
+        with self._database.read() as connection:
+            return sorted(connection.scalars(query))
 
     def save(self, model: str, results: Sequence[Embedded]) -> list[Reason]:
         """Keep vectors, outcomes and change-log entries in one transaction; returns what became of each article.
@@ -164,12 +177,19 @@ def _without(model: str) -> ColumnElement[bool]:
     return ~exists().where(mine)
 
 
-def _understood(languages: Sequence[str]) -> ColumnElement[bool]:
+def _understood(languages: Sequence[str], of: FromClause = articles) -> ColumnElement[bool]:
     """The articles in one of these languages, of whatever region."""
     if not languages:
         return true()
-    regions = [articles.c.language.like(f"{language}-%") for language in languages]
-    return or_(articles.c.language.in_(languages), *regions)
+    regions = [of.c.language.like(f"{language}-%") for language in languages]
+    return or_(of.c.language.in_(languages), *regions)
+
+
+def _stands_for_its_digest(languages: Sequence[str]) -> ColumnElement[bool]:
+    """The article with the lowest id among those of its digest that the model understands."""
+    other = articles.alias()
+    earlier = and_(other.c.digest == articles.c.digest, other.c.url_id < articles.c.url_id)
+    return ~exists().where(earlier, _understood(languages, other))
 
 
 def _rows(model: str, one: Embedded) -> Iterator[dict[str, object]]:

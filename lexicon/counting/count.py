@@ -17,22 +17,27 @@ from typing import Any
 import numpy as np
 
 from docstore.batches import batched
-from docstore.errors import LexiconError
 from docstore.model import line_hash
 from lexicon.c_value.candidates import readable
 from lexicon.counting.corpus import Corpus
 from lexicon.counting.ngrams import AT, NOWHERE, Longs, NgramTable, Rows, merged, negative
+from lexicon.counting.pieces import (
+    CHUNK_CHARACTERS,
+    PIECE_CHARACTERS,
+    RUN_ROWS,
+    RUN_WORDS,
+    CountedPiece,
+    KnownWords,
+    chunks,
+    count_piece,
+)
 from lexicon.counting.prose import counted_text
 from lexicon.counting.remembered import Remembered
 from lexicon.counting.selecting import Selector, matter
 from lexicon.counting.sorted_runs import Runs, ends_of
 from lexicon.counting.tokens import Vocabulary
-from lexicon.model.learned import Models, Selection, TermCounter, model_digest, shipped_models
+from lexicon.model.learned import Models, Selection, TermCounter, model_digest
 
-CHUNK_CHARACTERS = 100_000  # counted at a time: the spans of so much text are held at once
-PIECE_CHARACTERS = 500_000  # given away at a time
-RUN_ROWS = 400_000  # rows of a table in memory; about 250 bytes each
-RUN_WORDS = 200_000  # words of its vocabulary; about 400 bytes each
 RANGE_ROWS = 200_000  # of all rows, in one range of keys
 ROWS_A_DOCUMENT = 250  # expected of new documents, to part the keys by
 FORGET_FROM = 250_000  # rows of a corpus, from which on those that hardly matter are not remembered
@@ -56,7 +61,7 @@ def no_task(name: str, steps: int | None = None) -> AbstractContextManager[Advan
 def count_texts(texts: Iterable[str], models: Models) -> NgramTable:
     """The spans of all texts, counted in memory."""
     counter = TermCounter(models)
-    for chunk in _chunks(enumerate(texts)):
+    for chunk in chunks(enumerate(texts), CHUNK_CHARACTERS):
         counter.add([readable(text) for _, text in chunk])
     return counter.table
 
@@ -199,13 +204,13 @@ class _Day:
     def _run(self, texts: Iterable[tuple[int, str]], runs: Runs, sign: int) -> None:
         """Count texts into as many tables as memory asks for; `sign` is -1 to take them off."""
         if self._spread:
-            count = partial(count_piece, counting=model_digest(self._models))
-            for counted in self._spread(count, _chunks(texts, PIECE_CHARACTERS)):
-                self._take(counted, runs, sign)
+            count, known = partial(count_piece, counting=model_digest(self._models)), KnownWords(self._memory)
+            for counted in self._spread(count, chunks(texts, PIECE_CHARACTERS)):
+                self._take(counted, runs, sign, known)
             return
         counter = TermCounter(self._models)
         words = WordNumbers(counter.table.vocabulary, self._memory)
-        for chunk in _chunks(texts):
+        for chunk in chunks(texts, CHUNK_CHARACTERS):
             counter.add([text for _, text in chunk], np.array([number for number, _ in chunk], dtype=np.int64))
             if len(counter.table) > RUN_ROWS:
                 runs.add(words.rows_of(counter.table, sign))
@@ -218,10 +223,10 @@ class _Day:
         runs.add(words.rows_of(counter.table, sign))
         words.end(sign)
 
-    def _take(self, counted: "Sequence[CountedPiece]", runs: Runs, sign: int) -> None:
+    def _take(self, counted: Sequence[CountedPiece], runs: Runs, sign: int, known: KnownWords) -> None:
         """Take in tables that were counted elsewhere: each with words of its own."""
         for piece in counted:
-            numbers = np.append(self._memory.number_words(piece.words), np.int32(-1))
+            numbers = np.append(known.numbers(piece.words), np.int32(-1))
             self._memory.count_words(numbers[:-1][piece.times > 0], sign * piece.times[piece.times > 0])
             rows = replace(piece.rows, words=numbers[piece.rows.words])
             runs.add(rows if sign > 0 else negative(rows))
@@ -241,36 +246,6 @@ class _Day:
                 kept += len(rows)
                 advance(1)
         memory.commit(ranges, kept, forgets)
-
-
-@dataclass(frozen=True)
-class CountedPiece:
-    """A table that was counted elsewhere: its `words`, how often each was written (`times`), its `rows` by keys."""
-
-    words: Sequence[str]
-    times: Longs
-    rows: Rows
-
-
-def count_piece(texts: Sequence[tuple[int, str]], counting: str) -> list[CountedPiece]:
-    """Number and text of whole documents, counted into as many tables as memory asks for, with the models that are
-    shipped. LexiconError where they are not those of who asks, which `counting` names."""
-    models = shipped_models()
-    if model_digest(models) != counting:
-        raise LexiconError("a worker has another version of the program: install the same on all machines")
-    found, counter = [], TermCounter(models)
-    for chunk in _chunks(texts):
-        counter.add([text for _, text in chunk], np.array([number for number, _ in chunk], dtype=np.int64))
-        if len(counter.table) > RUN_ROWS or counter.table.words_known > RUN_WORDS:
-            found.append(piece_of(counter))
-            counter = TermCounter(models)
-    return [*found, piece_of(counter)]
-
-
-def piece_of(counter: TermCounter) -> CountedPiece:
-    """What was counted, to be sent."""
-    table = counter.table
-    return CountedPiece(list(table.vocabulary.words), table.spellings, table.rows())
 
 
 def plain(text: str) -> str:
@@ -314,16 +289,3 @@ def bounded(rows: Rows) -> Rows:
     counts, documents = rows.counts.copy(), AT["documents"]
     counts[documents] = np.clip(counts[documents], 1, rows.frequency)
     return replace(rows, counts=counts)
-
-
-def _chunks(texts: Iterable[tuple[int, str]], most: int = CHUNK_CHARACTERS) -> Iterator[list[tuple[int, str]]]:
-    chunk: list[tuple[int, str]] = []
-    size = 0
-    for number, text in texts:
-        chunk.append((number, text))
-        size += len(text)
-        if size >= most:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk

@@ -128,6 +128,13 @@ def missing_packages() -> str:
     return f"finding by meaning needs {' and '.join(names)}: {INSTALL}" if names else ""
 
 
+def make_usable(settings: EmbedSettings, note: Note) -> None:
+    """Raise EmbedError or JarError unless the packages and files of the models are there; fetches the files."""
+    if absent := missing_packages():
+        raise EmbedError(absent)
+    fetch(settings, note)
+
+
 def load(spec: ModelSpec) -> "OnnxEmbedder":
     """The model of `spec`. Raises EmbedError, one line that says what to do, where it cannot be used."""
     from text.embedding.contract import EmbeddingError, EmbeddingUnavailableError

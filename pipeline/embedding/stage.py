@@ -12,9 +12,9 @@ from collections import Counter
 
 from docstore.errors import EmbedError
 from docstore.model import Reason, Stage, StageReport
-from pipeline.embedding.models import fetch, load, missing_packages
-from pipeline.embedding.work import embed_articles
+from pipeline.embedding.models import load, make_usable
 from pipeline.engine import Engine
+from pipeline.engines.embedding import NEVER, embedded
 
 FAILURES_MOST = 20  # more failures than this, and more than a fifth of all, stop the stage
 WORDS_ALONE = "embed.model is off: found by words alone"
@@ -26,7 +26,7 @@ def embed(engine: Engine, seconds: float | None = None) -> StageReport:
     Raises EmbedError or JarError where the models cannot be had or used.
     """
     started, counts = time.monotonic(), Counter[Reason]()
-    settings, table = engine.settings.embed, engine.store.vectors
+    table, until = engine.store.vectors, NEVER if seconds is None else time.time() + seconds
     if not engine.model_specs:
         return StageReport(Stage.EMBED, {}, 0.0, (WORDS_ALONE,))
     with engine.lock("embed"):
@@ -34,27 +34,20 @@ def embed(engine: Engine, seconds: float | None = None) -> StageReport:
             waiting = table.pending_count(spec.model_id, spec.languages)
             if not waiting:
                 continue
-            usable(engine)
-            load(spec)  # one clear line here, rather than one from each process
+            if not engine.work.is_spread:  # workers of a cluster have their own
+                make_usable(engine.settings.embed, engine.progress.note)
+                load(spec)  # one clear line here, rather than one from each process
             with engine.progress.task("embed", waiting) as advance:
-                for batch in embed_articles(table.pending(spec.model_id, spec.languages), spec, settings):
-                    reasons = table.save(spec.model_id, batch)
-                    counts.update(reasons)
+                for became in embedded(engine.work, table, spec, engine.settings, until):
+                    counts.update(became)
                     stop_if_hopeless(counts)
-                    advance(len(reasons))
+                    advance(became.total())
                     if seconds is not None and time.monotonic() - started > seconds:
                         break
             if seconds is not None and time.monotonic() - started > seconds:
                 break
         table.purge([spec.model_id for spec in (*engine.model_specs, *engine.served_specs())])
     return StageReport(Stage.EMBED, counts, time.monotonic() - started)
-
-
-def usable(engine: Engine) -> None:
-    """Raise EmbedError or JarError unless the models' packages and files are there; fetches the files."""
-    if absent := missing_packages():
-        raise EmbedError(absent)
-    fetch(engine.settings.embed, engine.progress.note)
 
 
 def stop_if_hopeless(counts: Counter[Reason]) -> None:

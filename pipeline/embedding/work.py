@@ -34,20 +34,39 @@ NICE = 19
 _LETTER = re.compile(r"[^\W_]")
 
 
+class EmbeddingPool:
+    """Processes that embed articles, for one caller at a time; `passages` is how many of a long one are read."""
+
+    def __init__(self, passages: int, workers: int) -> None:
+        self._passages, self._most = passages, workers * JOBS_IN_FLIGHT
+        self._pool = WorkerPool(workers, LIMITS, PRELOAD)
+
+    def embed(self, pending: Iterable[PendingText], spec: ModelSpec) -> Iterator[list[Embedded]]:
+        """What the model of `spec` makes of each article, some at a time, in no order. Raises EmbedError where the
+        model cannot be used."""
+        running: dict[Future[list[Embedded]], None] = {}
+        try:
+            for batch in batched(pending, JOB):
+                running[self._pool.submit(partial(embedded_by, batch, spec, self._passages))] = None
+                while len(running) >= self._most:
+                    yield from finished(running)
+            while running:
+                yield from finished(running)
+        finally:
+            for future in running:  # nobody waits for them any more
+                future.cancel()
+
+    def close(self) -> None:
+        """End all processes."""
+        self._pool.close()
+
+
 def embed_articles(
     pending: Iterable[PendingText], spec: ModelSpec, settings: EmbedSettings
 ) -> Iterator[list[Embedded]]:
-    """What the model of `spec` makes of each article, some at a time, in no order. Raises EmbedError where the model
-    cannot be used."""
-    workers = settings.processes or os.cpu_count() or 1
-    running: dict[Future[list[Embedded]], None] = {}
-    with closing(WorkerPool(workers, LIMITS, PRELOAD)) as pool:
-        for batch in batched(pending, JOB):
-            running[pool.submit(partial(embedded_by, batch, spec, settings.passages))] = None
-            while len(running) >= workers * JOBS_IN_FLIGHT:
-                yield from finished(running)
-        while running:
-            yield from finished(running)
+    """The same by processes that end with it."""
+    with closing(EmbeddingPool(settings.passages, settings.processes or os.cpu_count() or 1)) as pool:
+        yield from pool.embed(pending, spec)
 
 
 def finished(running: dict[Future[list[Embedded]], None]) -> Iterator[list[Embedded]]:

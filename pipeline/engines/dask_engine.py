@@ -34,11 +34,6 @@ class DaskEngine:
         self._scheduler, self._patience = scheduler, patience
         self._client: Any = None
 
-    @property
-    def dashboard(self) -> str:
-        """The URL of Dask's own pages; "" while it is not connected."""
-        return str(self._client.dashboard_link) if self._client is not None else ""
-
     def each(self, work: Callable[[P], R], pieces: Iterable[P]) -> Iterator[tuple[P, R]]:
         waiting, running = iter(pieces), dict[Any, P]()
         try:

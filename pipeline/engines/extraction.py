@@ -5,7 +5,6 @@ pages at a time, fenced by the lease: a worker that is killed costs the computin
 the store from where they are made; what comes back is counts.
 """
 
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,10 +12,10 @@ from functools import partial
 
 from docstore.articles.table import ArticleTable
 from docstore.batches import batched
-from docstore.errors import PlumblineError
 from docstore.grouping.near_duplicates import Grouping
 from docstore.model import Reason
 from extractor.settings import ExtractSettings
+from pipeline.engines.blocks import by_blocks
 from pipeline.engines.contract import WorkEngine
 from pipeline.engines.worker import worker_for
 from pipeline.settings import Settings
@@ -25,14 +24,15 @@ from text.resemblance.copies import Text
 
 EXTRACT = "extract"
 SAVE_EVERY = 25  # extractions in one transaction: what kill -9 can cost is their computing time
-MAX_VAIN = 20  # looks in a row, a heartbeat apart, that found blocks pending and none that could be done
 Saved = tuple[Counter[Reason], int]  # what became of pages, and of how many
 
 
 def extracted(work: WorkEngine, articles: ArticleTable, settings: Settings) -> Iterator[Saved]:
     """Extract and save all that waits; what became of it, some at a time."""
     if work.is_spread:
-        yield from _by_blocks(work, articles, settings)
+        waiting = partial(articles.pending_blocks, settings.cluster.block)
+        beat, what = settings.cluster.heartbeat_seconds, "pages could not be extracted"
+        yield from by_blocks(work, partial(extract_block, settings=settings), waiting, beat, what)
         return
     with closing(ExtractionPools(settings.extract)) as pools:
         yield from saved(articles, pools, settings)
@@ -63,19 +63,3 @@ def extract_block(number: int, settings: Settings) -> Saved | None:
             counts.update(some)
             pages += count
     return counts, pages
-
-
-def _by_blocks(work: WorkEngine, articles: ArticleTable, settings: Settings) -> Iterator[Saved]:
-    """Until no block waits but those that were done once: a page whose record is lost waits on."""
-    done, vain = set[int](), 0
-    while waiting := [number for number in articles.pending_blocks(settings.cluster.block) if number not in done]:
-        before = len(done)
-        for number, result in work.each(partial(extract_block, settings=settings), waiting):
-            if result is not None:
-                done.add(number)
-                yield result
-        vain = vain + 1 if len(done) == before else 0
-        if vain == MAX_VAIN:
-            raise PlumblineError(f"{len(waiting)} blocks of pages could not be extracted: see the logs of the workers")
-        if vain:
-            time.sleep(settings.cluster.heartbeat_seconds)

@@ -1,8 +1,20 @@
 """The settings of work that several machines share."""
 
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from docstore.errors import SettingsError
 
 LOCAL, DASK = "local", "dask"
+
+
+def is_web_url(text: str) -> bool:
+    """May a page link there: http or https, and a host?"""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and text.isprintable() and " " not in text
 
 
 @dataclass(frozen=True)
@@ -20,6 +32,13 @@ class ClusterSettings:
     scheduler: str = field(
         default="", metadata={"help": "address of the Dask scheduler, as tcp://scheduler.example.org:8786"}
     )
+    dashboard: str = field(
+        default="",
+        metadata={
+            "help": "where operators find Dask's own pages, as https://dask.example.org/status: what /admin links to, "
+            "for a proxy before them; empty: as the scheduler says (it shows them if bokeh is installed there)"
+        },
+    )
     crawlers: int = field(
         default=0,
         metadata={
@@ -34,3 +53,10 @@ class ClusterSettings:
             "others take it over"
         },
     )
+
+    def __post_init__(self) -> None:
+        if self.dashboard and not is_web_url(self.dashboard):
+            raise SettingsError(
+                f"cluster.dashboard = {self.dashboard!r}: expected an http or https URL, as "
+                "https://dask.example.org/status"
+            )

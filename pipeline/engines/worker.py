@@ -1,20 +1,30 @@
-"""What a worker of a cluster has open from one piece of work to the next: store, heartbeat, processes that read pages.
+"""What a worker of a cluster has open from one piece of work to the next: store, heartbeat, processes that read pages
+or embed articles.
 
 One a process, made with the first piece. A worker that is killed takes it along; its leases run out.
 """
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 from docstore.database import guarded
+from docstore.errors import EmbedError
 from docstore.locking.leases import Heartbeat, Lease, fence
 from docstore.locking.shared_locks import BEATS, holder_name
 from docstore.store import Store
 from pipeline.engine import open_store
 from pipeline.settings import Settings
 from pipeline.workers.extraction import ExtractionPools
+
+if TYPE_CHECKING:
+    from pipeline.embedding.work import EmbeddingPool
+    from text.embedding.spec import ModelSpec
+
+log = logging.getLogger(__name__)
 
 _opened: dict[str, "Worker"] = {}
 _guard = threading.Lock()
@@ -30,6 +40,7 @@ class Worker:
         beat = settings.cluster.heartbeat_seconds
         self.heartbeat = Heartbeat(self.leases, BEATS * beat, beat)
         self._own = threading.local()
+        self._models: dict[str, ModelSpec] = {}
 
     @property
     def pools(self) -> ExtractionPools:
@@ -38,6 +49,31 @@ class Worker:
             self._own.pools = ExtractionPools(self.settings.extract, workers=1)
         pools: ExtractionPools = self._own.pools
         return pools
+
+    @property
+    def embedding(self) -> "EmbeddingPool":
+        """A process that embeds articles: one for each thread of this worker that asks."""
+        from pipeline.embedding.work import EmbeddingPool  # numpy: who only reads pages does without
+
+        if not hasattr(self._own, "embedding"):
+            self._own.embedding = EmbeddingPool(self.settings.embed.passages, 1)
+        pool: EmbeddingPool = self._own.embedding
+        return pool
+
+    def model(self, model_id: str) -> "ModelSpec":
+        """The model of this id, as it is on this machine; its files are fetched where they are not there. EmbedError or
+        JarError where they cannot be had, or are others than elsewhere."""
+        from pipeline.embedding.models import make_usable, specs
+
+        if model_id not in self._models:
+            make_usable(self.settings.embed, log.info)
+            self._models = {spec.model_id: spec for spec in specs(self.settings.embed, self.settings.folder)}
+        if model_id not in self._models:
+            raise EmbedError(
+                f"a worker has another model than {model_id}: see that program and files of embed.model are the same "
+                "on all machines"
+            )
+        return self._models[model_id]
 
     @contextmanager
     def block(self, stage: str, number: int) -> Iterator[Lease | None]:

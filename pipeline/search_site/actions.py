@@ -10,6 +10,7 @@ from docstore.model import Lexicon, Term, TermStatus
 from docstore.reports.searches import SearchReport
 from docstore.reports.status import SiteTotals
 from pipeline.engine import Engine
+from pipeline.engines.dashboard import Dashboard
 from pipeline.runs.run_states import nights
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
@@ -27,6 +28,7 @@ class StoreActions:
         self._agent = product_token(engine.settings.crawl.user_agent)
         self._lexicon = engine.store.lexicon
         self._review = StoreReview(engine.store)
+        self._dashboard = Dashboard(engine.settings.cluster)
 
     @property
     def review(self) -> StoreReview:
@@ -83,6 +85,10 @@ class StoreActions:
         store = self._engine.store
         versions = self._lexicon.latest_version(), self._lexicon.applied_version()
         return Overview(store.status.freshness(), *versions, self.nights(), store.alerts.firing())
+
+    def dashboard(self) -> str:
+        """Where Dask's own pages are; see `pipeline.engines.dashboard`."""
+        return self._dashboard.url()
 
     def nights(self) -> Nights:
         """The last runs."""

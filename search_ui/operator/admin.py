@@ -20,7 +20,7 @@ from search_ui.query.parse import parse
 from search_ui.query.results import site_counts
 from search_ui.query.solr_params import site_params
 from search_ui.review.parts import LONGEST_TERM, reviewer
-from search_ui.site import current_site, page
+from search_ui.site import account, current_site, page
 
 pages = Blueprint("admin", __name__, url_prefix="/admin")
 pages.after_request(never_stored)
@@ -39,9 +39,12 @@ def overview() -> BaseResponse:
     site = current_site()
     found = site.actions.overview()
     waiting = found.freshness.waiting_since
+    who = account()
+    is_operator = who is not None and Role.OPERATOR in who.roles
     return page(
         "admin_overview.html",
         overview=found,
+        dashboard=site.actions.dashboard() if is_operator else "",  # it can stop work, and asks for no password
         in_solr=_documents_in_solr(),
         behind=0.0 if waiting is None else site.clock() - waiting,
         minutes=bar_chart(run_history.minutes(found.nights.runs)),

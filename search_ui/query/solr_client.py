@@ -19,6 +19,8 @@ from search_ui.query.clauses import Params
 Answer = Mapping[str, Any]
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred
 SHORTEST = 0.1  # seconds that a node is asked for, however many were asked before it
+ANSWERED = 0.9  # of a node's time: what it has found by then still reaches us in time
+AGAIN_AFTER = 0.2  # seconds
 BESIDE = 32  # requests that have a second question under way
 _OF_A_PAGE = ("start", "rows", "cursorMark")
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -67,21 +69,39 @@ class SearchClient:
 
         A thread asks and this one waits: a socket's own time-out starts anew with every byte that drips in.
         """
-        told = [("timeAllowed", str(int(self._timeout * 1000))), *(same_replicas(params) if self._is_cluster else ())]
-        asking = self._threads.submit(self._ask, [*params, *told])
+        deadline = time.monotonic() + self._timeout  # also of a question that waits for a thread first
+        asking = self._threads.submit(self._ask, params, deadline)
         try:
             return asking.result(self._timeout)
         except TimeoutError as error:
             asking.cancel()
             raise SolrUnavailableError(f"Solr at {self._address} took longer than {self._timeout:g} s") from error
 
-    def _ask(self, params: Params) -> Answer:
-        """The answer of the first node that has one. Each has half of the time that is left, the last all of it."""
-        deadline, left = time.monotonic() + self._timeout, len(self._nodes.urls)
+    def _ask(self, params: Params, deadline: float) -> Answer:
+        """The answer of the first node that has one. Where none has, and there is time, all are asked once more: those
+        that live may just have relied on one that has died."""
+        if not self._is_cluster:
+            told = [*params, ("timeAllowed", str(int(self._timeout * 1000)))]
+            return self._ask_node(self._nodes.urls[0], told, deadline, 1.0)
+        for is_last in (False, True):
+            try:
+                return self._ask_in_turn([*params, *same_replicas(params)], deadline)
+            except SolrUnavailableError:
+                if is_last or time.monotonic() + AGAIN_AFTER + SHORTEST > deadline:
+                    raise
+            time.sleep(AGAIN_AFTER)
+        raise AssertionError("it has answered, or raised")
+
+    def _ask_in_turn(self, params: Params, deadline: float) -> Answer:
+        """Each node has half of the time that is left, the last one all of it; and is told so, lest it goes on when
+        nobody waits for it any more while the next one begins."""
+        left = len(self._nodes.urls)
         for node in self._nodes.in_turn():
             left -= 1
+            share = 0.5 if left else 1.0
+            allowed = ANSWERED * max(share * (deadline - time.monotonic()), SHORTEST)
             try:
-                return self._ask_node(node, params, deadline, 0.5 if left else 1.0)
+                return self._ask_node(node, [*params, ("timeAllowed", str(int(1000 * allowed)))], deadline, share)
             except SolrUnavailableError:
                 if not left:
                     raise

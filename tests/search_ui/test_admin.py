@@ -112,6 +112,22 @@ def test_good_runs_raise_no_alarm_and_a_missing_scheduler_is_said() -> None:
     assert "plumb schedule is not running" in text(found, ".tiles")
 
 
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_the_pages_of_dask_are_linked_where_there_are_some(language: str) -> None:
+    actions = FakeActions(dask_pages="https://dask.example.org/status?a=1&b=2")
+    found = page(signed_in(actions)[0], f"/admin/?lang={language}")
+    [link] = found.select("#dashboard a")
+    assert (link["href"], link["rel"]) == (actions.dask_pages, ["noopener", "noreferrer", "nofollow"])
+    assert text(found, "#dashboard").startswith(say_in(language, "overview.dashboard"))
+    assert not page(signed_in(FakeActions())[0], "/admin/").select("#dashboard")
+
+
+@pytest.mark.parametrize("role", [Role.REVIEWER, Role.REPORTS])
+def test_the_pages_of_dask_are_for_operators(role: Role) -> None:
+    actions = FakeActions(dask_pages="https://dask.example.org/status")
+    assert not page(signed_in(actions, role)[0], "/admin/").select("#dashboard")
+
+
 # -- searches
 
 

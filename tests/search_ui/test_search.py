@@ -3,7 +3,9 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl
 
@@ -179,3 +181,93 @@ def test_an_endless_answer_is_given_up(server: _Server, monkeypatch: pytest.Monk
     server.body = b" " * 5000
     with pytest.raises(SolrUnavailableError, match="too large"):
         client(server).select([("q", "a")])
+
+
+# -- several nodes
+
+
+class _Node(_Server):
+    """Answers the first questions with 503, as a node does whose peer has just died; `forms` are all it was asked."""
+
+    def __init__(self, refusals: int = 0) -> None:
+        super().__init__(("127.0.0.1", 0), _NodeHandler)
+        self.refusals = refusals
+        self.forms: list[dict[str, str]] = []
+        self.is_held = threading.Event()
+        self.is_held.set()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/solr"
+
+    def allowed(self) -> list[int]:
+        """The milliseconds that each question may take."""
+        return [int(form["timeAllowed"]) for form in self.forms]
+
+
+class _NodeHandler(_Handler):
+    def drip(self) -> None:
+        assert isinstance(self.server, _Node)
+        self.server.is_held.wait()
+
+    def send_response(self, code: int, message: str | None = None) -> None:
+        assert isinstance(self.server, _Node)
+        self.server.forms.append(dict(self.server.form))
+        super().send_response(503 if len(self.server.forms) <= self.server.refusals else code, message)
+
+
+def closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def test_nodes_that_fail_when_another_dies_are_asked_once_more() -> None:
+    """One is gone; the other, which has relied on it, answers as soon as it knows."""
+    node = _Node(refusals=1)
+    with serving(node):
+        urls = f"http://127.0.0.1:{closed_port()}/solr,{node.url}"
+        assert SearchClient(urls, "oil", timeout=30.0).select([("q", "a")]) == {}
+    assert len(node.forms) == 2
+
+
+def test_a_cluster_that_fails_is_unavailable_and_not_asked_for_ever() -> None:
+    one, other = _Node(refusals=99), _Node(refusals=99)
+    with serving(one), serving(other), pytest.raises(SolrUnavailableError, match="503"):
+        SearchClient(f"{one.url},{other.url}", "oil", timeout=30.0).select([("q", "a")])
+    assert len(one.forms) + len(other.forms) == 4
+
+
+def test_a_cluster_is_not_asked_again_where_no_time_is_left() -> None:
+    node = _Node(refusals=99)
+    with serving(node):
+        urls = f"http://127.0.0.1:{closed_port()}/solr,{node.url}"
+        with pytest.raises(SolrUnavailableError):
+            SearchClient(urls, "oil", timeout=search_module.AGAIN_AFTER).select([("q", "a")])
+    assert len(node.forms) <= 1
+
+
+def test_a_node_hears_how_long_somebody_waits_for_it() -> None:
+    """The first is silent for half of the time; the next one has the rest, and not all of it once more."""
+    staller, node = _Staller([]), _Node()
+    staller.start()
+    with serving(node):
+        urls = f"http://127.0.0.1:{staller.port}/solr,{node.url}"
+        assert SearchClient(urls, "oil", timeout=2.0).select([("q", "a")]) == {}
+    staller.stop()
+    [allowed] = node.allowed()
+    assert 0 < allowed <= 2000 * 0.5 * search_module.ANSWERED
+
+
+def test_the_time_of_a_question_runs_while_it_waits_for_those_before_it() -> None:
+    one, other = _Node(), _Node()
+    with serving(one), serving(other):
+        asking = SearchClient(f"{one.url},{other.url}", "oil", timeout=30.0, at_once=1)
+        one.is_held.clear()
+        with ThreadPoolExecutor(2) as readers:
+            first = readers.submit(asking.select, [("q", "a")])
+            second = readers.submit(asking.select, [("q", "a")])
+            time.sleep(0.5)
+            one.is_held.set()
+            assert first.result() == second.result() == {}
+    before, after = one.allowed()
+    assert before - after >= 0.4 * 1000 * 0.5 * search_module.ANSWERED
