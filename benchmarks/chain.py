@@ -54,7 +54,8 @@ def timed_run(engine: Engine, name: str, pages: int) -> Iterator[Figure]:
     whole = time.monotonic() - started
     for report in reports:
         yield Figure(name, "plumbline", f"{report.stage} seconds", report.seconds)
-        yield Figure(name, "plumbline", f"{report.stage} pages/s", pages / report.seconds)
+        if report.seconds:  # a stage that is switched off takes none
+            yield Figure(name, "plumbline", f"{report.stage} pages/s", pages / report.seconds)
     yield Figure(name, "plumbline", "whole seconds", whole)
     yield Figure(name, "plumbline", "whole pages/s", pages / whole)
 
