@@ -84,7 +84,7 @@ class TestCrawl:
         [
             pytest.param(lambda whole: whole[: len(whole) // 2], id="half"),
             pytest.param(lambda whole: b"", id="empty"),
-            pytest.param(lambda whole: whole[:1000] + bytes(1000) + whole[2000:], id="zeroed"),
+            pytest.param(lambda whole: whole[:1000] + bytes(len(whole) - 1000), id="zeroed"),  # a few bytes may be 0
             pytest.param(lambda whole: b"PLSEEN00" + whole[8:], id="other version"),
         ],
     )
