@@ -72,7 +72,7 @@ def test_every_page_that_is_lost_is_said() -> None:
 @pytest.mark.parametrize(
     ("limits", "outcome"),
     [
-        (Limits(seconds=3.0, megabytes=16_384), Outcome(Reason.TIMED_OUT, "extraction: it took more than 3 s")),
+        (Limits(seconds=1.0, megabytes=16_384), Outcome(Reason.TIMED_OUT, "extraction: it took more than 1 s")),
         (Limits(megabytes=200), Outcome(Reason.TOO_LARGE, "extraction: it needs more than 200 MB of memory")),
     ],
     ids=["time", "memory"],
