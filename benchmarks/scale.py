@@ -4,6 +4,7 @@
                    duplicates, two_at_a_host
     extract, mine  CPU seconds a page of a Dask cluster beside one machine's, on the pages of DIR/extraction: of whole
                    runs (cpu_ratio_extract, cpu_ratio_mine), and without what each costs at its start
+    speedup        seconds of extraction by one worker and by two, in blocks of 1,000 pages: speedup_two_workers
     bands          keys of near-duplicates: rows and bytes an article, recall
     leases         64 sleeping workers: leases_per_s, p99, dead tuples
     partitions     64 sleeping crawlers with `urls` whole and in parts by hash of host, each twice for so many --seconds
@@ -25,8 +26,9 @@ from benchmarks.scale_chaos import chaos
 from benchmarks.scale_cost import costs, leases
 from benchmarks.scale_partitions import partitions
 from benchmarks.scale_search import measure as search
+from benchmarks.scale_speedup import speedup
 
-SETS = "chaos,extract,mine,bands,leases,partitions,search"
+SETS = "chaos,extract,mine,speedup,bands,leases,partitions,search"
 
 
 @click.command()
@@ -36,7 +38,7 @@ SETS = "chaos,extract,mine,bands,leases,partitions,search"
 @click.option("--hosts", default=20, help="Sites of the web that chaos crawls.")
 @click.option("--pages", default=40, help="Pages of each of them.")
 @click.option("--most", default=0, help="Pages that extract and mine read at most; 0: all.")
-@click.option("--turns", default=3, help="How often extract and mine are measured: medians are shown.")
+@click.option("--turns", default=3, help="How often extract, mine and speedup are measured: medians are shown.")
 @click.option("--seconds", default=600.0, help="For how long leases are taken.")
 @click.option("--short", is_flag=True, help="Of search, two Solr nodes of which one is killed.")
 def main(
@@ -67,12 +69,14 @@ def measured(
     """The sets that are wanted."""
     if "chaos" in wanted:
         yield from chaos(folder / "chaos", hosts, pages, stages.split(","))
-    if {"extract", "mine", "bands"} & set(wanted):
+    if {"extract", "mine", "speedup", "bands"} & set(wanted):
         found = load_pages(data / "extraction")
         if not found:
             raise SystemExit(f"no pages below {data / 'extraction'}: give DATA=DIR, of the form of ../shared/data")
         if {"extract", "mine"} & set(wanted):
             yield from costs(folder / "costs", spread_over(found, most), turns=turns)
+        if "speedup" in wanted:
+            yield from speedup(folder / "speedup", found, turns=turns)
         if "bands" in wanted:
             yield from bands(folder / "bands", found)
     if "leases" in wanted:

@@ -29,7 +29,6 @@ from crawler.http.fetch import Fetcher
 from crawler.progress import CrawlProgress
 from crawler.settings import FOCUSED, CrawlSettings, strategy_of
 from docstore.articles.table import ArticleTable
-from docstore.batches import batched
 from docstore.errors import BusyError, EmbedError, ForeignIndexError, PlumblineError
 from docstore.grouping.near_duplicates import Grouping
 from docstore.model import Lexicon, Reason, Stage, StageReport, TermStatus
@@ -45,13 +44,12 @@ from lexicon.offers import Reviewed
 from pipeline.crawl_progress import shown
 from pipeline.engine import Engine
 from pipeline.engines.crawling import crawl_with_workers, is_shared_out
-from pipeline.engines.extraction import SAVE_EVERY, extracted, grouping_of
+from pipeline.engines.extraction import extracted, grouping_of, learned
 from pipeline.keeping.digests import drop_damaged, keep_digests
 from pipeline.keeping.night import faults_before_run, refuse_damaged
 from pipeline.missed_documents import add_missed_documents
 from pipeline.runs.run_record import RunRecord
 from pipeline.search_site.review_service import StoreReview
-from pipeline.workers.extraction import extract_pages
 from text.folding import word_key
 from text.resemblance.copies import VERSION
 
@@ -138,10 +136,8 @@ def learn_sites(engine: Engine) -> None:
     if not sample:
         return
     with engine.progress.task("sites", len(sample)) as advance:
-        done = extract_pages(sample, articles.read_page, engine.settings.extract)
-        for batch in batched(done, SAVE_EVERY):
-            articles.learn(batch)
-            advance(len(batch))
+        for pages in learned(engine.work, articles, sample, engine.settings):
+            advance(pages)
 
 
 def mine(engine: Engine) -> StageReport:

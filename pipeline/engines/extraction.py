@@ -1,4 +1,5 @@
-"""Extraction as work: all that waits on this machine, or block by block on many.
+"""Extraction as work: all that waits on this machine, or block by block on many. Before it, what pages teach of sites
+that are new: on many machines a few pages at a time.
 
 A block is a thousand ids. Who does it leases it, reads and extracts what is still pending of it, and saves that a few
 pages at a time, fenced by the lease: a worker that is killed costs the computing time of those pages. Results go into
@@ -6,11 +7,11 @@ the store from where they are made; what comes back is counts.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
-from docstore.articles.table import ArticleTable
+from docstore.articles.table import ArticleTable, PendingPage
 from docstore.batches import batched
 from docstore.grouping.near_duplicates import Grouping
 from docstore.model import Reason
@@ -36,6 +37,31 @@ def extracted(work: WorkEngine, articles: ArticleTable, settings: Settings) -> I
         return
     with closing(ExtractionPools(settings.extract)) as pools:
         yield from saved(articles, pools, settings)
+
+
+def learned(
+    work: WorkEngine, articles: ArticleTable, sample: Sequence[PendingPage], settings: Settings
+) -> Iterator[int]:
+    """Count what pages teach of their sites, and keep nothing else of them; of how many, some at a time."""
+    if work.is_spread:
+        some = batched(sample, SAVE_EVERY)
+        yield from (count for _, count in work.each(partial(learn_pages, settings=settings), some))
+        return
+    with closing(ExtractionPools(settings.extract)) as pools:
+        yield from taught(articles, pools, sample)
+
+
+def taught(articles: ArticleTable, pools: ExtractionPools, pages: Sequence[PendingPage]) -> Iterator[int]:
+    """Read pages and count what they teach."""
+    for batch in batched(pools.extract(pages, articles.read_page), SAVE_EVERY):
+        articles.learn(batch)
+        yield len(batch)
+
+
+def learn_pages(pages: Sequence[PendingPage], settings: Settings) -> int:
+    """On a worker: count what pages teach; how many were read. A page counts once, so nobody needs a lease."""
+    worker = worker_for(settings)
+    return sum(taught(worker.store.articles, worker.pools, pages))
 
 
 def grouping_of(settings: ExtractSettings) -> Grouping:
