@@ -4,6 +4,7 @@ VENV := .venv
 PEERS := .venv-peers
 TERM_PEERS := .venv-peers-terms
 CRAWL_PEERS := .venv-crawlers
+FRONTIER_PEERS := .venv-frontiers
 BIN := $(VENV)/bin
 COMPILED := .compiled
 STAMP := $(VENV)/.installed
@@ -66,6 +67,12 @@ $(CRAWL_PEERS)/.installed: benchmarks/peers/crawlers.txt | $(VENV)/bin/python  #
 	$(BIN)/python -m venv $(CRAWL_PEERS)
 	$(CRAWL_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"
 
+bench-scale_frontier: $(FRONTIER_PEERS)/.installed
+
+$(FRONTIER_PEERS)/.installed: benchmarks/peers/frontiers.txt | $(VENV)/bin/python  # the client of the frontier that ours is compared with
+	$(BIN)/python -m venv $(FRONTIER_PEERS)
+	$(FRONTIER_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"
+
 bench-terms: $(TERM_PEERS)/.installed
 
 $(TERM_PEERS)/.installed: benchmarks/peers/terms.txt | $(VENV)/bin/python  # the miners that ours is compared with
@@ -91,7 +98,7 @@ $(COMPILED)/.installed: setup.py setup.cfg $(shell find docstore text extractor 
 	@rm -rf build && touch $@
 
 clean:
-	rm -rf $(COMPILED) $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) build demo-data *.egg-info benchmarks/out
+	rm -rf $(COMPILED) $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) $(FRONTIER_PEERS) build demo-data *.egg-info benchmarks/out
 
 $(VENV)/bin/python:
 	@$(PYTHON) deploy/check_python.py

@@ -1,0 +1,276 @@
+"""Frontiers beside each other: `make bench-scale_frontier ARGS='--urlfrontier DIR'`.
+
+A crawler that asks no web puts URLs, takes them in turns and says that they are done, over ours (SQLite, PostgreSQL)
+and over crawler-commons' URLFrontier (RocksDB), each in processes of its own:
+
+    undisturbed   URLs put a second; URLs taken and done a second
+    killed        crawler and what keeps the frontier are killed with -9 some times while URLs are put and while they
+                  are taken, and started again: `lost`, what it had acknowledged and never gave; `done again`, what was
+                  given after it had acknowledged that it is done; `in flight`, what was given and not yet done at a
+                  kill; `given again`, how much of that came again, as it must unless it was done in that moment
+
+URLFrontier is not among the packages of Maven Central, so DIR is a folder with its source, built:
+
+    git clone https://github.com/crawler-commons/url-frontier DIR
+    cd DIR && mvn -DskipTests -pl API,service package         # Java 17
+
+Its client is made of the API's .proto in the peers' environment, .venv-frontiers (benchmarks/peers/frontiers.txt).
+"""
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import click
+
+from benchmarks.results import Figure, publish
+from benchmarks.scale_cluster import Postgres, end, free_port
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = ROOT / ".venv-frontiers" / "bin" / "python"
+PROTO, JAR = "API/src/main/protobuf/urlfrontier.proto", "service/target/urlfrontier-service-*.jar"
+MAIN = "crawlercommons.urlfrontier.service.URLFrontierServer"
+KILLED = "killed"
+POLL = 0.002  # seconds
+PATIENCE = 60.0  # seconds until a service answers
+LONGEST = 1800.0  # seconds of a run
+
+
+@dataclass(frozen=True)
+class Account:
+    """What became of URLs, by the log of their crawlers."""
+
+    put: int
+    lost: int
+    done_again: int
+    in_flight: int
+    given_again: int
+
+
+def account(lines: Iterable[str]) -> Account:
+    """Read a log: `put N`, `got N`, `done N`, and `killed` where crawler and frontier were killed."""
+    put, got, done, under_way, hanging = (set[str]() for _ in range(5))
+    done_again = in_flight = given_again = 0
+    for line in lines:
+        word, _, number = line.strip().partition(" ")
+        if word == "put":
+            put.add(number)
+        elif word == "got":
+            done_again += number in done
+            given_again += number in hanging
+            hanging.discard(number)
+            got.add(number)
+            under_way.add(number)
+        elif word == "done":
+            done.add(number)
+            under_way.discard(number)
+        elif word == KILLED:
+            in_flight += len(under_way)
+            hanging |= under_way
+            under_way.clear()
+    return Account(len(put), len(put - got), done_again, in_flight, given_again)
+
+
+class Holder(Protocol):
+    """What keeps a frontier."""
+
+    @property
+    def command(self) -> list[str]:
+        """The Python of a crawler, and its first arguments: kind, where."""
+
+    @property
+    def last(self) -> list[str]:
+        """Its last arguments."""
+
+    def crash(self) -> None:
+        """kill -9 all its processes, and start it again."""
+
+    def close(self) -> None:
+        """Stop it."""
+
+
+def crawler(python: str, kind: str, where: str) -> list[str]:
+    """How a crawler's command begins."""
+    return [python, "-m", "benchmarks.scale_frontier_worker", kind, where]
+
+
+class InFile:
+    """SQLite: the crawler alone has it."""
+
+    last: list[str] = []  # noqa: RUF012 (nobody changes it)
+
+    def __init__(self, folder: Path) -> None:
+        self.command = crawler(sys.executable, "plumbline", f"sqlite:///{folder / 'store.db'}")
+
+    def crash(self) -> None:
+        return
+
+    def close(self) -> None:
+        return
+
+
+class InPostgres:
+    """PostgreSQL: all of its processes end at once."""
+
+    last: list[str] = []  # noqa: RUF012 (nobody changes it)
+
+    def __init__(self, folder: Path) -> None:
+        self._postgres = Postgres(folder / "postgres")
+        self.command = crawler(sys.executable, "plumbline", self._postgres.database("frontier"))
+
+    def crash(self) -> None:
+        self._postgres.crash()
+
+    def close(self) -> None:
+        self._postgres.close()
+
+
+class InUrlFrontier:
+    """URLFrontier's service with RocksDB, as it is configured by default."""
+
+    def __init__(self, folder: Path, built: Path) -> None:
+        self._folder, self._port = folder, free_port()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._jar = next(built.glob(JAR))
+        stubs = made_of((built / PROTO), folder / "stubs")
+        self.command, self.last = crawler(str(PEERS), "urlfrontier", f"127.0.0.1:{self._port}"), [str(stubs)]
+        self._process = self._started()
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        command = ["java", "-Xmx2G", "-cp", str(self._jar), MAIN, "-p", str(self._port)]
+        with (self._folder / "service.log").open("ab") as log:
+            process = subprocess.Popen(
+                [*command, f"rocksdb.path={self._folder / 'rocksdb'}"], stdout=log, stderr=log, cwd=self._folder
+            )
+        until = time.monotonic() + PATIENCE
+        while not answers(self._port):
+            if process.poll() is not None or time.monotonic() > until:
+                raise SystemExit(f"URLFrontier does not start: {(self._folder / 'service.log').read_text()[-2000:]}")
+            time.sleep(POLL)
+        return process
+
+    def crash(self) -> None:
+        end(self._process)
+        self._process = self._started()
+
+    def close(self) -> None:
+        end(self._process)
+
+
+def answers(port: int) -> bool:
+    """Does somebody listen there?"""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def made_of(proto: Path, folder: Path) -> Path:
+    """A folder with the client's modules, made of an API."""
+    folder.mkdir(parents=True, exist_ok=True)
+    outs = (f"--python_out={folder}", f"--grpc_python_out={folder}")
+    subprocess.run([PEERS, "-m", "grpc_tools.protoc", f"-I{proto.parent}", *outs, str(proto)], check=True)
+    return folder
+
+
+def measured(name: str, holder: Holder, folder: Path, count: int, hosts: int, kills: int = 0) -> Iterator[Figure]:
+    """One run over an empty frontier, with so many kills while URLs are put, and as many while they are taken."""
+    log = folder / "log"
+    command = [*holder.command, str(log), str(count), str(hosts), *holder.last]
+    for word in ("put", "got"):
+        for kill in range(1, kills + 1):
+            killed_at(command, holder, log, word, count * kill // (kills + 1))
+    answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=ROOT, timeout=LONGEST)
+    found = account(log.read_text().splitlines())
+    if kills:
+        yield Figure("killed", name, "kills", 2 * kills)
+        for metric in ("put", "lost", "done_again", "in_flight", "given_again"):
+            yield Figure("killed", name, metric.replace("_", " "), getattr(found, metric))
+        return
+    took = json.loads(answer.stdout.splitlines()[-1])
+    yield Figure("undisturbed", name, "URLs", count)
+    yield Figure("undisturbed", name, "missing", found.lost + count - found.put)
+    yield Figure("undisturbed", name, "put_per_s", count / took["put_s"])
+    yield Figure("undisturbed", name, "taken_per_s", count / took["take_s"])
+
+
+def killed_at(command: Sequence[str], holder: Holder, log: Path, word: str, number: int) -> None:
+    """Run a crawler until its log has so many lines with a word; then kill it and what keeps its frontier."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
+    while times(log, word) < number:
+        if process.poll() is not None:
+            raise SystemExit(f"a crawler has ended before it had {word} {number}")
+        time.sleep(POLL)
+    process.send_signal(signal.SIGKILL)
+    holder.crash()
+    process.wait(PATIENCE)
+    with log.open("a") as lines:
+        lines.write(f"{KILLED}\n")
+
+
+def times(log: Path, word: str) -> int:
+    """How many lines of a log begin with a word."""
+    return (b"\n" + log.read_bytes()).count(f"\n{word} ".encode()) if log.exists() else 0
+
+
+def missing(built: Path | None) -> str:
+    """Why URLFrontier cannot be measured; "" where it can."""
+    if built is None:
+        return "URLFrontier is left out: give --urlfrontier DIR, a folder with its source, built"
+    if not (built / PROTO).exists() or not any(built.glob(JAR)):
+        return f"{built} has not {PROTO} and {JAR}: see the head of benchmarks/scale_frontier.py for how to build them"
+    if shutil.which("java") is None:
+        return "URLFrontier needs Java 17"
+    if not PEERS.exists():
+        return f"there is no {PEERS.parents[1].name}: make {PEERS.parents[1].name}/.installed"
+    return ""
+
+
+@click.command()
+@click.option("--urlfrontier", "built", type=click.Path(path_type=Path), help="A folder with URLFrontier, built.")
+@click.option("--urls", default=20_000, help="How many URLs.")
+@click.option("--hosts", default=1000, help="Of so many hosts: URLFrontier asks each once a second at most.")
+@click.option("--kills", default=5, help="How often is killed while URLs are put, and how often while they are taken.")
+def main(built: Path | None, urls: int, hosts: int, kills: int) -> None:
+    """What frontiers do in a second, and what each loses when it is killed."""
+    why_not = missing(built)
+    if why_not and built is not None:
+        raise SystemExit(why_not)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # PostgreSQL runs as a user of its own where we are root
+        publish("scale_frontier", list(all_measured(folder, None if why_not else built, urls, hosts, kills)))
+    if why_not:
+        click.echo(why_not)
+
+
+def all_measured(folder: Path, built: Path | None, urls: int, hosts: int, kills: int) -> Iterator[Figure]:
+    """Each frontier, undisturbed and killed, in stores of its own."""
+    for kills_now in sorted({0, kills}):
+        for name in ("plumbline SQLite", "plumbline PostgreSQL", *(("URLFrontier RocksDB",) if built else ())):
+            place = folder / f"{name.split()[1].lower()}{kills_now}"
+            place.mkdir(mode=0o755)
+            with closing(opened(name, place, built)) as holder:
+                yield from measured(name, holder, place, urls, hosts, kills_now)
+
+
+def opened(name: str, folder: Path, built: Path | None) -> Holder:
+    """What keeps the frontier of this name."""
+    if built is not None and name.startswith("URLFrontier"):
+        return InUrlFrontier(folder, built)
+    return InPostgres(folder) if name.endswith("PostgreSQL") else InFile(folder)
+
+
+if __name__ == "__main__":
+    main()
