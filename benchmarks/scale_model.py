@@ -6,6 +6,8 @@
 
 A size is a number of pages, on a number of hosts. Every figure is linear in pages, articles or hosts; what is not
 linear (one writer, one machine's disk, the manners of a host) is a limit, and the table says at which size it is met.
+Keys of near-duplicates are rows while their month is open, and parts once it is over (docstore/grouping/sealing.py): so
+rows and bytes of the database are two figures, when the first crawl ends, and after its last month.
 Slopes of this run come from `benchmarks/out/scale_slopes.jsonl` where there is one, else from `SLOPES` below.
 """
 
@@ -13,17 +15,21 @@ import argparse
 import json
 import resource
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from sqlalchemy import create_engine, func, inspect, select, table
+from sqlalchemy import create_engine, func, inspect, select, table, text
 
 from benchmarks.chain import chain_settings
 from benchmarks.gold_web import GoldWeb, load_pages
 from benchmarks.results import OUT, SHARED, Figure, publish
+from docstore.database import Database
+from docstore.grouping.sealing import SEAL_ABOVE, KeySealing
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
@@ -31,21 +37,25 @@ from pipeline.progress import Quiet
 NAME, SET, OURS = "scale_slopes", "slopes", "plumbline"
 MEASURED_PAGES = 1000
 DAY, HOUR = 86_400.0, 3600.0
+MAX_MONTH = 31  # days
+MONTH = 30.0  # days whose keys are rows: what was extracted in the month that is not over yet
 GB, TB = 1e9, 1e12
 
-# `python -m benchmarks.scale_model --measure --data ../shared/data`, 852 real pages of many hosts, 2026-11-23, two
-# cores that others used as well (CPU time is what is counted; caches were not its own, so these are rather high).
+# `python -m benchmarks.scale_model --measure --data ../shared/data`, 852 real pages of many hosts on SQLite, two cores
+# that others used as well (CPU time is what is counted; caches were not its own, so these are rather high).
 SLOPES: Mapping[str, float] = {
     "articles_a_page": 0.968,
-    "crawl_cpu_ms": 20.6,  # a page, the server of the pages included
-    "extract_cpu_ms": 39.4,  # a page
-    "mine_cpu_ms": 17.2,  # an article
-    "index_cpu_ms": 8.5,  # an article, in Python
-    "solr_cpu_ms": 25.4,  # an article, in Solr
+    "crawl_cpu_ms": 14.2,  # a page, the server of the pages included
+    "extract_cpu_ms": 22.2,  # a page
+    "mine_cpu_ms": 10.1,  # an article
+    "index_cpu_ms": 4.9,  # an article, in Python
+    "solr_cpu_ms": 14.8,  # an article, in Solr
     "rows_a_page": 139.7,  # all tables; few pages a host, so what is known of hosts weighs much
-    "database_bytes": 31_133.0,  # a page
+    "sealed_rows_a_page": 112.3,  # the same once the keys of near-duplicates are sealed
+    "database_bytes": 30_725.0,  # a page, without what would be used again
+    "sealed_database_bytes": 29_744.0,
     "warc_bytes": 39_733.0,  # a page
-    "index_bytes": 113_107.0,  # an article: Solr's folder, its update log included, not merged
+    "index_bytes": 144_492.0,  # an article: Solr's folder, its update log included, not merged
 }
 
 
@@ -73,17 +83,20 @@ ASSUMPTIONS = (
     "the first crawl has a month; every host is asked once a second, as `crawl.delay` says",
     "a machine has 16 cores, 4 TB of disk, and serves 500 GB of index; its cores work 70 % of the time",
     "two replicas of each shard, three copies of each object, two of the database",
+    "pages come evenly over a crawl; the keys of its last thirty days are rows until the month is over",
     "no vectors: with them 3 to 9 KB an article more, and the CPU of `embed` (docs/decisions.md)",
 )
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a size takes, in the first month."""
+    """What a size takes when its first crawl ends; `sealed_...` after its last month, with all keys sealed."""
 
     core_hours: Mapping[str, float]
     rows: float
+    sealed_rows: float
     database_bytes: float
+    sealed_database_bytes: float
     page_bytes: float
     index_bytes: float
     days_by_manners: float
@@ -114,15 +127,28 @@ def need_of(size: Size, slopes: Mapping[str, float], days: float) -> Need:
         "mine": articles * slopes["mine_cpu_ms"] / 1000 / HOUR,
         "index": articles * (slopes["index_cpu_ms"] + slopes["solr_cpu_ms"]) / 1000 / HOUR,
     }
+    keys = size.pages * (slopes["rows_a_page"] - slopes["sealed_rows_a_page"])
+    rows, sealed_rows = by_months(size.pages, slopes, "rows_a_page", keys, days)
+    in_rows, in_parts = by_months(size.pages, slopes, "database_bytes", keys, days)
     return Need(
         core_hours=hours,
-        rows=size.pages * slopes["rows_a_page"],
-        database_bytes=size.pages * slopes["database_bytes"],
+        rows=rows,
+        sealed_rows=sealed_rows,
+        database_bytes=in_rows,
+        sealed_database_bytes=in_parts,
         page_bytes=size.pages * slopes["warc_bytes"],
         index_bytes=articles * slopes["index_bytes"],
         days_by_manners=size.pages / size.hosts / DAY,
         writes_per_s=size.pages / (days * DAY),
     )
+
+
+def by_months(pages: float, slopes: Mapping[str, float], name: str, keys: float, days: float) -> tuple[float, float]:
+    """Of a slope that sealing makes smaller: how much it is when the first crawl ends, the pages of the last MONTH as
+    rows and those before sealed; and how much once all is sealed. Of so few keys nothing is sealed."""
+    open_share = min(1.0, MONTH / days) if keys > SEAL_ABOVE else 1.0
+    sealed = slopes["sealed_" + name] if keys > SEAL_ABOVE else slopes[name]
+    return pages * (open_share * slopes[name] + (1 - open_share) * sealed), pages * sealed
 
 
 @dataclass(frozen=True)
@@ -190,7 +216,11 @@ def slopes_of(engine: Engine, folder: Path) -> Iterator[tuple[str, float]]:
     yield from ((f"{name}_cpu_ms", 1000 * cpu[name] / articles) for name in ("mine", "index"))
     yield "solr_cpu_ms", 1000 * solr / articles
     yield "rows_a_page", rows_in(data / "store.db") / pages
-    yield "database_bytes", (data / "store.db").stat().st_size / pages
+    yield "database_bytes", packed_bytes(data / "store.db") / pages
+    with closing(Database(f"sqlite:///{data / 'store.db'}")) as database:
+        KeySealing(database, lambda: time.time() + MAX_MONTH * DAY).seal_past(above=0)
+    yield "sealed_rows_a_page", rows_in(data / "store.db") / pages
+    yield "sealed_database_bytes", packed_bytes(data / "store.db") / pages
     yield "warc_bytes", bytes_below(data / "warc") / pages
     yield "index_bytes", bytes_below(data / "solr" / "solr") / articles
 
@@ -222,6 +252,18 @@ def rows_in(database: Path) -> int:
         rows = sum(connection.scalar(select(func.count()).select_from(table(name))) or 0 for name in names)
     engine.dispose()
     return rows
+
+
+def packed_bytes(database: Path) -> int:
+    """Bytes of a database without what it would use again."""
+    copy = database.with_suffix(".packed")
+    engine = create_engine(f"sqlite:///{database}", isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("VACUUM INTO :copy"), {"copy": str(copy)})
+    engine.dispose()
+    size = copy.stat().st_size
+    copy.unlink()
+    return size
 
 
 def bytes_below(folder: Path) -> int:
@@ -257,14 +299,16 @@ def show(known: Mapping[str, float], asked: tuple[Size, ...], days: float) -> No
     """Print the table and what breaks first."""
     console, machine = Console(width=140), Machine()
     made = Table("size", title=f"a first crawl in {days:g} days", title_justify="left")
-    for name in ("core hours", "rows, M", "database, GB", "pages, GB", "index, GB", "work", "Solr", "objects", "DB"):
+    for name in ("core hours", "rows, M", "sealed", "database, GB", "sealed", "pages, GB", "index, GB"):
+        made.add_column(name, justify="right", no_wrap=True)
+    for name in ("work", "Solr", "objects", "DB"):
         made.add_column(name, justify="right", no_wrap=True)
     for size in asked:
         need = need_of(size, known, days)
-        amounts = [f"{x / GB:,.0f}" for x in (need.database_bytes, need.page_bytes, need.index_bytes)]
+        sizes_of = (need.database_bytes, need.sealed_database_bytes, need.page_bytes, need.index_bytes)
+        amounts = [f"{x / 1e6:,.0f}" for x in (need.rows, need.sealed_rows)] + [f"{x / GB:,.0f}" for x in sizes_of]
         nodes = map(str, need.nodes(machine, days).values())
-        hours = f"{sum(need.core_hours.values()):,.0f}"
-        made.add_row(size.name, hours, f"{need.rows / 1e6:,.0f}", *amounts, *nodes)
+        made.add_row(size.name, f"{sum(need.core_hours.values()):,.0f}", *amounts, *nodes)
     console.print(made)
     for size in asked:
         faults = list(broken(need_of(size, known, days), machine.cores * machine.share, days))
