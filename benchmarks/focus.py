@@ -14,9 +14,9 @@ import itertools
 import math
 import multiprocessing
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import click
@@ -45,6 +45,7 @@ from benchmarks.focus_replay import Person, replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.focus_site import TOPICS, Shape, generated
+from benchmarks.focus_worth import WebIndex, questions_of
 from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informed, run, sweeps_of
 from benchmarks.results import OUT, SHARED, Figure, publish
 from crawler.guide import FocusedStrategy, TopicWords
@@ -74,6 +75,7 @@ REACHES = "fused"
 ASKED_AT = (0.25, 0.75)  # parts of the budget after which `fused_judged` asks its person, each time the same number
 _is_confirmed = False  # the topic's words, by a person (`focus_person.py`)
 _graph: Graph  # of the process: workers inherit it, a graph is too large to be sent
+_index: WebIndex  # the same, of its pages
 _informed: MakeFocus  # the same, of its words' vectors
 
 
@@ -165,9 +167,10 @@ def measure_set(
     reach: bool,
 ) -> list[Figure]:
     """The figures of one graph: means over topics of means over draws."""
-    global _graph, _informed
-    _graph = graph
+    global _graph, _index, _informed
+    _graph, _index = graph, WebIndex(graph)
     relevant_of.cache_clear()
+    search_of.cache_clear()
     words_confirmed.cache_clear()
     topics = list(graph.topics)[::every]
     tasks = [Task(system, topic, draw) for topic in topics for draw in range(draws) for system in systems]
@@ -210,7 +213,7 @@ def run_task(task: Task) -> tuple[Task, Score]:
     asked = tuple(round(part * budget) for part in ASKED_AT)
     person = Person(relevant.__contains__, asked) if task.system == JUDGED else None
     found = replay(_graph, focus, seeds, budget, person=person)
-    return task, score(found, relevant, reachable, len(_graph.nodes))
+    return task, score(found, relevant, reachable, len(_graph.nodes), search_of(task.topic))
 
 
 def start_of(task: Task) -> tuple[FocusedStrategy, Sequence[str], int]:
@@ -222,6 +225,13 @@ def start_of(task: Task) -> tuple[FocusedStrategy, Sequence[str], int]:
     words = words_confirmed(task.topic, task.draw) if _is_confirmed and task.system in ASSISTED else ()
     topic = TopicWords(_graph.cut(task.topic), examples, subject=words)
     return SYSTEMS[task.system](topic, task.topic), seeds, reachable
+
+
+@cache
+def search_of(topic: str) -> Callable[[Collection[str]], float] | None:
+    """What a search over some pages of a topic is worth; None for a topic of which nothing can be asked."""
+    questions = questions_of(_graph, topic)
+    return partial(_index.ndcg, questions) if questions else None
 
 
 @cache

@@ -147,6 +147,8 @@ def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) ->
     yield Figure(name, system, "harvest", mean([one.harvest[-1] for one in own]))
     for place, part in enumerate(PARTS):
         yield Figure(name, system, f"harvest_at_{part:.0%}", mean([one.harvest[place] for one in own]))
+        if any(one.ndcg for one in own):
+            yield Figure(name, system, f"ndcg_at_{part:.0%}", mean([one.ndcg[place] for one in own if one.ndcg]))
         for metric in ("precision", "recall", "f1"):
             yield Figure(
                 name, system, f"{metric}_at_{part:.0%}", mean([getattr(one.kept[place], metric) for one in own])

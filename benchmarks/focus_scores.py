@@ -4,13 +4,14 @@ harvest_r    share of relevant pages among the first R fetches, R the relevant p
 recall_5r    share of those R that the first 5R fetches hold
 precision, recall, f1    of the pages that the strategy kept, within 5R fetches, and within parts of them
 judged       how relevant each page was judged to be, and whether it is: `calibration_error`
+ndcg         of a search over the pages of the topic that were crawled by then (`focus_worth.py`)
 again        share of the fetches that pages would cost which were not held when they came and are kept at the end
 fetch_share_at_90        fetches until 90 % of the R pages are there, as a share of breadth first's
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -57,11 +58,18 @@ class Score:
     kept_right: int = 0
     again: float = 0.0
     share: float = 1.0  # of the web's pages that are of the topic
+    ndcg: tuple[float, ...] = ()  # at PARTS of the budget (`focus_worth.py`); none where the topic has no questions
 
 
-def score(replay: Replay, relevant: frozenset[str], reachable: int, pages: int = 0) -> Score:
+def score(
+    replay: Replay,
+    relevant: frozenset[str],
+    reachable: int,
+    pages: int = 0,
+    ndcg: Callable[[Collection[str]], float] | None = None,
+) -> Score:
     """`relevant` are all URLs of the topic, `reachable` how many of them the seeds lead to, themselves not counted,
-    `pages` how many the web has."""
+    `pages` how many the web has, `ndcg` what a search over some pages of the topic is worth."""
     hits = list(accumulate(int(url in relevant) for url in replay.fetched)) or [0]
     budget = BUDGET * reachable
     kept = tuple(kept_within(replay, relevant, reachable, round(budget * part)) for part in PARTS)
@@ -85,6 +93,9 @@ def score(replay: Replay, relevant: frozenset[str], reachable: int, pages: int =
         kept_right=len(replay.kept & relevant),
         again=replay.again / max(len(replay.fetched), 1),
         share=len(relevant) / max(pages, 1),
+        ndcg=tuple(ndcg(relevant.intersection(replay.fetched[: round(budget * part)])) for part in PARTS)
+        if ndcg
+        else (),
     )
 
 

@@ -179,6 +179,9 @@ class ReviewedStrategy(FocusedStrategy, Protocol):
     def expected(self) -> Expectation | None:
         """How much of what is kept is of the topic; None where too little is known."""
 
+    def forgotten(self) -> Sequence[str]:
+        """URLs not fetched yet that it remembers nothing of, since the last call: their priorities stay as they are."""
+
     def questions(self, count: int) -> Sequence[str]:
         """The URLs of so many pages shown so far about which a person's answer helps most, the best first."""
 

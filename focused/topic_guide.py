@@ -75,7 +75,7 @@ class GuideState:
 
     focus: FocusedStrategy
     taught: set[str]  # URLs of example pages that were shown and not fetched so far
-    priorities: dict[str, float] = field(default_factory=dict)  # of URLs not fetched yet
+    priorities: dict[str, float] = field(default_factory=dict)  # of URLs not fetched yet that are remembered
     seq: int = 0  # of the next page
     pages: int = 0  # judged, each once
     again: int = 0  # pages that were read again, since all were shown anew
@@ -97,7 +97,7 @@ class TopicGuide:
 
     @property
     def priorities(self) -> Mapping[str, float]:
-        """Of the URLs that are not fetched yet."""
+        """Of the URLs that are not fetched yet, but for those forgotten: theirs in the table stay."""
         return self.state.priorities
 
     @property
@@ -235,6 +235,9 @@ class TopicGuide:
             promised = [OF_SEED] * len(links)
         focus.learn(page, judgement)
         changed = self._offer(links, promised) | self._change(focus.rescored())
+        if isinstance(focus, ReviewedStrategy):
+            for url in focus.forgotten():
+                state.priorities.pop(url, None)
         self._share(page, judgement)
         out = [link.url for link, value in zip(links, promised, strict=True) if value is None]
         return judgement, (changed, [url for url in out if url not in state.priorities and self._is_open(url)])

@@ -36,6 +36,7 @@ from benchmarks.focus_graph import TEACHING, Graph, StoredGraph, load, stored_in
 from benchmarks.focus_prior import LEFT_OUT, priors_of
 from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
+from benchmarks.focus_worth import grades_of
 from benchmarks.results import SHARED
 from benchmarks.training.focus_lessons import Lesson, Recorder, Taught
 from crawler.guide import TopicWords, Words
@@ -53,6 +54,7 @@ OF_TOPIC = 2.5  # of the pages of a topic beside the others: topics are wider th
 PENALTY = 50.0  # of the squares of the weights, beside the sum of the rows' losses
 START_WITH = ("share", "support", "terms", "latent", "words", "near_latent", "hub", "path")
 START, NEARNESS = 0.3, 0.01  # the weight of those before anything is learned; penalty on leaving them
+WORTH = (0.0, 1 / 7, 3 / 7, 1.0)  # of a page of the topic in order, by its grade (`benchmarks.focus_worth`)
 COUNTS = ("length", "sources", "depth", "degree", "targets", "anchored")  # features that are no likeness
 
 ALL = ""  # webs: none is left out
@@ -189,7 +191,8 @@ def run(task: Task) -> tuple[Task, Score, list[Lesson]]:
     reachable = sum(url in relevant for url in graph.reachable(seeds)) - len(seeds)
     name = _others[task.graph].get(task.topic) or graph.cut(task.topic)
     topic = TopicWords(name, tuple(graph.nodes[url].page for url in seeds))
-    focus = Recorder(topic, (task.graph, task.topic), relevant, priors_of(task.weights))
+    worth = {url: WORTH[grade] for url, grade in grades_of(graph, relevant).items()}
+    focus = Recorder(topic, (task.graph, task.topic), worth, priors_of(task.weights))
     found = score(replay(graph, focus, seeds, BUDGET * reachable), relevant, reachable)
     return task, found, focus.lessons
 

@@ -39,7 +39,7 @@ class Lesson:
     linking        those that link to what was not fetched, and what share of that is of the topic
     sights, first_keeping, first_linking     the same of those that came since the refit before, as they were first seen
     links          (links, FEATURES) float64  of the frontier, in standard deviations: the best, a sample of the others
-    link_labels    (links,) float64           1 for those of the topic
+    link_labels    (links,) float64           what those of the topic are worth, 0 for others
     link_weights   (links,) float64           how many each stands for
     """
 
@@ -67,10 +67,11 @@ class Sight(NamedTuple):
 class Recorder(Fused):
     """`fused`, which writes down what it knew of its pages and of the frontier at every refit."""
 
-    def __init__(self, topic: TopicWords, name: tuple[str, str], relevant: frozenset[str], priors: Priors) -> None:
+    def __init__(self, topic: TopicWords, name: tuple[str, str], worth: Mapping[str, float], priors: Priors) -> None:
+        """`worth` has the pages of the topic, and what each is worth in order, 0 to 1."""
         super().__init__(topic, priors)
         self._name = name
-        self._relevant = relevant
+        self._worth = worth
         self.lessons: list[Lesson] = []
         self._sights: list[Sight] = []
         self._first_linking: dict[int, tuple[Floats, Floats]] = {}  # by page
@@ -110,7 +111,7 @@ class Recorder(Fused):
                 ),
                 *self._seen(),
                 relative[some],
-                self._labels([frontier[place] for place in some]),
+                np.array([self._worth.get(self._graph.urls[frontier[place]], 0.0) for place in some]),
                 weights,
             )
         )
@@ -147,7 +148,7 @@ class Recorder(Fused):
         return found
 
     def _labels(self, nodes: Sequence[int]) -> Floats:
-        return np.array([float(self._graph.urls[node] in self._relevant) for node in nodes])
+        return np.array([float(self._graph.urls[node] in self._worth) for node in nodes])
 
 
 def as_they_are_and_relative(rows: Floats, scale: Scale, pages: Ints) -> tuple[Floats, Floats]:

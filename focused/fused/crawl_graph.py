@@ -22,11 +22,15 @@ from text.general_language import of_pages
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+WordIds = NDArray[np.integer[Any]]  # numbers of words: kept as int32, there are many
+Counts = NDArray[np.floating[Any]]  # 1 + ln of how often a word stands there: kept as float32
 
 SLUG = "/"  # marks the words of a URL
 _PARTS = re.compile(r"[-_+%]+")
 MAX_WORDS = 400_000  # of the vocabulary: words first met later are not told apart
 MAX_LINK_WORDS = 40  # of a link's context
+ROOM = 1024  # of a column at first
+NOT_FETCHED, FORGOTTEN = -1, -2  # where a node has no page
 
 
 Number = TypeVar("Number", bound=np.generic)
@@ -36,40 +40,63 @@ class Column(Generic[Number]):
     """An array that grows at its end."""
 
     def __init__(self, kind: type[Number], width: tuple[int, ...] = ()) -> None:
-        self._room: NDArray[Number] = np.zeros((1024, *width), dtype=kind)
+        self._room: NDArray[Number] = np.zeros((ROOM, *width), dtype=kind)
         self._count = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_room": self.values.copy(), "_count": self._count}
 
     @property
     def values(self) -> NDArray[Number]:
         """What was added, as a view: good until the next addition, and what is written to it stays."""
         return self._room[: self._count]
 
-    def add(self, values: NDArray[Number] | Sequence[int] | Sequence[float]) -> None:
+    def add(self, values: NDArray[Any] | Sequence[int] | Sequence[float]) -> None:
         """Put at the end."""
         end = self._count + len(values)
-        while end > len(self._room):
-            self._room = np.concatenate((self._room, np.zeros_like(self._room)))
+        if end > len(self._room):
+            more = max(end - len(self._room), len(self._room), ROOM)
+            self._room = np.concatenate((self._room, np.zeros((more, *self._room.shape[1:]), self._room.dtype)))
         self._room[self._count : end] = values
         self._count = end
+
+    def keep(self, places: Ints) -> None:
+        """Only what is at these places, in their order."""
+        some = self._room[: self._count][places]
+        self._room, self._count = some, len(some)
 
 
 class WordRows:
     """The distinct words of each link, as numbers.
 
-    _ids   (words of all links,) int64  numbers of words, -1 for none
+    _ids   (words of all links,) int32  numbers of words, -1 for none
     _ends  (links + 1,) int64           where each link's words end, after a 0
     """
 
     def __init__(self) -> None:
-        self._ids = Column(np.int64)
+        self._ids = Column(np.int32)
         self._ends = Column(np.int64)
         self._ends.add([0])
 
-    def add(self, ids: Ints, sizes: Sequence[int]) -> None:
+    def add(self, ids: Ints, sizes: Sequence[int] | Ints) -> None:
         """Those of the next links one after another, and how many each has; -1 is no word."""
         ends = np.cumsum(np.array([self._ends.values[-1], *sizes], dtype=np.int64))[1:]
         self._ids.add(ids)
         self._ends.add(ends)
+
+    def of(self, links: Ints, new: Ints) -> "WordRows":
+        """Those of some links; `new` is each word's number there, -1 for none."""
+        starts, sizes = self._ends.values[links], self._ends.values[links + 1] - self._ends.values[links]
+        ids = self._ids.values[places_of(starts, sizes)]
+        rows = WordRows()
+        rows.add(np.where(ids >= 0, new[ids], -1), sizes)
+        return rows
+
+    def numbers(self, links: Ints) -> Ints:
+        """The words of some links, each once."""
+        starts, sizes = self._ends.values[links], self._ends.values[links + 1] - self._ends.values[links]
+        found = np.unique(self._ids.values[places_of(starts, sizes)]).astype(np.int64)
+        return found[found >= 0]
 
     def matrix(self, links: slice, width: int) -> sp.csr_matrix:
         """A 0/1 matrix of these links, links x words; words numbered `width` or higher are left out."""
@@ -82,11 +109,11 @@ class WordRows:
 
 @dataclass
 class CrawlGraph:
-    """Grows with every page; nothing is forgotten but the order of a page's words.
+    """Grows with every page, whose words it takes without their order. `of_pages` is what is left of some.
 
     path      (nodes,) int64    number in `paths`
     depth     (nodes,) int64    steps from a seed
-    page_of   (nodes,) int64    page, -1 for none
+    page_of   (nodes,) int64    page, NOT_FETCHED, or FORGOTTEN for one that was fetched
     degree    (pages,) int64    how many links it has
     anchored  (pages,) float64  what share of its words its links are made of
     source    (links,) int64    page that it is on
@@ -104,8 +131,8 @@ class CrawlGraph:
     page_of: Column[np.int64] = field(default_factory=partial(Column, np.int64))
     into: list[list[int]] = field(default_factory=list)  # of the nodes: links that lead there
     pages: list[int] = field(default_factory=list)  # page -> node
-    titles: list[Ints] = field(default_factory=list)  # of the pages: (words,) int64, distinct
-    page_words: list[tuple[Ints, Floats]] = field(default_factory=list)  # (words,) int64; 1 + ln of their counts
+    titles: list[WordIds] = field(default_factory=list)  # of the pages: (words,), distinct
+    page_words: list[tuple[WordIds, Counts]] = field(default_factory=list)  # of the pages: (words,) each
     links_of: list[tuple[int, int]] = field(default_factory=list)  # of the pages: first link, one after the last
     degree: Column[np.int64] = field(default_factory=partial(Column, np.int64))
     anchored: Column[np.float64] = field(default_factory=partial(Column, np.float64))
@@ -137,8 +164,9 @@ class CrawlGraph:
         [node], number = self.nodes_of([page.url], 0), len(self.pages)
         self.page_of.values[node] = number
         self.pages.append(node)
-        self.page_words.append(bag)
-        self.titles.append(self.distinct(page.title))
+        ids, counts = bag
+        self.page_words.append((ids.astype(np.int32), counts.astype(np.float32)))
+        self.titles.append(self.distinct(page.title).astype(np.int32))
         return number
 
     def add_links(self, page: int, links: Sequence[LinkWords], words: int = 0) -> slice:
@@ -172,7 +200,7 @@ class CrawlGraph:
         self.path.add([self.paths.setdefault(path, len(self.paths)) for path, _ in parts])
         self.into += [[] for _ in new]
         self.depth.add([depth] * len(new))
-        self.page_of.add([-1] * len(new))
+        self.page_of.add([NOT_FETCHED] * len(new))
         nodes = [known[url] for url in urls]
         if depth:
             self.depth.values[nodes] = np.minimum(self.depth.values[nodes], depth)
@@ -195,8 +223,50 @@ class CrawlGraph:
 
     def frontier(self) -> list[int]:
         """The nodes that were not fetched."""
-        found: list[int] = np.flatnonzero(self.page_of.values < 0).tolist()
+        found: list[int] = np.flatnonzero(self.page_of.values == NOT_FETCHED).tolist()
         return found
+
+    def of_pages(self, pages: Ints) -> "CrawlGraph":
+        """What is left where only these pages are remembered: their words and links, and the URLs that those lead to.
+        Order stays; words, URLs, pages and links have new numbers."""
+        spans = np.array([self.links_of[page] for page in pages.tolist()], dtype=np.int64).reshape(-1, 2)
+        sizes = spans[:, 1] - spans[:, 0]
+        links = places_of(spans[:, 0], sizes)
+        fetched = np.array(self.pages, dtype=np.int64)[pages]
+        nodes = np.unique(np.concatenate((fetched, self.target.values[links])))
+        held = [self.page_words[page][0] for page in pages.tolist()] + [self.titles[page] for page in pages.tolist()]
+        words = np.unique(np.concatenate((*held, self.anchors.numbers(links), self.contexts.numbers(links))))
+        new_word = new_numbers(words.astype(np.int64), len(self.words))
+        new_node = new_numbers(nodes, len(self.urls))
+        left = CrawlGraph()
+        names = list(self.words)
+        numbered = {names[word]: number for number, word in enumerate(words.tolist())}
+        left.words = defaultdict(count(len(words)).__next__, numbered)
+        left.urls = [self.urls[node] for node in nodes.tolist()]
+        left.nodes = {url: number for number, url in enumerate(left.urls)}
+        left.slugs = [self.slugs[node] for node in nodes.tolist()]
+        places = list(self.paths)
+        left.path.add(
+            [left.paths.setdefault(places[path], len(left.paths)) for path in self.path.values[nodes].tolist()]
+        )
+        left.depth.add(self.depth.values[nodes])
+        left.page_of.add(np.where(self.page_of.values[nodes] == NOT_FETCHED, NOT_FETCHED, FORGOTTEN))
+        left.pages = new_node[fetched].tolist()
+        left.page_of.values[left.pages] = np.arange(len(pages))
+        new_word = new_word.astype(np.int32)
+        left.titles = [new_word[self.titles[page]] for page in pages.tolist()]
+        left.page_words = [(new_word[ids], counts) for ids, counts in map(self.page_words.__getitem__, pages.tolist())]
+        ends = np.cumsum(sizes)
+        left.links_of = list(zip((ends - sizes).tolist(), ends.tolist(), strict=True))
+        left.degree.add(self.degree.values[pages])
+        left.anchored.add(self.anchored.values[pages])
+        left.source.add(np.repeat(np.arange(len(pages)), sizes))
+        left.target.add(new_node[self.target.values[links]])
+        left.into = [[] for _ in left.urls]
+        for link, node in enumerate(left.target.values.tolist()):
+            left.into[node].append(link)
+        left.anchors, left.contexts = self.anchors.of(links, new_word), self.contexts.of(links, new_word)
+        return left
 
     def general_pages(self) -> Floats:
         """What share of pages of general language hold each word."""
@@ -209,9 +279,22 @@ class CrawlGraph:
         sizes = [len(ids) for ids, _ in self.page_words]
         return (
             np.repeat(np.arange(len(sizes)), sizes),
-            np.concatenate([ids for ids, _ in self.page_words]),
-            np.concatenate([counts for _, counts in self.page_words]),
+            np.concatenate([ids for ids, _ in self.page_words]).astype(np.int64),
+            np.concatenate([counts for _, counts in self.page_words]).astype(np.float64),
         )
+
+
+def places_of(starts: Ints, sizes: Ints) -> Ints:
+    """Of runs of places, all of them one run after another."""
+    ends = np.cumsum(sizes)
+    return np.repeat(starts - (ends - sizes), sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
+
+
+def new_numbers(some: Ints, count: int) -> Ints:
+    """The new number of each of `count`, where only `some` are left, in order: -1 for the others."""
+    found = np.full(count, -1, dtype=np.int64)
+    found[some] = np.arange(len(some))
+    return found
 
 
 def summed(owner: Ints, values: Floats, count: int) -> Floats:

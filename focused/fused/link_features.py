@@ -5,13 +5,13 @@ Each is centred and scaled over the frontier of the last refit; what each counts
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 import scipy.sparse as sp
 
-from focused.fused.crawl_graph import CrawlGraph, Floats, Ints
+from focused.fused.crawl_graph import Column, CrawlGraph, Floats, Ints
 from focused.fused.latent_space import LatentSpace
 from focused.fused.link_text import AROUND, LinkTextModel, Texts
 from focused.fused.page_rank import PageRank
@@ -25,21 +25,18 @@ LEAST, MOST = -4.0, 6.0  # standard deviations that a feature can say
 TERMS, LATENT, WORDS, NEAR_TERMS, NEAR_LATENT, NEAR_WORDS, NAME, TAUGHT_WORDS, TAUGHT_LATENT = range(9)
 
 
-@dataclass
-class LinkTexts:
-    """What the words of each link say.
+class LinkTexts(Column[np.float64]):
+    """What the words of each link say, (links, 9): the columns above, by the topic's terms, in latent space, by who
+    holds the words; by what was taught about words and about latent space (`link_text.py`)."""
 
-    values  (room for links, 9) float64  the columns above: by the topic's terms, in latent space, by who holds the
-                                         words; by what was taught about words and about latent space (`link_text.py`)
-    """
-
-    values: Floats = field(default_factory=lambda: np.zeros((1024, TAUGHT_LATENT + 1)))
+    def __init__(self) -> None:
+        super().__init__(np.float64, (TAUGHT_LATENT + 1,))
 
     def set(self, links: slice, rows: Floats) -> None:
-        """Keep the numbers of these links."""
-        while links.stop > len(self.values):
-            self.values = np.vstack((self.values, np.zeros_like(self.values)))
-        self.values[links] = rows
+        """The rows of these links, of which some may be the next ones."""
+        known = self.values[links]
+        known[:] = rows[: len(known)]
+        self.add(rows[len(known) :])
 
 
 def word_scores(space: LatentSpace, relevance: Floats, name: Floats, lessons: LinkTextModel) -> Floats:

@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 
 from crawler.guide import PageWords
-from focused.fused.crawl_graph import CrawlGraph, Floats, Ints, summed
+from focused.fused.crawl_graph import Counts, CrawlGraph, Floats, Ints, WordIds, summed
 from focused.fused.keeping import KEEPING
 from focused.fused.latent_space import LatentSpace, TopicVerdict, folded, scaled, unit_or_zero
 from focused.fused.link_features import FEATURES, scale_of
@@ -57,8 +57,8 @@ class Subjects:
 
     latent    (pages, dimensions) float64    rows in latent space
     by_terms  (pages, examples + 1) float64  cosines by tf.idf with each example and, last, with their core
-    words     of each page: (words,) int64, and (words,) float64, 1 + ln of their counts
-    titles    of each page: (words,) int64
+    words     of each page: (words,) numbers, and (words,) 1 + ln of their counts
+    titles    of each page: (words,) numbers
     sources   the pages that link to each
     targets   the URLs that each links to, as far as that is known
     fetched   (targets,) float64             1 for a target that was fetched
@@ -69,8 +69,8 @@ class Subjects:
 
     latent: Floats
     by_terms: Floats
-    words: Sequence[tuple[Ints, Floats]]
-    titles: Sequence[Ints]
+    words: Sequence[tuple[WordIds, Counts]]
+    titles: Sequence[WordIds]
     like: "Like"
     sources: "Gathered"
     targets: "Gathered"
@@ -221,10 +221,11 @@ def gathered(groups: Sequence[Sequence[int]]) -> Gathered:
     return Gathered(items, np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
 
 
-def joined(groups: Sequence[Ints]) -> Gathered:
+def joined(groups: Sequence[WordIds]) -> Gathered:
     """The same for arrays, of which there is one at least."""
     sizes = np.array([len(group) for group in groups], dtype=np.int64)
-    return Gathered(np.concatenate(groups), np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
+    items = np.concatenate(groups).astype(np.int64)
+    return Gathered(items, np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from crawler.guide import Instructions, LinkWords, PageWords, Relevance, TopicWords
-from focused.fused.crawl_graph import Column, CrawlGraph, Floats, Ints
+from focused.fused.crawl_graph import FORGOTTEN, NOT_FETCHED, Column, CrawlGraph, Floats, Ints
 from focused.fused.keeping import (
     Correction,
     Expected,
@@ -40,6 +40,7 @@ from focused.fused.link_features import (
     word_scores,
 )
 from focused.fused.link_text import link_text_model, texts_of
+from focused.fused.memory import MOST_PAGES, remembered
 from focused.fused.page_features import PAGE_FEATURES, PageClassifier, Priors, bearings_of, shipped
 from focused.fused.promise import first_promise_row, promise_rows
 
@@ -86,8 +87,9 @@ class Refit:
 class Fused:
     """The strategy `fused`. Deterministic: the same pages in the same order give the same priorities."""
 
-    def __init__(self, topic: TopicWords, priors: Priors | None = None) -> None:
+    def __init__(self, topic: TopicWords, priors: Priors | None = None, most_pages: int = MOST_PAGES) -> None:
         self._topic = topic
+        self._most_pages = most_pages
         self._priors = priors or shipped()
         self._examples = frozenset(page.url for page in topic.examples)
         self._graph = CrawlGraph()
@@ -103,6 +105,8 @@ class Fused:
         self._instructions = Instructions()
         self._is_due = False  # a refit, since instructions have changed
         self._last: Verdict | None = None  # on the pages that there are, between refits
+        self._forgotten: dict[str, float] = {}  # pages that are not remembered: their last probability
+        self._lost: list[str] = []  # URLs not fetched that nothing is remembered of, since they were last asked for
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_last": None}
@@ -119,17 +123,28 @@ class Fused:
         verdict = self._verdict_now()
         if verdict is None:
             return {}
-        kept = (verdict.probabilities >= verdict.least).tolist()
         urls = (self._graph.urls[node] for node in self._graph.pages)
-        found = zip(urls, kept, verdict.probabilities.tolist(), strict=True)
-        return {url: Relevance(keep, score) for url, keep, score in found}
+        answers = self._instructions.answers
+        last = {url: float(answers.get(url, score)) for url, score in self._forgotten.items()}
+        found = last | dict(zip(urls, verdict.probabilities.tolist(), strict=True))
+        return {url: Relevance(score >= verdict.least, score) for url, score in found.items()}
 
     def expected(self) -> Expected | None:
         """What is kept, in expectation; examples are not counted. None before there is a page."""
         verdict = self._verdict_now()
         if verdict is None:
             return None
-        return expected_of(verdict.probabilities[self._is_example.values == 0], verdict.least)
+        return expected_of(self._not_examples(verdict.probabilities), verdict.least)
+
+    @property
+    def pages_remembered(self) -> int:
+        """Of all that were shown, examples included."""
+        return len(self._graph.pages)
+
+    def forgotten(self) -> Sequence[str]:
+        """See `crawler.guide.ReviewedStrategy`."""
+        lost, self._lost = self._lost, []
+        return lost
 
     def questions(self, count: int) -> list[str]:
         """The URLs of so many pages about which an answer helps most, the best first."""
@@ -179,6 +194,10 @@ class Fused:
         self._last = None
         number = graph.add_page(page, self._bag)
         found = graph.add_links(number, links, page.counts.total())
+        if self._forgotten:
+            self._forgotten.pop(page.url, None)
+            known = [graph.nodes[link.url] for link in links if link.url in self._forgotten]
+            graph.page_of.values[known] = FORGOTTEN
         self._is_example.add([float(page.url in self._examples)])
         self._relevance.add([self._first_relevance])
         self._promise.add([UNJUDGED])
@@ -191,7 +210,7 @@ class Fused:
             row = self._linking_at_first_sight(self._refit, number, texts)
             self._promise.values[number] = self._priors.first_promise(row, self._refit.linking_scale(row))[0]
             targets = dict.fromkeys(graph.target.values[found].tolist())
-            self._score(self._refit, [node for node in targets if graph.page_of.values[node] < 0])
+            self._score(self._refit, [node for node in targets if graph.page_of.values[node] == NOT_FETCHED])
         return [self._changed.get(link.url, 0.0) for link in links]
 
     def learn(self, page: PageWords, judgement: Relevance) -> None:
@@ -219,7 +238,9 @@ class Fused:
         return self._is_due or pages >= last + max(REFIT_EVERY, last // REFIT_SHARE)
 
     def _refit_all(self) -> None:
-        """Look at everything anew."""
+        """Look at everything anew, and at no more than is to be remembered."""
+        if len(self._graph.pages) > self._most_pages:
+            self._forget(self._judge_all())
         graph, verdict = self._graph, self._judge_all()
         space, relevance = verdict.classifier.space, self._relevance.values
         relevance[:] = verdict.classifier.relevance
@@ -238,6 +259,19 @@ class Fused:
             self._take(frontier, refit.scale(rows))
         self._is_due = False
         self._refitted(refit, frontier, rows)
+
+    def _forget(self, verdict: Verdict) -> None:
+        """Remember a part of the pages (`memory.py`), with their links; the others have had their last verdict."""
+        before, labelled = self._graph, np.zeros(verdict.pages, dtype=bool)
+        labelled[list(self._labels_known())] = True
+        left = remembered(labelled, self._most_pages)
+        gone = np.setdiff1d(np.arange(verdict.pages), left)
+        urls = (before.urls[before.pages[page]] for page in gone.tolist())
+        self._forgotten.update(zip(urls, verdict.probabilities[gone].tolist(), strict=True))
+        self._graph, self._texts, self._refit, self._last = before.of_pages(left), LinkTexts(), None, None
+        for column in (self._relevance, self._promise, self._is_example):
+            column.keep(left)
+        self._lost += [before.urls[node] for node in before.frontier() if before.urls[node] not in self._graph.nodes]
 
     def _linking_at_first_sight(self, refit: Refit, page: int, texts: Floats) -> Floats:
         """A row as those of `Refit.linking`, of a page that has links of which these are the texts' scores."""
@@ -259,8 +293,13 @@ class Fused:
         correction = correction_of(probabilities[answered], np.array([labels[page] for page in answered]))
         probabilities = correction(probabilities)
         probabilities[list(labels)] = list(labels.values())
-        least = least_probability(probabilities[self._is_example.values == 0], self._instructions.precision)
+        least = least_probability(self._not_examples(probabilities), self._instructions.precision)
         return Verdict(len(graph.pages), pages, level, rows, correction, probabilities, least)
+
+    def _not_examples(self, probabilities: Floats) -> Floats:
+        """Those of all pages that are no examples, remembered or not."""
+        last = np.fromiter(self._forgotten.values(), np.float64, len(self._forgotten))
+        return np.concatenate((probabilities[self._is_example.values == 0], last))
 
     def _labels_known(self) -> Mapping[int, float]:
         """The pages about which there is no doubt: examples, and what a person has answered."""

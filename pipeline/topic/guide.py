@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from crawler.crawl_plan import CrawlPlan, plan_of
 from crawler.guide import SEED_PRIORITY, Cut, FocusedStrategy, TopicWords
@@ -119,7 +120,7 @@ def means_of(engine: Engine, name: str, plan: CrawlPlan) -> GuideConfig:
     topic = files.read(name)
     cut = cut_by(segmenter_of(engine.store.lexicon.latest(), (term.text for term in topic.terms)))
     words, first = topic_words(topic, cut), frozenset(plan.seeds)
-    given = given_by(engine, topic, cut)
+    given = Given() if plan.strategy == "fused" else given_by(engine, topic, cut)  # it looks at the topic alone
     rests_on = (plan.strategy, topic.name, words, topic.automatic, sorted(first), code_version())
     beside = () if plan.strategy == "fused" else (topic.tree, digests_of(engine, given))
     key = hashlib.sha256(repr((rests_on, beside)).encode("utf-8", "surrogatepass")).digest()
@@ -136,9 +137,14 @@ def means_of(engine: Engine, name: str, plan: CrawlPlan) -> GuideConfig:
         known=frozenset((*words.name, *(word for term in topic.terms for word in (term.text, *cut(term.text))))),
         propose=lambda new: add_proposals(files, topic.name, new),
         instructions=partial(instructions_of, engine, topic.name),
-        snapshot=Snapshot(engine.settings.data_dir / "topics" / "guide.state", key, held),
+        snapshot=Snapshot(state_file(engine.settings.data_dir), key, held),
         close=reader.close,
     )
+
+
+def state_file(data_dir: Path) -> Path:
+    """Where the state of a focused crawl lies."""
+    return data_dir / "topics" / "guide.state"
 
 
 def digests_of(engine: Engine, given: Given) -> list[str]:

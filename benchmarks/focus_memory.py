@@ -1,0 +1,229 @@
+"""What a focused crawl without end takes: memory, state and time of `fused`, and of the start after it.
+
+    python -m benchmarks.focus_memory [--data DIR] [--web NAME] [--pages 60000] [--judged 1000000]
+
+crawl   a web of DIR again and again under other hosts, each copy linked with the next: one topic, one crawl through the
+        guide, the best URL first. After each tenth: pages remembered, the state as it is saved, memory of the process,
+        time of the processor a page since the tenth before, all looks at everything included
+start   a store with so many pages `judged`, and the state of that crawl, which has been told of as many: what it takes
+        until a crawl goes on
+share   what forgetting costs: harvest@R of `fused` with so small a memory, as a share of one that forgets nothing, over
+        the topics of DIR whose crawls are twice as long (`--most 500`)
+"""
+
+import multiprocessing
+import resource
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
+
+import click
+from sqlalchemy import insert
+from threadpoolctl import threadpool_limits
+
+from benchmarks.focus_graph import Graph, load, stored_in
+from benchmarks.focus_prior import priors_without
+from benchmarks.focus_replay import Queue, replay
+from benchmarks.focus_scores import mean, score
+from benchmarks.results import SHARED, Figure, publish
+from crawler.guide import LinkWords, PageReading, PageWords, TopicWords
+from docstore.batches import batched
+from docstore.database import Database
+from docstore.model import Kind
+from docstore.schema.crawl_tables import judged, urls
+from docstore.topics import ExamplePage, Topic
+from focused.fused.strategy import Fused
+from focused.topic.file import TopicFiles
+from focused.topic_guide import TopicGuide
+from pipeline.engine import Engine
+from pipeline.progress import Quiet
+from pipeline.settings import build
+from pipeline.topic.guide import guide_for, settings_for, state_file
+
+TENTHS = 10
+AT_ONCE = 10_000  # rows
+NEXT_COPY = 10  # of so many pages one links to itself in the next copy
+MEGABYTE = 1e6
+NAME = "topic"
+FAR = 4e9  # epoch seconds: not due for long
+
+
+@click.command()
+@click.option("--data", default=SHARED / "webgraph", type=click.Path(path_type=Path), help="A folder of webs.")
+@click.option("--web", default="wikispeedia", help="Which of them is crawled again and again.")
+@click.option("--pages", default=60_000, type=click.IntRange(TENTHS), help="Pages of the long crawl.")
+@click.option("--judged", "told", default=1_000_000, type=click.IntRange(0), help="Pages that the next start has.")
+@click.option("--most", default=0, type=click.IntRange(0), help="Measure `share` alone, with so many pages in memory.")
+def main(data: Path, web: str, pages: int, told: int, most: int) -> None:
+    """Measure what a crawl without end takes."""
+    if most:
+        found = list(shares(data, most))
+    else:
+        graph = next(load(stored) for stored in stored_in(data) if stored.name == web)
+        with TemporaryDirectory() as folder, threadpool_limits(1):
+            found = list(measured(Path(folder), graph, pages, told))
+    publish("focus_memory", found)
+
+
+def measured(folder: Path, graph: Graph, pages: int, told: int) -> Iterator[Figure]:
+    """The long crawl, then the start after it."""
+    topic = max(graph.topics, key=lambda name: len(graph.relevant(name)))
+    seeds = graph.seeds(topic, 0)
+    TopicFiles(folder / "data").create(
+        Topic(NAME, graph.cut(topic), examples=tuple(example_of(graph.nodes[url].page) for url in seeds))
+    )
+    settings = build({"crawl": {"seeds": list(seeds), "topic": NAME, "strategy": "fused"}}, folder)
+    with Engine(settings, Quiet()) as engine:
+        guide = guide_for(engine, settings_for(engine))
+        try:
+            yield from crawled(guide, graph, seeds, pages)
+            told_of(guide, told)
+            record(engine, guide)
+            guide.save()
+        finally:
+            guide.means.close()
+        del guide
+        yield from started(engine, state_file(engine.settings.data_dir))
+
+
+def example_of(page: PageWords) -> ExamplePage:
+    """A page as a topic's file has it."""
+    return ExamplePage(
+        page.url, " ".join(page.title), "", tuple((one.kind, one.weight, " ".join(one.words)) for one in page.blocks)
+    )
+
+
+def crawled(guide: TopicGuide, graph: Graph, seeds: Sequence[str], pages: int) -> Iterator[Figure]:
+    """Crawl so many pages of the copies."""
+    queue, spent, before = Queue(), time.process_time(), 0
+    for seed in seeds:
+        queue.offer(seed, 0.0)
+    original = {copy_of(url, 0): url for url in graph.nodes}
+    for count in range(1, pages + 1):
+        url = queue.take()
+        if url is None:
+            break
+        reading = reading_of(graph, url, original)
+        priorities = guide.judge(reading, {}).priorities
+        for link in reading.links:
+            queue.offer(link.url, priorities.get(link.url))
+        queue.change(priorities)
+        if count % (pages // TENTHS) == 0:
+            now = time.process_time()
+            yield Figure("crawl", f"{count} pages", "pages_remembered", fused_of(guide).pages_remembered)
+            yield Figure("crawl", f"{count} pages", "priorities_remembered", len(guide.priorities))
+            yield Figure("crawl", f"{count} pages", "process_mb", resident())
+            yield Figure("crawl", f"{count} pages", "ms_a_page", 1000 * (now - spent) / (count - before))
+            spent, before = time.process_time(), count
+
+
+def copy_of(url: str, number: int) -> str:
+    """The URL in a copy of the web; the first is the web itself."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{parts.netloc}.{number}").geturl() if number else url
+
+
+def reading_of(graph: Graph, url: str, original: dict[str, str]) -> PageReading:
+    """A page of a copy."""
+    host, _, number = urlsplit(url).netloc.rpartition(".")
+    copy = int(number) if url not in original else 0
+    there = urlsplit(url)._replace(netloc=host).geturl() if copy else url
+    node = graph.nodes[there]
+    links = [LinkWords(copy_of(link.url, copy), link.anchor, link.context) for link in node.links]
+    if sum(map(ord, there)) % NEXT_COPY == 0:
+        links.append(LinkWords(copy_of(there, copy + 1), node.page.title))
+    page = PageWords(url, node.page.title, (), node.page.blocks)
+    return PageReading(page.counted(), tuple(links))
+
+
+def told_of(guide: TopicGuide, count: int) -> None:
+    """Have the state know of so many pages, those that were not crawled as of those that it has forgotten."""
+    state, focus = guide.state, fused_of(guide)
+    more = [f"http://forgotten.test/{number % 1000}/page-{number}" for number in range(count - len(state.shown))]
+    focus._forgotten.update(dict.fromkeys(more, 0.1))
+    state.shown.update(more)
+    state.pages = state.seq = len(state.shown)
+
+
+def record(engine: Engine, guide: TopicGuide) -> None:
+    """The rows that the pages of a state have in the store."""
+    with closing(Database(f"sqlite:///{engine.settings.data_dir / 'store.db'}")) as database:
+        for some in batched(enumerate(guide.state.shown), AT_ONCE):
+            with database.write() as connection:
+                connection.execute(insert(urls), [url_row(number, url) for number, url in some])
+                connection.execute(insert(judged), [judged_row(number) for number, _ in some])
+
+
+def url_row(number: int, url: str) -> dict[str, object]:
+    """A page that was fetched and not kept."""
+    return {
+        "url_id": number, "url": url, "host": urlsplit(url).netloc, "queue": 0, "depth": 1,
+        "kind": Kind.UNKNOWN.value, "priority": 0.0, "due_at": FAR, "gap": 1e6, "visited_at": 1.0, "found_at": 0.0,
+    }
+
+
+def judged_row(number: int) -> dict[str, object]:
+    """What was thought of it. Its words are read only where the state cannot be had."""
+    return {
+        "url_id": number, "seq": number, "strategy": "fused", "topic": NAME, "score": 0.1, "kept": 0,
+        "words": b"",
+    }
+
+
+def started(engine: Engine, state: Path) -> Iterator[Figure]:
+    """What the next start takes, until the crawl goes on."""
+    clock, processor = time.perf_counter(), time.process_time()
+    guide = guide_for(engine, settings_for(engine))
+    taken = time.perf_counter() - clock, time.process_time() - processor
+    guide.means.close()
+    system = f"{guide.state.pages} pages"
+    yield Figure("start", system, "seconds", taken[0])
+    yield Figure("start", system, "cpu_seconds", taken[1])
+    yield Figure("start", system, "pages_remembered", fused_of(guide).pages_remembered)
+    yield Figure("start", system, "state_mb", state.stat().st_size / MEGABYTE)
+
+
+def fused_of(guide: TopicGuide) -> Fused:
+    """The strategy of a guide."""
+    focus = guide.state.focus
+    assert isinstance(focus, Fused)
+    return focus
+
+
+def resident() -> float:
+    """MB of memory of this process, by now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / MEGABYTE
+
+
+def shares(data: Path, most: int) -> Iterator[Figure]:
+    """What forgetting costs on each web; topics in worker processes."""
+    for stored in stored_in(data):
+        graph = load(stored)
+        with multiprocessing.get_context("fork").Pool(2, threadpool_limits, (1,)) as pool:
+            found = [one for one in pool.imap(partial(compared, graph, most), graph.topics) if one]
+        if found:
+            yield Figure("share", graph.name, "topics", len(found))
+            yield Figure("share", graph.name, "harvest_r_unbounded", mean([free for free, _ in found]))
+            yield Figure("share", graph.name, f"harvest_r_{most}", mean([bounded for _, bounded in found]))
+
+
+def compared(graph: Graph, most: int, topic: str) -> tuple[float, float] | None:
+    """harvest@R with a memory without end, and of `most` pages; None for a crawl that is not twice as long as that."""
+    relevant, seeds = graph.relevant(topic), graph.seeds(topic, 0)
+    reachable = sum(url in relevant for url in graph.reachable(seeds)) - len(seeds)
+    if reachable < 2 * most:  # after R fetches harvest@R is known
+        return None
+    words = TopicWords(graph.cut(topic), tuple(graph.nodes[url].page for url in seeds))
+    free, bounded = (
+        score(replay(graph, focus, seeds, reachable), relevant, reachable).harvest_r
+        for focus in (Fused(words, priors_without(graph.name)), Fused(words, priors_without(graph.name), most))
+    )
+    return free, bounded
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""What pages of a topic are worth to a reader, and how well a search answers from what was crawled so far.
+
+grade      of a page of the topic: 0 for next to no text of its own or a copy, else 1; one more where more pages cite it
+           than the topic's median page, and another where more do than nine in ten. Lists and homes, which have no
+           label, cite nothing
+question   the topic's name with a word that titles of its pages share; the pages that answer it are those
+search     BM25 (k1 1.2, b 0.75) over the pages of the topic that were crawled (what a crawl that keeps the right ones
+           has in its index), a title's words counting as often as TITLE, plus ln of how many of them cite a page,
+           AUTHORITY of it, as search engines weigh it
+ndcg       nDCG@10 with gains 2^grade - 1 (Järvelin and Kekäläinen 2002); ideal is the best order of the whole web
+"""
+
+import hashlib
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from benchmarks.focus_graph import Graph, Node
+from benchmarks.focus_scores import mean
+from crawler.guide import TITLE as TITLE_BLOCK
+from crawler.guide import Words
+
+QUESTIONS = 20  # of a topic
+MIN_ANSWERS = 3  # pages whose titles share a word
+DEPTH = 10  # results that are looked at
+MIN_OWN = 30  # words of its own that make a page worth reading
+OFTEN = 0.9  # of the topic's pages: who is cited more than these is cited often
+K1, B, TITLE, AUTHORITY = 1.2, 0.75, 3, 0.3
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What somebody asks of a topic: words, and the grade of every page of the web that answers it."""
+
+    words: Words
+    grades: Mapping[str, int]
+
+
+def grades_of(graph: Graph, relevant: Collection[str]) -> dict[str, int]:
+    """The grade of each page of a topic."""
+    cited = citations(graph)
+    counts = sorted(cited[url] for url in relevant)
+    middle, high = (counts[min(int(part * len(counts)), len(counts) - 1)] for part in (0.5, OFTEN))
+    seen: set[bytes] = set()
+    grades: dict[str, int] = {}
+    for url in graph.nodes:
+        if url in relevant:
+            own, text = own_text(graph.nodes[url])
+            is_read = own >= MIN_OWN and text not in seen
+            seen.add(text)
+            grades[url] = is_read * (1 + (cited[url] > middle) + (cited[url] > high))
+    return grades
+
+
+def citations(graph: Graph) -> Counter[str]:
+    """How many pages with a label link to each URL."""
+    return Counter(link.url for node in graph.nodes.values() if node.labels for link in node.links)
+
+
+def own_text(node: Node) -> tuple[int, bytes]:
+    """How many words a page has that are no anchor's, and what tells its text from another's."""
+    words = [word for block in node.page.blocks if block.kind != TITLE_BLOCK for word in block.words]
+    anchors = sum(len(link.anchor) for link in node.links)
+    return max(len(words) - anchors, 0), hashlib.blake2b(" ".join(words).encode()).digest()
+
+
+def questions_of(graph: Graph, topic: str) -> list[Question]:
+    """Questions of a topic, by the words that tell its pages' titles from others'."""
+    relevant, name = graph.relevant(topic), graph.cut(topic)
+    everywhere = Counter(word for node in graph.nodes.values() for word in set(node.page.title))
+    holding: dict[str, list[str]] = defaultdict(list)
+    for url in graph.nodes:
+        if url in relevant:
+            for word in set(graph.nodes[url].page.title) - set(name):
+                holding[word].append(url)
+    shared = [word for word, urls in holding.items() if len(urls) >= MIN_ANSWERS]
+    best = sorted(shared, key=lambda word: (-(len(holding[word]) ** 2) / everywhere[word], word))[:QUESTIONS]
+    grades = grades_of(graph, relevant)
+    asked = [Question((*name, word), {url: grades[url] for url in holding[word]}) for word in best]
+    return [question for question in asked if any(question.grades.values())]
+
+
+class WebIndex:
+    """An index of all pages of a web, of which a search sees some."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """URL -> row."""
+        return {url: place for place, url in enumerate(self.graph.nodes)}
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """Word -> column."""
+        words = dict.fromkeys(word for node in self.graph.nodes.values() for word in node.page.counts)
+        return {word: column for column, word in enumerate(words)}
+
+    @cached_property
+    def weights(self) -> sp.csc_matrix:
+        """BM25's weight of each word in each page, (pages, words) float64."""
+        rows, columns, counts = [], [], []
+        for place, node in enumerate(self.graph.nodes.values()):
+            own = node.page.counts + Counter(node.page.title * (TITLE - 1))
+            rows += [place] * len(own)
+            columns += [self.columns[word] for word in own]
+            counts += list(own.values())
+        size = len(self.places), len(self.columns)
+        matrix = sp.csr_matrix((np.array(counts, dtype=np.float64), (rows, columns)), shape=size)
+        lengths = np.asarray(matrix.sum(axis=1)).ravel()
+        holding = np.diff(matrix.tocsc().indptr)
+        idf = np.log1p((size[0] - holding + 0.5) / (holding + 0.5))
+        norm = np.repeat(K1 * (1 - B + B * lengths / lengths.mean()), np.diff(matrix.indptr))
+        matrix.data = idf[matrix.indices] * matrix.data * (K1 + 1) / (matrix.data + norm)
+        return matrix.tocsc()
+
+    @cached_property
+    def citing(self) -> sp.csr_matrix:
+        """1 where a page (row) with a label links to another (column)."""
+        places = self.places
+        ends = [
+            (places[url], places[link.url])
+            for url, node in self.graph.nodes.items()
+            if node.labels
+            for link in node.links
+        ]
+        rows, columns = zip(*ends, strict=True) if ends else ((), ())
+        return sp.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(places), len(places)))
+
+    def found(self, words: Words, seen: NDArray[np.bool_], authority: Floats) -> list[int]:
+        """The rows of the first DEPTH results among those `seen`, (pages,) bool; `authority` is (pages,)."""
+        known = [self.columns[word] for word in words if word in self.columns]
+        said = np.asarray(self.weights[:, known].sum(axis=1)).ravel() * seen
+        score = np.where(said > 0, said + authority, 0.0)
+        best = np.argsort(-score, kind="stable")[:DEPTH]
+        return [int(row) for row in best if score[row] > 0]
+
+    def ndcg(self, questions: Sequence[Question], crawled: Collection[str]) -> float:
+        """The mean over the questions of a topic, of which `crawled` are pages."""
+        seen = np.zeros(len(self.places), dtype=bool)
+        seen[[self.places[url] for url in crawled]] = True
+        authority = AUTHORITY * np.log1p(seen @ self.citing)
+        urls = list(self.places)
+        values = [
+            gain([question.grades.get(urls[row], 0) for row in self.found(question.words, seen, authority)])
+            / gain(sorted(question.grades.values(), reverse=True)[:DEPTH])
+            for question in questions
+        ]
+        return mean(values)
+
+
+def gain(grades: Sequence[int]) -> float:
+    """Discounted cumulated gain of results by their grades, the first first."""
+    return float(sum((2**grade - 1) / math.log2(place + 2) for place, grade in enumerate(grades)))
