@@ -36,6 +36,7 @@ IMPORTANT = 60  # terms of a kept page that may become terms of the topic (WY-A1
 COMMON, ENOUGH = 0.4, 8  # a word of more than this part of so many pages off topic is no term of it
 OF_SEED = 0.0  # of links of a home page that says nothing of the topic: a crawl does not end where it begins
 SAVE_EVERY, SAVE_SHARE = 1000, 4  # pages between two snapshots: this many, or this part of all, whichever is more
+SAVE_MOST = 5000  # but no more: they are what a start after kill -9 has to show again
 AGAIN_SHARE = 10  # the part of all pages that may be read again, before the state is made anew of what they say by now
 
 LISTEN_EVERY = 50  # pages: an answer given while the crawl goes on counts from then on
@@ -155,7 +156,7 @@ class TopicGuide:
 
     def save_if_due(self) -> None:
         """Keep the state now and then: whatever ends the run, the next start has little to show."""
-        if self._unsaved >= max(SAVE_EVERY, self.state.pages // SAVE_SHARE):
+        if self._unsaved >= max(SAVE_EVERY, min(self.state.pages // SAVE_SHARE, SAVE_MOST)):
             self.save()
 
     def listen(self) -> None:
