@@ -6,13 +6,14 @@ crawl   a web of DIR again and again under other hosts, each copy linked with th
         guide, the best URL first. After each tenth: pages remembered, the state as it is saved, memory of the process,
         time of the processor a page since the tenth before, all looks at everything included
 start   a store with so many pages `judged`, and the state of that crawl, which has been told of as many: what it takes
-        until a crawl goes on
+        until a crawl goes on, and at its end, when what is kept is decided of all of them
 share   what forgetting costs: harvest@R of `fused` with so small a memory, as a share of one that forgets nothing, over
         the topics of DIR whose crawls are twice as long (`--most 500`)
 """
 
 import multiprocessing
 import resource
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -30,7 +31,7 @@ from benchmarks.focus_prior import priors_without
 from benchmarks.focus_replay import Queue, replay
 from benchmarks.focus_scores import mean, score
 from benchmarks.results import SHARED, Figure, publish
-from crawler.guide import LinkWords, PageReading, PageWords, TopicWords
+from crawler.guide import LinkWords, PageReading, PageWords, TopicWords, packed
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.model import Kind
@@ -43,6 +44,7 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.settings import build
 from pipeline.topic.guide import guide_for, settings_for, state_file
+from pipeline.topic.keeping import settle
 
 TENTHS = 10
 AT_ONCE = 10_000  # rows
@@ -50,6 +52,7 @@ NEXT_COPY = 10  # of so many pages one links to itself in the next copy
 MEGABYTE = 1e6
 NAME = "topic"
 FAR = 4e9  # epoch seconds: not due for long
+NO_WORDS = packed(PageReading(PageWords("")))
 
 
 @click.command()
@@ -114,6 +117,7 @@ def crawled(guide: TopicGuide, graph: Graph, seeds: Sequence[str], pages: int) -
         queue.change(priorities)
         if count % (pages // TENTHS) == 0:
             now = time.process_time()
+            print(f"\r{count} of {pages} pages", end="", file=sys.stderr)
             yield Figure("crawl", f"{count} pages", "pages_remembered", fused_of(guide).pages_remembered)
             yield Figure("crawl", f"{count} pages", "priorities_remembered", len(guide.priorities))
             yield Figure("crawl", f"{count} pages", "process_mb", resident())
@@ -161,30 +165,47 @@ def record(engine: Engine, guide: TopicGuide) -> None:
 def url_row(number: int, url: str) -> dict[str, object]:
     """A page that was fetched and not kept."""
     return {
-        "url_id": number, "url": url, "host": urlsplit(url).netloc, "queue": 0, "depth": 1,
-        "kind": Kind.UNKNOWN.value, "priority": 0.0, "due_at": FAR, "gap": 1e6, "visited_at": 1.0, "found_at": 0.0,
+        "url_id": number,
+        "url": url,
+        "host": urlsplit(url).netloc,
+        "queue": 0,
+        "depth": 1,
+        "kind": Kind.UNKNOWN.value,
+        "priority": 0.0,
+        "due_at": FAR,
+        "gap": 1e6,
+        "visited_at": 1.0,
+        "found_at": 0.0,
     }
 
 
 def judged_row(number: int) -> dict[str, object]:
     """What was thought of it. Its words are read only where the state cannot be had."""
     return {
-        "url_id": number, "seq": number, "strategy": "fused", "topic": NAME, "score": 0.1, "kept": 0,
-        "words": b"",
+        "url_id": number,
+        "seq": number,
+        "strategy": "fused",
+        "topic": NAME,
+        "score": 0.1,
+        "kept": 0,
+        "words": NO_WORDS,
     }
 
 
 def started(engine: Engine, state: Path) -> Iterator[Figure]:
-    """What the next start takes, until the crawl goes on."""
+    """What the next start takes, until the crawl goes on, and its end."""
     clock, processor = time.perf_counter(), time.process_time()
     guide = guide_for(engine, settings_for(engine))
-    taken = time.perf_counter() - clock, time.process_time() - processor
     guide.means.close()
+    taken = time.perf_counter() - clock, time.process_time() - processor
     system = f"{guide.state.pages} pages"
     yield Figure("start", system, "seconds", taken[0])
     yield Figure("start", system, "cpu_seconds", taken[1])
     yield Figure("start", system, "pages_remembered", fused_of(guide).pages_remembered)
     yield Figure("start", system, "state_mb", state.stat().st_size / MEGABYTE)
+    clock = time.perf_counter()
+    settle(engine, guide)
+    yield Figure("end", system, "seconds", time.perf_counter() - clock)
 
 
 def fused_of(guide: TopicGuide) -> Fused:

@@ -179,6 +179,9 @@ class ReviewedStrategy(FocusedStrategy, Protocol):
     def expected(self) -> Expectation | None:
         """How much of what is kept is of the topic; None where too little is known."""
 
+    def forget(self, scores: Mapping[str, float]) -> None:
+        """Pages that it is not shown: they were fetched, and this was thought of them, by URL."""
+
     def forgotten(self) -> Sequence[str]:
         """URLs not fetched yet that it remembers nothing of, since the last call: their priorities stay as they are."""
 

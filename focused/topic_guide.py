@@ -25,7 +25,14 @@ from crawler.guide import (
     read_links,
     unpacked,
 )
-from docstore.frontier.focused_decisions import PageDecision, RejectedLink, StoredDecision
+from docstore.frontier.focused_decisions import (
+    WHOLE,
+    PageDecision,
+    RejectedLink,
+    Sample,
+    StoredDecision,
+    StoredScore,
+)
 from docstore.model import Link, Page
 from focused.papers.feature_library import DynamicLibrary
 from focused.papers.positions import term_weights
@@ -39,6 +46,7 @@ SAVE_EVERY, SAVE_SHARE = 1000, 4  # pages between two snapshots: this many, or t
 SAVE_MOST = 5000  # but no more: they are what a start after kill -9 has to show again
 AGAIN_SHARE = 10  # the part of all pages that may be read again, before the state is made anew of what they say by now
 
+MOST_RESTORED = 20_000  # pages that a start shows a strategy that can do with some of them: two minutes
 LISTEN_EVERY = 50  # pages: an answer given while the crawl goes on counts from then on
 
 Propose = Callable[[Sequence[str]], None]
@@ -49,8 +57,8 @@ Shown = tuple[Relevance, tuple[dict[str, float], list[str]]]  # what a page is; 
 class GuideConfig:
     """What a focused crawl is made of. `read` and `cut` are called in worker threads, the rest in one.
 
-    `first` are URLs that are fetched before all others, whatever is thought of them; `taught` are example pages
-    that the crawl cannot fetch; `propose` is told of words that the kept pages share;
+    `first` are URLs that are fetched before all others, whatever is thought of them; `examples` those of example pages;
+    `taught` are those of them that the crawl cannot fetch; `propose` is told of words that the kept pages share;
     `known` are words that are no news to it; `instructions` are what the operator wants and has answered by now, asked
     for now and then; `snapshot` is where its state is kept between runs; `close` ends what
     `read` has begun.
@@ -62,6 +70,7 @@ class GuideConfig:
     read: Callable[[Page], PageWords]
     cut: Cut
     first: frozenset[str] = frozenset()
+    examples: frozenset[str] = frozenset()
     taught: tuple[PageWords, ...] = ()
     known: frozenset[str] = frozenset()
     propose: Propose = lambda words: None
@@ -127,6 +136,26 @@ class TopicGuide:
             advance(1)
         self.state.shared.pending.clear()  # proposed when they came up
         return wanted
+
+    def sample(self, pages: int) -> Sample:
+        """Which of so many judged pages to restore: so many that it is done soon, where the strategy can do with some.
+        It forgets as many anyway."""
+        if not isinstance(self.state.focus, ReviewedStrategy) or pages <= MOST_RESTORED:
+            return WHOLE
+        return Sample(-(-pages // MOST_RESTORED), self.means.examples.union(self.means.instructions().answers))
+
+    def take_as_judged(
+        self, scores: Iterable[StoredScore], advance: Callable[[int], None] = lambda steps: None
+    ) -> None:
+        """Pages that are not restored: the strategy knows that they were fetched, and what was thought of them."""
+        state = self.state
+        for one in scores:
+            state.pages += one.url not in state.shown
+            state.shown.add(one.url)
+            state.seq = max(state.seq, one.seq + 1)
+            if isinstance(state.focus, ReviewedStrategy):
+                state.focus.forget({one.url: one.score})
+            advance(1)
 
     def load(self, pages_before: Callable[[int], int]) -> None:
         """Take the state of the last snapshot, if it fits: the pages from `seq` on are to be restored then, else all.

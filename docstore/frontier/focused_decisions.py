@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, update
 
 from docstore.articles.extraction_writer import PendingPage
 from docstore.articles.forgetting import forget_page
@@ -19,6 +19,7 @@ from docstore.model import Outcome, Reason, Stage, WarcPointer
 from docstore.schema.crawl_tables import judged, left_out, pages, urls
 
 _ROWS = 200  # with their words, in memory at once
+_SCORES_AT_ONCE = 10_000  # rows without
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,31 @@ class StoredDecision:
     score: float
     kept: bool
     words: bytes
+
+
+@dataclass(frozen=True)
+class StoredScore:
+    """The same without what was read."""
+
+    url: str
+    seq: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some of the judged pages: each that is so many places after the last one, and these URLs."""
+
+    every: int = 1
+    always: frozenset[str] = frozenset()
+
+    @property
+    def condition(self) -> ColumnElement[bool]:
+        """Of rows of `judged` with their URLs."""
+        return (judged.c.seq % self.every == 0) | urls.c.url.in_(self.always)
+
+
+WHOLE = Sample()
 
 
 @dataclass(frozen=True)
@@ -101,18 +127,27 @@ class DecisionTable:
         self._database = database
         self._clock = clock
 
-    def all(self, since: int = 0) -> Iterator[StoredDecision]:
-        """Every judged page in the order of judging, from a place on; some at a time, so that memory stays bounded."""
+    def all(self, since: int = 0, sample: Sample = WHOLE) -> Iterator[StoredDecision]:
+        """The judged pages of a sample in the order of judging, from a place on; some at a time, so that memory stays
+        bounded."""
+        yield from map(_judged_of, self._pages(_JUDGED, since, sample.condition, _ROWS))
+
+    def scores(self, since: int, sample: Sample) -> Iterator[StoredScore]:
+        """The same of all that are not in the sample."""
+        rows = self._pages(_SCORES, since, ~sample.condition, _SCORES_AT_ONCE)
+        return (StoredScore(row.url, row.seq, row.score) for row in rows)
+
+    def _pages(self, rows: Select[Any], since: int, condition: ColumnElement[bool], most: int) -> Iterator[Any]:
         last = (since, -1)
         while True:
             later = (judged.c.seq > last[0]) | ((judged.c.seq == last[0]) & (judged.c.url_id > last[1]))
-            query = _JUDGED.where(later).order_by(judged.c.seq, judged.c.url_id).limit(_ROWS)
+            query = rows.where(later, condition).order_by(judged.c.seq, judged.c.url_id).limit(most)
             with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            yield from (_judged_of(row) for row in rows)
-            if len(rows) < _ROWS:
+                found = connection.execute(query).all()
+            yield from found
+            if len(found) < most:
                 return
-            last = (rows[-1].seq, rows[-1].url_id)
+            last = (found[-1].seq, found[-1].url_id)
 
     def count(self, before: int | None = None) -> int:
         """How many pages were judged; only those before a place in the order, if it is given."""
@@ -280,6 +315,7 @@ def _judged_of(row: Any) -> StoredDecision:
 
 _RENEWED = ("strategy", "topic", "score", "kept", "words")  # a page that is read again keeps its place in the order
 _JUDGED = select(judged, urls.c.url).join(urls, urls.c.url_id == judged.c.url_id)
+_SCORES = select(judged.c.seq, judged.c.url_id, judged.c.score, urls.c.url).join(urls, urls.c.url_id == judged.c.url_id)
 _SAME_SCORE = 0.005
 _STANDING = (
     select(judged.c.url_id, judged.c.score, judged.c.kept, urls.c.url, urls.c.digest)

@@ -141,6 +141,11 @@ class Fused:
         """Of all that were shown, examples included."""
         return len(self._graph.pages)
 
+    def forget(self, scores: Mapping[str, float]) -> None:
+        """See `crawler.guide.ReviewedStrategy`."""
+        self._forgotten.update(scores)
+        self._last = None
+
     def forgotten(self) -> Sequence[str]:
         """See `crawler.guide.ReviewedStrategy`."""
         lost, self._lost = self._lost, []

@@ -18,7 +18,7 @@ from focused.papers.semantic_tree import SemanticTree
 from focused.papers.topic_library import TopicLibrary
 from focused.topic_guide import TopicGuide
 from pipeline.engine import Engine
-from pipeline.topic.guide import means_of, settings_for
+from pipeline.topic.guide import means_of, restored, settings_for
 
 MAX_SOURCES = 20  # pages that lead to a URL
 MAX_WORDS = 12
@@ -138,9 +138,7 @@ def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
         means.focus.instruct(means.instructions())
     watch = Watched(means.focus, url, means.first)
     guide = TopicGuide(replace(means, focus=watch))
-    table = engine.store.judgements
-    with engine.progress.task("topic", table.count()) as advance:
-        guide.restore(table.all(), advance)
+    restored(engine, guide)
     answer: dict[str, list[Row]] = {}
     priority = guide.priority(url)
     if watch.sources:

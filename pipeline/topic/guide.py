@@ -21,7 +21,7 @@ from docstore.articles.extraction_writer import PendingPage
 from docstore.articles.table import LostPageError
 from docstore.batches import batched
 from docstore.formats import format_of_type
-from docstore.frontier.focused_decisions import PageDecision
+from docstore.frontier.focused_decisions import WHOLE, PageDecision
 from docstore.model import Page, Reason
 from docstore.topics import Topic, TopicState, TopicTerm, TopicTermClass
 from focused.papers.knowledge import Given
@@ -79,14 +79,24 @@ def guide_for(engine: Engine, settings: CrawlSettings) -> TopicGuide:
     table = engine.store.judgements
     guide.load(table.count)
     guide.listen()
-    with engine.progress.task("topic", table.count() - guide.state.pages) as advance:
-        wanted = guide.restore(table.all(guide.seq), advance)
+    wanted = restored(engine, guide)
     teach_archive(engine, guide, plan)
     table.reprioritise({**dict.fromkeys(guide.means.first, SEED_PRIORITY), **guide.priorities})
     ask_again(engine, wanted)
     guide.save_if_due()
     tell(engine, settings.topic)
     return guide
+
+
+def restored(engine: Engine, guide: TopicGuide) -> list[str]:
+    """Bring a guide to where the store is: `restore` of the pages after its state, or of a sample of them."""
+    table = engine.store.judgements
+    behind, since = table.count() - guide.state.pages, guide.seq
+    sample = guide.sample(behind)
+    with engine.progress.task("topic", behind) as advance:
+        if sample != WHOLE:
+            guide.take_as_judged(table.scores(since, sample), advance)
+        return guide.restore(table.all(since, sample), advance)
 
 
 def teach_archive(engine: Engine, guide: TopicGuide, plan: CrawlPlan) -> None:
@@ -133,6 +143,7 @@ def means_of(engine: Engine, name: str, plan: CrawlPlan) -> GuideConfig:
         read=lambda page: words_of(reader.read(page), cut),
         cut=cut,
         first=first,
+        examples=frozenset(page.url for page in words.examples),
         taught=tuple(page for page in words.examples if page.url not in first),
         known=frozenset((*words.name, *(word for term in topic.terms for word in (term.text, *cut(term.text))))),
         propose=lambda new: add_proposals(files, topic.name, new),

@@ -6,7 +6,9 @@ from docstore.frontier.focused_decisions import (
     PageDecision,
     RejectedLink,
     Revised,
+    Sample,
     StoredDecision,
+    StoredScore,
 )
 from docstore.frontier.table import NewUrl
 from docstore.frontier.topic_questions import TopicQuestion
@@ -120,3 +122,15 @@ def test_questions_wait_until_they_are_answered(store: Store) -> None:
     store.topic_questions.ask("油", asked[:1])  # is answered: it does not come again, and the other one went
     assert store.topic_questions.waiting("油") == []
     assert store.topic_questions.answers("油") == {SEED: True, "http://a.test/9": True}
+
+
+def test_a_sample_and_what_is_not_in_it_are_all(store: Store) -> None:
+    store.frontier.add([new_url(f"http://a.test/{n}") for n in range(40)])
+    known = store.frontier.entries([f"http://a.test/{n}" for n in range(40)])
+    store.judgements.record([(known[f"http://a.test/{n}"].url_id, guidance(n, score=n / 100)) for n in range(40)])
+    sample = Sample(8, frozenset({"http://a.test/3", "http://a.test/8"}))
+    some = [one.seq for one in store.judgements.all(2, sample)]
+    others = list(store.judgements.scores(2, sample))
+    assert some == [3, 8, 16, 24, 32]
+    assert [one.seq for one in others] == [seq for seq in range(2, 40) if seq not in some]
+    assert others[0] == StoredScore("http://a.test/2", 2, 0.02)

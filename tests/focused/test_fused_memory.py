@@ -6,7 +6,8 @@ import random
 import numpy as np
 import pytest
 
-from crawler.guide import CONTENT, TITLE, Instructions, LinkWords, PageReading, PageWords, TopicWords, WordBlock
+from crawler.guide import CONTENT, TITLE, Instructions, LinkWords, PageReading, PageWords, TopicWords, WordBlock, packed
+from docstore.frontier.focused_decisions import WHOLE, Sample, StoredDecision, StoredScore
 from focused.fused.crawl_graph import CrawlGraph
 from focused.fused.memory import remembered
 from focused.fused.strategy import Fused
@@ -153,11 +154,39 @@ def test_a_forgotten_page_that_is_read_again_is_remembered_again(is_new: bool) -
 
 def test_a_guide_holds_the_priorities_of_what_is_remembered() -> None:
     some = pages(400)
-    focus = Fused(TopicWords(("stone1",), (some[3].page,)), most_pages=MOST)
-    guide = TopicGuide(GuideConfig("fused", "t", focus, lambda page: PageWords(page.url), lambda text: ()))
+    guide = guide_of(some)
+    focus = guide.state.focus
+    assert isinstance(focus, Fused)
     told: dict[str, float] = {}
     for one in some:
         told |= guide.judge(one, {}).priorities
     waiting = {focus._graph.urls[node] for node in focus._graph.frontier()}
     assert guide.priorities.keys() <= waiting | {link.url for one in some[-20:] for link in one.links}
     assert len(guide.priorities) < len(told.keys() - guide.state.shown)  # the table has those that are forgotten
+
+
+def guide_of(some: list[PageReading]) -> TopicGuide:
+    focus, examples = Fused(TopicWords(("stone1",), (some[3].page,)), most_pages=MOST), frozenset({some[3].page.url})
+    return TopicGuide(
+        GuideConfig("fused", "t", focus, lambda page: PageWords(page.url), lambda text: (), examples=examples)
+    )
+
+
+def test_a_start_without_a_state_shows_no_more_than_it_can_remember(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examples and a fair sample are shown; of the others it is known that they were fetched, and what was thought."""
+    monkeypatch.setattr("focused.topic_guide.MOST_RESTORED", 60)
+    some = pages(400)
+    rows = [StoredDecision(one.page.url, seq, "fused", "t", 0.3, False, packed(one)) for seq, one in enumerate(some)]
+    guide = guide_of(some)
+    sample = guide.sample(len(rows))
+    assert sample == Sample(7, frozenset({some[3].page.url}))
+    shown = [row for row in rows if row.seq % 7 == 0 or row.seq == 3]
+    guide.take_as_judged(StoredScore(row.url, row.seq, row.score) for row in rows if row not in shown)
+    guide.restore(shown)
+    assert (guide.state.pages, guide.seq) == (400, 400)
+    assert guide.state.shown == {row.url for row in rows}
+    verdicts = guide.verdicts()
+    assert verdicts.keys() == guide.state.shown and verdicts[rows[1].url].score == 0.3
+    fetched = {one.page.url for one in some}
+    assert guide.priorities and not guide.priorities.keys() & fetched
+    assert guide.sample(60) == WHOLE
