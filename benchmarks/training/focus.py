@@ -3,7 +3,7 @@
 replay      every label that teaches with the weights so far; at every refit the features are written down
 fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
             against a page, and counts (length, links) are looked at only beside those of the other pages
-            a softmax over each frontier puts relevant URLs first
+            a softmax over each frontier puts relevant URLs first, the more so the more they are worth
             how a page's links turned out teaches what links promise (`focused.fused.promise`)
 mean        each round goes by the weights that the other webs taught so far; what is shipped is the mean of the rounds'
             fits on all webs, the first left out, which had no weights to go by

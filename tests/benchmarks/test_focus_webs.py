@@ -250,7 +250,7 @@ def write_web(folder: Path, seed: int) -> None:
     for subject, words in enumerate(SUBJECTS):
         for number in range(40):
             to = [f"{draw.choice([subject, draw.randrange(3)])}-{draw.randrange(40)}" for _ in range(5)]
-            text = " ".join(draw.choices(words.split(" "), k=8) + draw.choices(("year", "place", "time"), k=20))
+            text = " ".join(draw.choices(words.split(" "), k=8) + draw.choices(("year", "place", "time"), k=30))
             rows.append(
                 {
                     "url": f"http://a.test/{subject}-{number}",
