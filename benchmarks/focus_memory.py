@@ -105,12 +105,12 @@ def crawled(guide: TopicGuide, graph: Graph, seeds: Sequence[str], pages: int) -
     queue, spent, before = Queue(), time.process_time(), 0
     for seed in seeds:
         queue.offer(seed, 0.0)
-    original = {copy_of(url, 0): url for url in graph.nodes}
+    yield Figure("crawl", "0 pages", "process_mb", resident())
     for count in range(1, pages + 1):
         url = queue.take()
         if url is None:
             break
-        reading = reading_of(graph, url, original)
+        reading = reading_of(graph, url)
         priorities = guide.judge(reading, {}).priorities
         for link in reading.links:
             queue.offer(link.url, priorities.get(link.url))
@@ -131,10 +131,10 @@ def copy_of(url: str, number: int) -> str:
     return parts._replace(netloc=f"{parts.netloc}.{number}").geturl() if number else url
 
 
-def reading_of(graph: Graph, url: str, original: dict[str, str]) -> PageReading:
+def reading_of(graph: Graph, url: str) -> PageReading:
     """A page of a copy."""
     host, _, number = urlsplit(url).netloc.rpartition(".")
-    copy = int(number) if url not in original else 0
+    copy = 0 if url in graph.nodes else int(number)
     there = urlsplit(url)._replace(netloc=host).geturl() if copy else url
     node = graph.nodes[there]
     links = [LinkWords(copy_of(link.url, copy), link.anchor, link.context) for link in node.links]
