@@ -84,7 +84,7 @@ class WordRows:
         self._ids.add(ids)
         self._ends.add(ends)
 
-    def of(self, links: Ints, new: Ints) -> "WordRows":
+    def of(self, links: Ints, new: WordIds) -> "WordRows":
         """Those of some links; `new` is each word's number there, -1 for none."""
         starts, sizes = self._ends.values[links], self._ends.values[links + 1] - self._ends.values[links]
         ids = self._ids.values[places_of(starts, sizes)]
@@ -109,7 +109,7 @@ class WordRows:
 
 @dataclass
 class CrawlGraph:
-    """Grows with every page, whose words it takes without their order. `of_pages` is what is left of some.
+    """Grows with every page, whose words it takes without their order. `memory.part_of` is what is left of some pages.
 
     path      (nodes,) int64    number in `paths`
     depth     (nodes,) int64    steps from a seed
@@ -226,48 +226,6 @@ class CrawlGraph:
         found: list[int] = np.flatnonzero(self.page_of.values == NOT_FETCHED).tolist()
         return found
 
-    def of_pages(self, pages: Ints) -> "CrawlGraph":
-        """What is left where only these pages are remembered: their words and links, and the URLs that those lead to.
-        Order stays; words, URLs, pages and links have new numbers."""
-        spans = np.array([self.links_of[page] for page in pages.tolist()], dtype=np.int64).reshape(-1, 2)
-        sizes = spans[:, 1] - spans[:, 0]
-        links = places_of(spans[:, 0], sizes)
-        fetched = np.array(self.pages, dtype=np.int64)[pages]
-        nodes = np.unique(np.concatenate((fetched, self.target.values[links])))
-        held = [self.page_words[page][0] for page in pages.tolist()] + [self.titles[page] for page in pages.tolist()]
-        words = np.unique(np.concatenate((*held, self.anchors.numbers(links), self.contexts.numbers(links))))
-        new_word = new_numbers(words.astype(np.int64), len(self.words))
-        new_node = new_numbers(nodes, len(self.urls))
-        left = CrawlGraph()
-        names = list(self.words)
-        numbered = {names[word]: number for number, word in enumerate(words.tolist())}
-        left.words = defaultdict(count(len(words)).__next__, numbered)
-        left.urls = [self.urls[node] for node in nodes.tolist()]
-        left.nodes = {url: number for number, url in enumerate(left.urls)}
-        left.slugs = [self.slugs[node] for node in nodes.tolist()]
-        places = list(self.paths)
-        left.path.add(
-            [left.paths.setdefault(places[path], len(left.paths)) for path in self.path.values[nodes].tolist()]
-        )
-        left.depth.add(self.depth.values[nodes])
-        left.page_of.add(np.where(self.page_of.values[nodes] == NOT_FETCHED, NOT_FETCHED, FORGOTTEN))
-        left.pages = new_node[fetched].tolist()
-        left.page_of.values[left.pages] = np.arange(len(pages))
-        new_word = new_word.astype(np.int32)
-        left.titles = [new_word[self.titles[page]] for page in pages.tolist()]
-        left.page_words = [(new_word[ids], counts) for ids, counts in map(self.page_words.__getitem__, pages.tolist())]
-        ends = np.cumsum(sizes)
-        left.links_of = list(zip((ends - sizes).tolist(), ends.tolist(), strict=True))
-        left.degree.add(self.degree.values[pages])
-        left.anchored.add(self.anchored.values[pages])
-        left.source.add(np.repeat(np.arange(len(pages)), sizes))
-        left.target.add(new_node[self.target.values[links]])
-        left.into = [[] for _ in left.urls]
-        for link, node in enumerate(left.target.values.tolist()):
-            left.into[node].append(link)
-        left.anchors, left.contexts = self.anchors.of(links, new_word), self.contexts.of(links, new_word)
-        return left
-
     def general_pages(self) -> Floats:
         """What share of pages of general language hold each word."""
         new = islice(self.words, len(self._general.values), None)
@@ -288,13 +246,6 @@ def places_of(starts: Ints, sizes: Ints) -> Ints:
     """Of runs of places, all of them one run after another."""
     ends = np.cumsum(sizes)
     return np.repeat(starts - (ends - sizes), sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
-
-
-def new_numbers(some: Ints, count: int) -> Ints:
-    """The new number of each of `count`, where only `some` are left, in order: -1 for the others."""
-    found = np.full(count, -1, dtype=np.int64)
-    found[some] = np.arange(len(some))
-    return found
 
 
 def summed(owner: Ints, values: Floats, count: int) -> Floats:

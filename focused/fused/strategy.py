@@ -40,7 +40,7 @@ from focused.fused.link_features import (
     word_scores,
 )
 from focused.fused.link_text import link_text_model, texts_of
-from focused.fused.memory import MOST_PAGES, remembered
+from focused.fused.memory import MOST_PAGES, part_of, remembered
 from focused.fused.page_features import PAGE_FEATURES, PageClassifier, Priors, bearings_of, shipped
 from focused.fused.promise import first_promise_row, promise_rows
 
@@ -273,7 +273,7 @@ class Fused:
         gone = np.setdiff1d(np.arange(verdict.pages), left)
         urls = (before.urls[before.pages[page]] for page in gone.tolist())
         self._forgotten.update(zip(urls, verdict.probabilities[gone].tolist(), strict=True))
-        self._graph, self._texts, self._refit, self._last = before.of_pages(left), LinkTexts(), None, None
+        self._graph, self._texts, self._refit, self._last = part_of(before, left), LinkTexts(), None, None
         for column in (self._relevance, self._promise, self._is_example):
             column.keep(left)
         self._lost += [before.urls[node] for node in before.frontier() if before.urls[node] not in self._graph.nodes]

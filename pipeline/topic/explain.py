@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from crawler.crawl_plan import plan_of
-from crawler.guide import FocusedStrategy, LinkWords, PageWords, Relevance, ReviewedStrategy
+from crawler.guide import FocusedStrategy, LinkWords, PageWords, Relevance
 from crawler.settings import FOCUSED, strategy_of
 from focused.fused.strategy import Fused
 from focused.papers.ahp import weights_of
@@ -38,6 +38,10 @@ class Watched:
     first: frozenset[str] = frozenset()
     sources: list[Row] = field(default_factory=list)
     promises: list[float | None] = field(default_factory=list)  # of the sources
+
+    def __getattr__(self, name: str) -> Any:
+        """What a strategy can beside these, as the strategy has it."""
+        return getattr(self.focus, name)
 
     def keep(self, page: PageWords) -> Relevance:
         """As the strategy has it."""
@@ -134,8 +138,6 @@ def watched(engine: Engine, url: str) -> dict[str, list[Row]]:
     """The pages that lead to a URL, and what speaks for it now."""
     settings = settings_for(engine)
     means = means_of(engine, settings.topic, plan_of(settings))
-    if isinstance(means.focus, ReviewedStrategy):
-        means.focus.instruct(means.instructions())
     watch = Watched(means.focus, url, means.first)
     guide = TopicGuide(replace(means, focus=watch))
     restored(engine, guide)

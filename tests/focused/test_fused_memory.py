@@ -9,7 +9,7 @@ import pytest
 from crawler.guide import CONTENT, TITLE, Instructions, LinkWords, PageReading, PageWords, TopicWords, WordBlock, packed
 from docstore.frontier.focused_decisions import WHOLE, Sample, StoredDecision, StoredScore
 from focused.fused.crawl_graph import CrawlGraph
-from focused.fused.memory import remembered
+from focused.fused.memory import part_of, remembered
 from focused.fused.strategy import Fused
 from focused.topic_guide import GuideConfig, TopicGuide
 
@@ -68,7 +68,7 @@ def ends(graph: CrawlGraph) -> tuple[list[int], list[int]]:
 def test_a_graph_of_some_pages_is_as_if_only_those_had_been_fetched() -> None:
     some = pages(30)
     whole, part = graph_of(some), [3, 7, 8, 20, 29]
-    left, alone = by_name(whole.of_pages(np.array(part))), by_name(graph_of([some[page] for page in part]))
+    left, alone = by_name(part_of(whole, np.array(part))), by_name(graph_of([some[page] for page in part]))
     assert {name: left[name] for name in left if name != "paths"} == {
         name: alone[name] for name in alone if name != "paths"
     }
@@ -76,21 +76,21 @@ def test_a_graph_of_some_pages_is_as_if_only_those_had_been_fetched() -> None:
 
 def test_a_graph_of_all_pages_is_the_graph() -> None:
     whole = graph_of(pages(30))
-    left = whole.of_pages(np.arange(30))
+    left = part_of(whole, np.arange(30))
     assert by_name(left) == by_name(whole)
     assert (left.page_of.values == whole.page_of.values).all() and (left.depth.values == whole.depth.values).all()
 
 
 def test_a_fetched_page_that_is_forgotten_is_no_page_of_the_frontier() -> None:
     whole = graph_of(pages(200))
-    left = whole.of_pages(np.arange(0, 200, 2))
+    left = part_of(whole, np.arange(0, 200, 2))
     waiting, fetched = {left.urls[node] for node in left.frontier()}, {whole.urls[node] for node in whole.pages}
     assert waiting and not waiting & fetched
 
 
 def test_words_of_a_page_after_forgetting_are_numbered_on() -> None:
     some = pages(30)
-    left = graph_of(some).of_pages(np.arange(5))
+    left = part_of(graph_of(some), np.arange(5))
     size = len(left.words)
     left.numbers(["never", "seen", "never"])
     assert [left.words["never"], left.words["seen"]] == [size, size + 1]
