@@ -13,8 +13,8 @@ ANY = 0.3  # of the loss: that some relevant URL is first; the rest: that all of
 class Frontiers:
     """Rows of many frontiers one after another; `starts` says where each begins, `shares` how much each counts.
 
-    `labels` are what relevant rows are worth, 0 for others; each frontier has a relevant one; a row stands for `weights`
-    rows.
+    `labels` are what relevant rows are worth, 0 for others, and each frontier has a relevant one; a row stands for
+    `weights` rows.
     """
 
     rows: Floats
