@@ -52,6 +52,7 @@ NEXT_COPY = 10  # of so many pages one links to itself in the next copy
 MEGABYTE = 1e6
 NAME = "topic"
 FAR = 4e9  # epoch seconds: not due for long
+_graph: Graph  # of the process: workers inherit it
 NO_WORDS = packed(PageReading(PageWords("")))
 
 
@@ -86,7 +87,8 @@ def measured(folder: Path, graph: Graph, pages: int, told: int) -> Iterator[Figu
             yield from crawled(guide, graph, seeds, pages)
             told_of(guide, told)
             record(engine, guide)
-            guide.save()
+            assert guide.means.snapshot is not None
+            guide.means.snapshot.save(guide.state)
         finally:
             guide.means.close()
         del guide
@@ -221,19 +223,21 @@ def resident() -> float:
 
 
 def shares(data: Path, most: int) -> Iterator[Figure]:
-    """What forgetting costs on each web; topics in worker processes."""
+    """What forgetting costs on each web; topics in worker processes, which inherit it."""
+    global _graph
     for stored in stored_in(data):
-        graph = load(stored)
+        _graph = graph = load(stored)
         with multiprocessing.get_context("fork").Pool(2, threadpool_limits, (1,)) as pool:
-            found = [one for one in pool.imap(partial(compared, graph, most), graph.topics) if one]
+            found = [one for one in pool.imap(partial(compared, most), graph.topics) if one]
         if found:
             yield Figure("share", graph.name, "topics", len(found))
             yield Figure("share", graph.name, "harvest_r_unbounded", mean([free for free, _ in found]))
             yield Figure("share", graph.name, f"harvest_r_{most}", mean([bounded for _, bounded in found]))
 
 
-def compared(graph: Graph, most: int, topic: str) -> tuple[float, float] | None:
+def compared(most: int, topic: str) -> tuple[float, float] | None:
     """harvest@R with a memory without end, and of `most` pages; None for a crawl that is not twice as long as that."""
+    graph = _graph
     relevant, seeds = graph.relevant(topic), graph.seeds(topic, 0)
     reachable = sum(url in relevant for url in graph.reachable(seeds)) - len(seeds)
     if reachable < 2 * most:  # after R fetches harvest@R is known

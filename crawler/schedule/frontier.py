@@ -110,8 +110,12 @@ class Frontier:
         """The fetch of `entry` has ended (the gate has been told): its queue and host may be used again."""
         self._busy.discard(entry.queue)
         for host in (entry.host, *self._blocked.pop(entry.queue, ())):
-            if host in self._waiting and host not in self._queued:
-                self._queue_host(host, 0.0)
+            self.freed(host)
+
+    def freed(self, host: Host) -> None:
+        """A request to the host that was no entry's has ended (the gate has been told): it may be its turn again."""
+        if host in self._waiting and host not in self._queued:
+            self._queue_host(host, 0.0)
 
     def put_back(self, entry: FrontierEntry) -> None:
         """`entry` was not fetched after all; it is next in its queue."""

@@ -129,7 +129,9 @@ class OriginRequests:
         there was no page), and URLs that are new."""
         entry = done.job.entry
         if isinstance(done, PageDone) and done.job.kind is JobKind.PROBE:
-            return None, self._probed(done)
+            new = self._probed(done)
+            self._frontier.freed(entry.host)
+            return None, new
         outcome, new = None, list[NewUrl]()
         if isinstance(done, RobotsDone):
             outcome = self._learn_rules(done)
@@ -142,6 +144,7 @@ class OriginRequests:
         if entry.url_id < 0:  # a turn of its own
             if isinstance(done, PageDone):
                 self._drop(done.job)
+            self._frontier.freed(entry.host)
             outcome = None
         elif outcome is None:
             self._frontier.put_back(entry)

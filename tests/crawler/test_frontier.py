@@ -92,6 +92,15 @@ def test_a_slow_host_does_not_hold_up_the_others_in_its_queue() -> None:
     assert take(frontier, 2.0).host == "quick"
 
 
+def test_a_host_that_was_asked_for_something_else_has_its_turn_again() -> None:
+    frontier, gate = frontier_of(table_of(("a/1", 1, 0.0)), per_host=1)
+    gate.started("a", 0.0)  # a page that cannot exist, a sitemap: no entry's turn
+    assert frontier.take(0.0) == Wait(NEVER)
+    gate.finished("a", 0.0)
+    frontier.freed("a")
+    assert take(frontier).url == "http://a/1"
+
+
 def test_what_is_held_is_not_handed_out_twice_until_recorded() -> None:
     table = table_of(("a/1", 1, 0.0))
     frontier, gate = frontier_of(table)

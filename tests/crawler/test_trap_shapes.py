@@ -6,6 +6,7 @@ import base64
 import random
 import re
 import string
+import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -98,10 +99,20 @@ class TrapSite(dict[str, object]):
 TEMPLATE = "This is what the site says of everything, and it goes on for a while so that it is a text of some length."
 
 
-def crawled(site: Site, served: TrapSite, folder: Path) -> tuple[set[str], list[str]]:
+class SlowToDeny(TrapSite):
+    """The same, slow to say of a page that there is none."""
+
+    def answer(self, request: Request) -> Answer:
+        said = super().answer(request)
+        if said.status == 404:
+            time.sleep(0.3)
+        return said
+
+
+def crawled(site: Site, served: TrapSite, folder: Path, per_host: int = 2) -> tuple[set[str], list[str]]:
     """Real paths asked for, and all others but the home page."""
     table = MemoryTable()
-    made = settings(site.url(), threads=4, per_host=2, max_pages=1200)
+    made = settings(site.url(), threads=4, per_host=per_host, max_pages=1200)
     crawl(table, Fetcher(made, PublicAddresses(made.inside_hosts)), made, folder / "seen")
     asked = site.asked()
     return {path for path in asked if path in served.texts}, [p for p in asked if p not in served.texts and p != "/"]
@@ -141,3 +152,12 @@ def test_a_trap_costs_a_hundred_pages_and_no_real_one(
     print(len(real), len(others), others[::9])
     assert len(real) == REAL
     assert len(others) <= 100
+
+
+def test_a_site_that_is_slow_to_deny_what_cannot_exist_is_crawled_to_its_end(tmp_path: Path) -> None:
+    """While the one request that may be under way is such a question, no page has its turn; after it they go on."""
+    served = SlowToDeny(SHAPES["session"], ALPHABETS["hex"], "the same", 10, True)
+    with Site({}) as site:
+        site.pages = served  # type: ignore[assignment]
+        real, _ = crawled(site, served, tmp_path, per_host=1)
+    assert len(real) == REAL

@@ -27,6 +27,7 @@ log = logging.getLogger("tests.logs")
 def as_it_was() -> Iterator[None]:
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
+    clear_contextvars()  # a run that fails in another test stays named
     yield
     for one in (*root.handlers, *logging.getLogger("search_ui.operator.access_log").handlers):
         if one not in before:
