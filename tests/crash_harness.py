@@ -24,31 +24,12 @@ from indexer.solr_node import open_solr
 from pipeline.demo.site import HOSTS, DemoAnswer, DemoServer, Validators
 from pipeline.settings import load_settings
 from pipeline.template import toml_value
+from tests.plumb_call import Said as Said
+from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
 
 PLUMB = str(Path(sys.executable).with_name("plumb"))
 HOST = next(iter(HOSTS))
-
-
-@dataclass(frozen=True)
-class Said:
-    """How a command ended."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def complaint(self) -> str:
-        """The one line that says what went wrong; fails where there is more than that, or less."""
-        lines = [line for line in self.err.splitlines() if line not in PROGRESS_NOTES]
-        assert len(lines) == 1, self
-        assert "Traceback" not in self.err, self
-        assert not lines[0].startswith("plumb: unexpected"), self
-        return lines[0]
-
-
-PROGRESS_NOTES = frozenset({"starting Solr ...", "asking Solr ..."})
 
 
 @dataclass(frozen=True)
@@ -87,6 +68,10 @@ class Vertical:
         return Vertical(folder)
 
     # -- the command
+
+    def call(self, *arguments: str, environment: Mapping[str, str] | None = None) -> Said:
+        """Run `plumb` in this process: for tests of what it says and does, not of the process."""
+        return call_plumb("-c", str(self.config), *arguments, environment=environment)
 
     def plumb(self, *arguments: str, environment: Mapping[str, str] | None = None) -> Said:
         """Run `plumb` to its end."""

@@ -1,0 +1,74 @@
+"""The `plumb` command in this process: the same entry point, streams and exit status without a new interpreter.
+
+For tests of what a command says and does. Tests of the process itself (kill, signals, locks between processes,
+start-up) start a real one: `tests.crash_harness.Vertical.start`.
+"""
+
+import io
+import logging
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from unittest.mock import patch
+
+from pipeline.cli.main import main
+
+PROGRESS_NOTES = frozenset({"starting Solr ...", "asking Solr ..."})
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def complaint(self) -> str:
+        """The one line that says what went wrong; fails where there is more than that, or less."""
+        lines = [line for line in self.err.splitlines() if line not in PROGRESS_NOTES]
+        assert len(lines) == 1, self
+        assert "Traceback" not in self.err, self
+        assert not lines[0].startswith("plumb: unexpected"), self
+        return lines[0]
+
+
+def call_plumb(*arguments: str, environment: Mapping[str, str] | None = None) -> Said:
+    """Run `plumb ARGUMENTS` in this process and return its exit status and output."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    status = 0
+    with (
+        patch("sys.argv", ["plumb", *arguments]),
+        patch.dict(os.environ, environment or {}),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        _process_state_restored(),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            status = int(end.code or 0)
+    return Said(status, *(stream.buffer.getvalue().decode("utf-8") for stream in (out, err)))  # type: ignore[attr-defined]
+
+
+@contextmanager
+def _process_state_restored() -> Iterator[None]:
+    """Put back what a command changes in its process: signal handlers, the log, the working folder."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers = [signal.getsignal(number) for number in numbers]
+    root, raises = logging.getLogger(), logging.raiseExceptions
+    level, logs, folder = root.level, list(root.handlers), os.getcwd()
+    try:
+        yield
+    finally:
+        for handler in root.handlers:
+            if handler not in logs:
+                handler.close()
+        root.handlers[:], logging.raiseExceptions = logs, raises
+        root.setLevel(level)
+        os.chdir(folder)
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)
