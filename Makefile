@@ -9,9 +9,10 @@ BIN := $(VENV)/bin
 COMPILED := .compiled
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
+SERVERS := solr or browser or postgres or process
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change test test-shards cluster faults lint format clean browser debian-python compiler compiled docs
+.PHONY: install demo demo-change check quick-tests test release-check test-shards cluster faults lint format clean browser debian-python compiler compiled docs
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -19,8 +20,18 @@ demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sit
 demo-change: $(STAMP)  ## change one demo page on disk and show when each stage was done with it
 	$(BIN)/plumb demo --change $(DEMO_FLAGS)
 
-test: $(TEST_STAMP) browser debian-python compiled lint  ## everything that CI runs
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder  # conftest.py has put the long files first
+check: $(TEST_STAMP)  ## before every commit, two minutes: lint, and all tests that need no server, browser or database
+	@$(MAKE) --no-print-directory -j2 lint quick-tests
+
+quick-tests: $(TEST_STAMP)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not ($(SERVERS) or slow or exhaustive)"
+
+test: $(TEST_STAMP) browser debian-python compiled lint  ## everything that CI runs, twelve minutes
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
+
+release-check: test  ## before a release: all that is too long for `make test`
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive
+	$(MAKE) faults
 
 faults: $(TEST_STAMP)  ## all faults on real processes, as a table; ARGS='--only kill9,solr --short' for some
 	$(BIN)/python -m tests.faults.table $(if $(DATA),--data $(DATA)) $(ARGS)
@@ -79,16 +90,21 @@ $(TERM_PEERS)/.installed: benchmarks/peers/terms.txt | $(VENV)/bin/python  # the
 	$(BIN)/python -m venv $(TERM_PEERS)
 	$(TERM_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"
 
+# $(call apt,CHECK,PACKAGES): if the shell command CHECK fails, root installs PACKAGES; others read what to install.
+define apt
+@$(1) || if [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq $(2) >/dev/null; \
+	else echo "missing: apt-get install $(2)  (as root; then run make again)"; exit 1; fi
+endef
+
 browser:  ## Debian's chromium for the browser tests
-	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
+	$(call apt,command -v chromium >/dev/null,chromium)
 
 debian-python:  ## Debian's own Python with its venv: a test installs with it, it is the oldest that is promised
-	@/usr/bin/python3 -c 'import ensurepip' 2>/dev/null || (apt-get update -qq && apt-get install -y -qq python3-venv >/dev/null)
+	$(call apt,/usr/bin/python3 -c 'import ensurepip' 2>/dev/null,python3-venv)
 
 compiler:  ## a C compiler and Python's headers, for the compiled form of the extractor
-	@command -v cc >/dev/null || (apt-get update -qq && apt-get install -y -qq gcc libc6-dev >/dev/null)
-	@$(PYTHON) -c 'import sysconfig, os, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
-		|| (apt-get update -qq && apt-get install -y -qq python3-dev >/dev/null)
+	$(call apt,command -v cc >/dev/null,gcc libc6-dev)
+	$(call apt,$(PYTHON) -c 'import sysconfig as s; open(s.get_path("include") + "/Python.h")' 2>/dev/null,python3-dev)
 
 compiled: $(COMPILED)/.installed  ## the program with the hot modules of the extractor in C, as a folder for PYTHONPATH
 

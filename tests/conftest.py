@@ -14,26 +14,16 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 CI = os.environ.get("CI") == "true"
 
 pytest_plugins = [
+    "tests.suite_plugin",
     "tests.solr_fixture",
     "tests.browser_fixture",
     "tests.cluster_fixture",
     "tests.object_store",
 ]
 
-# Tests start some twenty Solrs and two hundred `plumb`s, and most are asked little before they end again.
-os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# Most verticals of the tests are found by words: what meaning does to them is asked where it is switched on again.
-os.environ.setdefault("PLUMB_EMBED_MODEL", "off")
 
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where several processes share the tests, the long files come first: none is left to one of them at the end.
-
-    Tests on ../shared skip where that folder is absent, except in CI, where they then fail by themselves.
-    """
-    if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests on ../shared where that folder is absent, except in CI, where they then fail by themselves."""
     if SHARED.is_dir() or CI:
         return
     skip = pytest.mark.skip(reason="needs the development data in ../shared, which is not here")

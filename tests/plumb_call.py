@@ -51,24 +51,23 @@ def call_plumb(*arguments: str, environment: Mapping[str, str] | None = None) ->
             main()
         except SystemExit as end:
             status = int(end.code or 0)
-    return Said(status, *(stream.buffer.getvalue().decode("utf-8") for stream in (out, err)))  # type: ignore[attr-defined]
+    return Said(status, *(stream.buffer.getvalue().decode("utf-8") for stream in (out, err)))
 
 
 @contextmanager
 def _process_state_restored() -> Iterator[None]:
     """Put back what a command changes in its process: signal handlers, the log, the working folder."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    handlers = [signal.getsignal(number) for number in numbers]
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     root, raises = logging.getLogger(), logging.raiseExceptions
-    level, logs, folder = root.level, list(root.handlers), os.getcwd()
+    level, log_handlers, folder = root.level, list(root.handlers), os.getcwd()
     try:
         yield
     finally:
-        for handler in root.handlers:
-            if handler not in logs:
-                handler.close()
-        root.handlers[:], logging.raiseExceptions = logs, raises
+        for log_handler in root.handlers:
+            if log_handler not in log_handlers:
+                log_handler.close()
+        root.handlers[:], logging.raiseExceptions = log_handlers, raises
         root.setLevel(level)
         os.chdir(folder)
-        for number, handler in zip(numbers, handlers, strict=True):
+        for number, handler in handlers.items():
             signal.signal(number, handler)

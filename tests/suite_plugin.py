@@ -1,0 +1,161 @@
+"""How the suite runs: independent of the shell, slow files first, no process left behind, failures with their logs.
+
+- The environment of the shell (signals, locale, time zone, terminal, PLUMB_* variables) does not reach the tests.
+- Files are started in the order of their recorded durations (`tests/durations.json`; `--record-durations` rewrites it).
+- Every process of a run inherits PLUMB_TEST_RUN. Those that still live at the end are listed, killed, and fail the run.
+- A failed test shows the ends of the logs in its folder and the command that repeats it alone.
+"""
+
+import json
+import os
+import shlex
+import signal
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DURATIONS = Path(__file__).with_name("durations.json")
+RUN_ID = "PLUMB_TEST_RUN"
+KEPT_VARIABLES = {RUN_ID, "PLUMB_TEST_SHARDS"}
+ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONUTF8": "1",
+    # Most tests use Solr briefly: the first compiler tier starts fastest.
+    "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # Tests of lexical search load no model; tests of semantic search switch it on again.
+    "PLUMB_EMBED_MODEL": "off",
+}
+SHELL_VARIABLES = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "LANG", "LANGUAGE", "PYTHONDONTWRITEBYTECODE")
+SERVER_FIXTURES = {
+    "solr_node": "solr",
+    "solr_cluster": "solr",
+    "postgres_url": "postgres",
+    "chromium": "browser",
+    "cluster": "process",
+    "s3_server": "process",
+}
+LOG_LINES = 30
+LOG_FILES = 6
+SHUTDOWN_SECONDS = 20.0
+
+
+def isolate_environment() -> None:
+    """Set the variables and signals that tests rely on. Child processes inherit them."""
+    for name in list(os.environ):
+        if name in SHELL_VARIABLES or (name.startswith("PLUMB_") and name not in KEPT_VARIABLES):
+            del os.environ[name]
+    os.environ.update(ENVIRONMENT)
+    time.tzset()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored under `nohup make test &`
+
+
+isolate_environment()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --record-durations."""
+    parser.addoption("--record-durations", action="store_true", help="rewrite tests/durations.json from this run")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the run, in the process that the user started."""
+    if not hasattr(config, "workerinput"):
+        os.environ[RUN_ID] = uuid.uuid4().hex
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by the servers they use, and start the files that take longest first."""
+    for item in items:
+        for fixture in getattr(item, "fixturenames", ()):
+            if mark := SERVER_FIXTURES.get(fixture):
+                item.add_marker(mark)
+    seconds: dict[str, float] = json.loads(DURATIONS.read_text()) if DURATIONS.is_file() else {}
+    items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], 0.0))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add to a failure what is needed to understand and repeat it."""
+    report = yield
+    if report.failed:
+        report.sections.append(("repeat", f".venv/bin/python -m pytest {shlex.quote(item.nodeid)}"))
+        report.sections += [(f"end of {path}", text) for path, text in _log_ends(item)]
+    return report
+
+
+def _log_ends(item: pytest.Item) -> Iterator[tuple[Path, str]]:
+    """The last lines of the logs in the folders of the test's fixtures, newest first."""
+    fixtures = getattr(item, "funcargs", {})
+    folders = {value for name in ("tmp_path", "folder") if isinstance(value := fixtures.get(name), Path)}
+    folders |= {value for fixture in fixtures.values() if isinstance(value := getattr(fixture, "folder", None), Path)}
+    folders |= {value for fixture in fixtures.values() if isinstance(value := getattr(fixture, "home", None), Path)}
+    logs = {path for folder in folders for path in folder.rglob("*.log") if path.is_file()}
+    for path in sorted(logs, key=lambda path: path.stat().st_mtime, reverse=True)[:LOG_FILES]:
+        yield path, "\n".join(path.read_text("utf-8", "replace").splitlines()[-LOG_LINES:])
+
+
+class _FileDurations:
+    """Collects the seconds each test file took."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add one phase of one test."""
+        self.seconds[report.nodeid.partition("::")[0]] += report.duration
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Collect durations in the process that sees all reports."""
+    if session.config.getoption("--record-durations") and not hasattr(session.config, "workerinput"):
+        session.config.pluginmanager.register(_FileDurations(), "file-durations")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
+    """After the workers have ended: write the durations, and fail if a process of this run still lives."""
+    yield
+    if hasattr(session.config, "workerinput"):
+        return
+    if isinstance(durations := session.config.pluginmanager.getplugin("file-durations"), _FileDurations):
+        rows = sorted(((name, round(s, 1)) for name, s in durations.seconds.items() if s >= 1), key=lambda row: -row[1])
+        DURATIONS.write_text(json.dumps(dict(rows), indent=0) + "\n")
+    leftovers = _leftover_processes()
+    print(f"\nleftover processes: {len(leftovers)}")
+    for pid, command in leftovers.items():
+        print(f"  {pid} {command}")
+    if leftovers:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _leftover_processes() -> dict[int, str]:
+    """Processes of this run that do not end by themselves, with their command lines. They are killed."""
+    deadline = time.monotonic() + SHUTDOWN_SECONDS
+    while (alive := _processes_of_run()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    for pid in alive:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            continue
+    return alive
+
+
+def _processes_of_run() -> dict[int, str]:
+    """Processes whose environment has this run's id."""
+    marker = f"{RUN_ID}={os.environ[RUN_ID]}".encode()
+    processes = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        pid = int(folder.name)
+        try:
+            if pid != os.getpid() and marker in (folder / "environ").read_bytes().split(b"\0"):
+                processes[pid] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            continue  # it has just ended, or belongs to another user
+    return {pid: command for pid, command in processes.items() if command}
