@@ -9,7 +9,6 @@ import dataclasses
 import os
 import re
 import shutil
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -91,7 +90,7 @@ def vertical(chromium: Browser, solr_node: SolrNode, tmp_path_factory: pytest.Te
 def settings_for(folder: Path, site_port: int, solr_url: str) -> Settings:
     """The demo's settings, on any free port and on the session's Solr."""
     settings = demo_settings(DemoOptions(folder, port=0, site_port=site_port))
-    index = dataclasses.replace(settings.index, solr_url=solr_url, collection=f"browser{uuid.uuid4().hex[:12]}")
+    index = dataclasses.replace(settings.index, solr_url=solr_url, collection="browser")
     search = dataclasses.replace(settings.search, timeout=60.0)  # a machine under load is no Solr that is down
     return dataclasses.replace(settings, index=index, search=search)
 
