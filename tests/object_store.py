@@ -1,24 +1,27 @@
-"""A real object store for tests (benchmarks/object_store.py), for the session, and a bucket for each test that asks."""
+"""A real object store for tests: one for the run, and a bucket for each test that requests one."""
 
+import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from benchmarks.object_store import environment, free_port, make_bucket, object_store
+from benchmarks.object_store import environment, make_bucket
+from tests.shared_server import shared_server
 
 
 @pytest.fixture(scope="session")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of an S3 server, for the session."""
-    with object_store(free_port(), tmp_path_factory.mktemp("s3") / "moto.log") as (url, _):
+def s3_server(run_folder: Path) -> Iterator[str]:
+    """The URL of the run's S3 server."""
+    with shared_server("s3", run_folder / "s3") as url:
         yield url
 
 
 @pytest.fixture
-def bucket(s3_server: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
-    """An empty bucket, `s3://...`, which the environment of the test leads to."""
+def bucket(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An empty bucket, `s3://...`; the environment of the test points to its server."""
     for name, value in environment(s3_server).items():
         monkeypatch.setenv(name, value)
-    name = f"b{abs(hash(request.node.nodeid)):x}"
+    name = f"b{uuid.uuid4().hex}"
     make_bucket(s3_server, name)
     return f"s3://{name}/pages"

@@ -1,7 +1,10 @@
-"""A real Solr for tests: one embedded node for the session, a collection of its own for each test that asks.
+"""A real Solr for tests: one embedded node for the run, a collection of its own for each test that requests one.
 
 `conftest.py` makes these fixtures known. The jars come from the user's cache folder (fetched once); the node's data
-stand in a temporary folder.
+stand in a temporary folder of the run. All pytest-xdist workers use that folder, so they share the node as the
+processes of a vertical do (`indexer.solr_node`): it ends with the last of them, also after kill -9. A test that stops
+or kills its Solr starts another one in its own folder (`embedded`). Collections have names of their own: two workers
+may run the same test module at a time.
 
 With PLUMB_TEST_SHARDS=2 in the environment (`make test-shards`) it is a SolrCloud of two nodes, and every index of
 these tests has so many shards.
@@ -35,18 +38,21 @@ class RunningSolr(Protocol):
 
 @pytest.fixture(scope="session")
 def solr_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SolrCluster]:
-    """A SolrCloud of two nodes; `.url` are their base URLs. It ends with the session."""
+    """A SolrCloud of two nodes; `.url` are their base URLs. It ends with the session.
+
+    Each pytest process has its own, because tests kill its nodes. One file of `make test` uses it.
+    """
     with SolrCluster(tmp_path_factory.mktemp("cluster"), 2, HEAP, PATIENCE) as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
-def solr_node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSolr]:
-    """A running Solr; `.url` is its base URL. It ends with the session."""
+def solr_node(request: pytest.FixtureRequest, run_folder: Path) -> Iterator[RunningSolr]:
+    """A running Solr; `.url` is its base URL. All workers of the run share it; it ends with the last of them."""
     if SHARDS > 1:
         yield request.getfixturevalue("solr_cluster")
         return
-    with embedded(tmp_path_factory.mktemp("solr")) as node:
+    with embedded(run_folder / "solr") as node:
         yield node
 
 

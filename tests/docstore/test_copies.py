@@ -15,10 +15,12 @@ from extractor.settings import ExtractSettings
 from extractor.signature import signature
 from pipeline.explain.copy_verdicts import copy_verdicts
 from pipeline.explain.sentences import related
+from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import Web as AnyWeb
 from tests.text.test_copies import NOTICES, OTHER_NOTICES, SERIES, framed, language_of, prices_zh
 from text.resemblance.copies import Text
 
+store_url = logic_store_url
 GROUPING = Grouping(ExtractSettings().near_duplicate, Text)
 
 
@@ -94,6 +96,7 @@ def test_the_copy_of_one_day_is_found_among_hundreds(store: Store) -> None:
     assert behind == {f"http://b.test/{n}": document_id(f"http://a.test/{n}") for n in wanted}
 
 
+@on_both
 def test_explain_says_which_difference_decides(store: Store) -> None:
     first, other, *_ = SERIES["amended laws zh"]
     web = Web(store)
@@ -113,6 +116,7 @@ def test_explain_says_which_difference_decides(store: Store) -> None:
     assert all("http://a.test/2" not in line for line in said("http://a.test/2"))
 
 
+@on_both
 def test_a_copy_of_other_length_loses_nothing(store: Store) -> None:
     """A list that holds an article and others, and a teaser of it, stand for themselves."""
     texts = SERIES["conferences en"]

@@ -19,7 +19,10 @@ from docstore.model import Article, Kind, Outcome, Page, Reason, Stage, Teaser
 from docstore.store import Store
 from pipeline.explain.sentences import sentences
 from pipeline.explain.url_explanation import UrlExplanation
+from tests.conftest import logic_store_url, on_both
+from tests.docstore.test_settling import seeds
 
+store_url = logic_store_url
 HOST = "a.test"
 LIST = Outcome(Reason.LIST_PAGE, "links")
 TEXT = "油田昨天宣布，今年的产量超过去年同期，创下新高。\n公司负责人表示，下一步将继续推进技术创新，努力降低成本。"
@@ -140,6 +143,7 @@ class TestTextOfAnotherPage:
         web.add(SHOWN | {"gas": showing("gas", "2024/05/oil.html", f"{TEXT[:20]}\n{OTHER}", "管道")})
         assert web.articles() == {"2024/05/oil.html", "gas"}
 
+    @on_both
     def test_a_list_of_what_is_gone_or_changed_is_all_there_is(self, web: Web) -> None:
         web.add(SHOWN | TAG)
         web.log()
@@ -176,6 +180,7 @@ class TestTextOfAnotherPage:
         web.lose("oil")
         assert web.articles() == {"t/"}
 
+    @on_both
     def test_what_very_many_pages_show(self, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
         """One article on top of all lists: what is too much for one transaction waits."""
         monkeypatch.setattr(settling, "MAX_REFERRERS", 5)
@@ -188,6 +193,7 @@ class TestTextOfAnotherPage:
             web.extract(lists)
         assert web.articles() == {"oil"}
 
+    @on_both
     def test_explain_tells_it(self, web: Web) -> None:
         web.add(SHOWN | TAG)
         told = "\n".join(sentences(UrlExplanation(web.store.status.explain(url("t/")))))
@@ -221,6 +227,7 @@ class TestSiblings:
         web.add(dict(list(LISTS.items())[1:]) | {"tags/oil/": unvouched("tags/oil/")})
         assert web.articles() == {"tags/oil/"}
 
+    @on_both
     def test_it_is_an_article_again_when_others_prove_to_be(self, web: Web) -> None:
         web.add(LISTS | {"tags/oil/": unvouched("tags/oil/")})
         web.log()
@@ -244,6 +251,7 @@ class TestSiblings:
         web.add(shown)
         assert web.articles() == set(shown)
 
+    @on_both
     def test_very_many_siblings_turn_batch_by_batch(self, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(settling, "MAX_DEPENDENTS", 5)
         some = {f"tags/x{n}/": unvouched(f"tags/x{n}/") for n in range(12)}
@@ -297,7 +305,7 @@ def state(store: Store) -> tuple[object, ...]:
     return kept, ends
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_what_came_of_many_nights_is_what_the_last_pages_say(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

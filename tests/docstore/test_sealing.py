@@ -28,7 +28,10 @@ from docstore.grouping.sealing import entries_of, month_start, to_merge
 from docstore.schema.article_tables import bands, key_parts, sealed_keys, sealed_leaders
 from docstore.schema.crawl_tables import urls
 from docstore.store import Store
+from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_near_duplicates import GROUPING, Web, article, groups, series, signature
+
+store_url = logic_store_url
 
 DAY = 86_400.0
 OCTOBER = 1_790_812_800.0  # 2026-10-01 UTC
@@ -169,11 +172,11 @@ def test_there_are_few_parts_however_much_is_sealed() -> None:
 def test_the_same_copies_are_found_as_by_rows(
     nights: Nights, unsealed: Nights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Articles that come, change and go in twelve months, half of them copies of others; some seals a month, merged."""
+    """Articles that come, change and go in seven months, half of them copies of others; some seals a month, merged."""
     monkeypatch.setattr(sealing, "SEAL_ARTICLES", 7)
     monkeypatch.setattr(sealing, "MERGE_BITS", 1)
     chance, sealed, most_parts = random.Random(5), 0, 0
-    for month in range(12):
+    for month in range(7):
         fresh = [
             article(
                 str(chance.randrange(240)), signature(chance.randrange(80), chance.choice((1.0, 0.95, 0.7)), n), issue
@@ -195,10 +198,11 @@ def test_the_same_copies_are_found_as_by_rows(
         assert nights.log() == unsealed.log()
         assert list(nights.store.sealing.faults()) == []
     assert sum(behind != "" for behind in groups(nights).values()) > 20
-    assert sealed > 200
-    assert 1 < most_parts < 12
+    assert sealed > 100
+    assert 1 < most_parts < 7
 
 
+@on_both
 def test_an_article_that_is_gone_has_no_copies(nights: Nights) -> None:
     nights.add(article("1", signature("a")), article("2", signature("b")))
     nights.next_month()
@@ -214,6 +218,7 @@ def test_an_article_that_is_gone_has_no_copies(nights: Nights) -> None:
     assert groups(nights) == {"1": "", "2": "", "4": "2", "5": "", "6": "1"}
 
 
+@on_both
 def test_what_is_few_or_of_this_month_stays_in_rows(nights: Nights) -> None:
     nights.add(article("1", signature("a")))
     rows = nights.rows()
@@ -253,6 +258,7 @@ def sealed_store(nights: Nights) -> None:
     nights.log()
 
 
+@on_both
 def test_damage_is_told_and_what_is_thrown_away_is_made_again(nights: Nights) -> None:
     sealed_store(nights)
     before, keys = groups(nights), nights.keys()
@@ -311,9 +317,10 @@ for line in sys.stdin:
 """
 
 
+@on_both
 def test_a_kill_loses_nothing_and_doubles_nothing(nights: Nights, store_url: str, tmp_path: Path) -> None:
     """Killed at some statement, begun again and killed at another one, and so on until it comes to its end."""
-    nights.add(*(article(str(n), signature(n)) for n in range(50)))
+    nights.add(*(article(str(n), signature(n)) for n in range(36)))
     nights.lose("3", "4")
     nights.add(article("5", signature("changed")))
     before = nights.keys()
@@ -344,6 +351,7 @@ def test_a_kill_loses_nothing_and_doubles_nothing(nights: Nights, store_url: str
 # -- older stores
 
 
+@on_both
 def test_a_store_of_version_8_keeps_its_rows_and_is_sealed(nights: Nights, store_url: str, tmp_path: Path) -> None:
     nights.add(*(article(str(n), signature(n)) for n in range(5)))
     before = nights.keys()

@@ -17,7 +17,9 @@ from docstore.grouping import resolve as settling
 from docstore.model import Article, Block, BlockKind, Kind, Outcome, Page, Reason, Stage, StoredArticle
 from docstore.reports.url_report import ArticlePart, TieRow, UrlReport
 from docstore.store import Store
+from tests.conftest import logic_store_url, on_both
 
+store_url = logic_store_url
 HOST = "a.test"
 SEEDS = 8
 NO_ARTICLE = Outcome(Reason.LIST_PAGE)
@@ -89,6 +91,11 @@ class Web:
         return [(change.op, change.url.removeprefix(url(""))) for change in batch]
 
 
+def seeds(count: int) -> Iterable[object]:
+    """Seeds of a test by chance; `make test` runs three of them."""
+    return [pytest.param(seed, marks=[pytest.mark.exhaustive] * (seed >= 3)) for seed in range(count)]
+
+
 @pytest.fixture
 def web(store: Store) -> Web:
     return Web(store)
@@ -117,6 +124,7 @@ class TestChains:
         assert web.add(CHAIN[0]) == [Reason.EXTRACTED, Reason.CONTINUATION]
         assert web.log() == [(Op.DELETE, "2"), (Op.UPSERT, "1")]
 
+    @on_both
     def test_a_change_of_one_page_changes_the_whole(self, web: Web) -> None:
         web.add(*CHAIN)
         web.log()
@@ -131,6 +139,7 @@ class TestChains:
         assert web.log() == []
         assert web.store.articles.pending_count() == 0
 
+    @on_both
     def test_pages_that_are_parted_are_articles_again(self, web: Web) -> None:
         web.add(*CHAIN)
         assert web.add(replace(CHAIN[0], next_url="")) == [Reason.EXTRACTED, Reason.EXTRACTED, Reason.CONTINUATION]
@@ -225,6 +234,7 @@ class TestDoubles:
         assert web.add(AMP) == [Reason.EXTRACTED]
         assert list(web.bodies()) == ["amp/news/1"]
 
+    @on_both
     def test_the_original_goes_and_comes_back(self, web: Web) -> None:
         web.add(ORIGINAL, AMP)
         web.log()
@@ -269,6 +279,7 @@ class TestDoubles:
         web.add(ORIGINAL, article("http://b.test/news/1", TEXT))
         assert len(web.articles()) == 2
 
+    @on_both
     def test_very_many_doubles_are_moved_batch_by_batch(self, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(settling, "MAX_DEPENDENTS", 5)
         web.add(article("1", TEXT), *(article(f"print/{n}", TEXT) for n in range(20)))
@@ -317,7 +328,7 @@ def parts_of(store: Store) -> Iterable[tuple[str, str, str]]:
             yield reason, address, whole
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_what_came_of_many_changes_is_what_the_last_pages_say(seed: int, tmp_path: Path) -> None:
     """The law behind it all: a store that saw pages come, change and go in any order equals one that saw the end."""
     chance = random.Random(seed)
@@ -347,6 +358,7 @@ def test_what_came_of_many_changes_is_what_the_last_pages_say(seed: int, tmp_pat
         assert came == state(store)
 
 
+@on_both
 def test_a_kill_between_pages_leaves_whole_states(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept of a batch is kept in one transaction: where it fails at its end, nothing of it is there."""
     web.add(CHAIN[0])
@@ -364,6 +376,7 @@ def test_a_kill_between_pages_leaves_whole_states(web: Web, monkeypatch: pytest.
     assert web.bodies() == {"1": "一。\n二。"}
 
 
+@on_both
 def test_explain_tells_where_a_page_went(web: Web) -> None:
     same = tuple(range(128))
     web.add(*CHAIN, article("9", "九。", title="另一题"), article("print/9", "九。", title="另一题"))

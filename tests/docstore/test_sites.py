@@ -6,8 +6,10 @@ from docstore.articles.table import Extraction
 from docstore.grouping import site_templates as sites
 from docstore.model import Outcome, PageTraits, Reason, SiteKnowledge
 from docstore.store import Store
+from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import Web, article, url
 
+store_url = logic_store_url
 FOOTER = 77
 
 
@@ -28,6 +30,7 @@ def web(store: Store) -> Web:
     return Web(store)
 
 
+@on_both
 def test_lines_and_endings_that_repeat_are_known(web: Web) -> None:
     teach(web, 0, 2, FOOTER)
     assert web.store.articles.site("a.test") == SiteKnowledge(pages=2)
@@ -68,6 +71,7 @@ def test_list_pages_teach_too(web: Web) -> None:
     assert web.store.articles.site("a.test").pages == 1
 
 
+@on_both
 def test_what_is_kept_of_a_host_is_bounded(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sites, "MAX_LINES", 20)
     for n in range(0, 60, 5):
@@ -96,6 +100,7 @@ def test_a_new_design_is_learned(web: Web, monkeypatch: pytest.MonkeyPatch) -> N
     assert known.pages <= 60
 
 
+@on_both
 def test_nothing_is_learned_of_a_batch_that_fails(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("killed")
@@ -106,6 +111,7 @@ def test_nothing_is_learned_of_a_batch_that_fails(web: Web, monkeypatch: pytest.
     assert web.store.articles.site("a.test") == SiteKnowledge()
 
 
+@on_both
 def test_of_a_new_site_a_sample_is_looked_at_first(web: Web) -> None:
     web.crawl(*(f"http://a.test/{n}" for n in range(50)), "http://small.test/1", "http://small.test/2")
     sample = web.store.articles.sample()

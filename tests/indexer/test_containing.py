@@ -46,7 +46,7 @@ def glued(chance: random.Random, words: int) -> str:
 
 
 @pytest.mark.solr
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_nothing_that_is_cut_differently_is_missed(tmp_path: Path, solr_index: SolrIndex, seed: int) -> None:
     """Random words with signs glued to them: documents that change are among those that are found."""
     chance = random.Random(seed)

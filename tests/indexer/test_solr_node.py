@@ -21,6 +21,7 @@ import requests
 from docstore import fields
 from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
 from docstore.solr_http import auth_headers, split_url
+from indexer import solr_node as solr_node_module
 from indexer.settings import IndexSettings
 from indexer.solr import SolrIndex
 from indexer.solr_node import (
@@ -96,6 +97,7 @@ def is_gone(home: Path) -> bool:
 
 @LINUX
 @pytest.mark.solr
+@pytest.mark.process
 def test_processes_share_a_node_that_ends_with_the_last(tmp_path: Path) -> None:
     with another_user(tmp_path) as (first, url), SolrNode(tmp_path, IndexSettings()) as node:
         assert node.url == url
@@ -106,8 +108,16 @@ def test_processes_share_a_node_that_ends_with_the_last(tmp_path: Path) -> None:
         assert not becomes_true_soon(lambda: javas(tmp_path) != java)
         assert requests.get(f"{node.url}/admin/info/system", timeout=120).ok
         assert listening(java[0]) == {("127.0.0.1", port_of(url)), ("127.0.0.1", port_of(url) + ZOOKEEPER_OFFSET)}
+
+        os.kill(java[0], signal.SIGKILL)  # `start` revives a node that died
+        assert becomes_true(lambda: is_gone(tmp_path))
+        node.start()
+        assert requests.get(f"{node.url}/admin/info/system", timeout=120).ok
+        node.start()
+        assert len(javas(tmp_path)) == 1
+
         with another_user(tmp_path) as (second, second_url):
-            assert second_url == url
+            assert second_url == node.url
             node.release()
             second.send_signal(signal.SIGKILL)
             second.wait(PATIENCE)
@@ -141,8 +151,14 @@ def listening(pid: int) -> set[tuple[str, int]]:
 
 @LINUX
 @pytest.mark.solr
-@pytest.mark.slow
-@pytest.mark.parametrize("victims", ["everything", "guard", "java"])
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "victims",
+    [
+        "everything",
+        *(pytest.param(name, marks=[pytest.mark.exhaustive, pytest.mark.slow]) for name in ("guard", "java")),
+    ],
+)
 def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
     """What was acknowledged is there, uncommitted as it was; also at the same port, where ZooKeeper remembers."""
     port = choose_port(0)
@@ -164,23 +180,14 @@ def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
         with SolrNode(tmp_path, IndexSettings(solr_port=port)) as node:
             assert port_of(node.url) == port
             assert SolrIndex(node.url, "plumbline", timeout=120.0).count() == 500
-
-
-@LINUX
-@pytest.mark.solr
-def test_start_again_revives_a_node_that_died(tmp_path: Path) -> None:
-    with SolrNode(tmp_path, IndexSettings()) as node:
-        os.kill(javas(tmp_path)[0], signal.SIGKILL)
-        assert becomes_true(lambda: is_gone(tmp_path))
-        node.start()
-        assert requests.get(f"{node.url}/admin/info/system", timeout=120).ok
-        node.start()
-        assert len(javas(tmp_path)) == 1
+            os.kill(guards(tmp_path)[0], signal.SIGKILL)
+            assert becomes_true(lambda: is_gone(tmp_path))  # Java ends with its guard
 
 
 @pytest.mark.solr
 @pytest.mark.parametrize("offset", [0, ZOOKEEPER_OFFSET], ids=["solr", "zookeeper"])
-def test_occupied_port(tmp_path: Path, offset: int) -> None:
+def test_occupied_port(tmp_path: Path, offset: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solr_node_module, "DYING_SECONDS", 0.2)
     wanted = choose_port(0)
     node = SolrNode(tmp_path, IndexSettings(solr_port=wanted))
     with socket.create_server(("127.0.0.1", wanted + offset)), pytest.raises(PortInUseError) as caught:
