@@ -80,7 +80,7 @@ _index: WebIndex  # the same, of its pages
 _informed: MakeFocus  # the same, of its words' vectors
 
 
-SMOKE = {"set_names": "zh_docs", "systems": "breadth_first,fused,topic_library", "nodes": 300}
+SMOKE = {"set_names": "wikispeedia", "systems": "breadth_first,fused,topic_library", "nodes": 500}
 
 
 @benchmark("focus", topics=1000, draws=1, reach=False, **SMOKE)
