@@ -13,14 +13,18 @@ from pathlib import Path
 
 import click
 
-from benchmarks import documents, extract
+from benchmarks import documents, extract, search
 from benchmarks.command import benchmark, data_option
 from benchmarks.extract_lists import list_figures
 from benchmarks.extract_pages import load_scorer, load_sets, read_run, write_jobs
 from benchmarks.extract_scores import score
 from benchmarks.extract_systems import OURS, SYSTEMS
 from benchmarks.extract_worker import run_jobs
-from benchmarks.results import FLOORS, read_floors, values_by_name
+from benchmarks.results import FLOORS, Figure, read_floors, values_by_name
+from benchmarks.search_data import load_collections
+from benchmarks.search_data import load_scorer as load_search_scorer
+from benchmarks.search_data import sample as sample_collection
+from benchmarks.search_systems import WORDS, running_solr
 from benchmarks.terms_sets import load_scorer as load_term_scorer
 from benchmarks.terms_sets import read_sets
 from benchmarks.terms_sets import score as score_terms
@@ -30,6 +34,7 @@ from lexicon.model.learned import ranked, selection_of, shipped_models, spelt
 
 PAGES_PER_SET = 24
 FILES = 60
+QUERIES_PER_COLLECTION, DOCUMENTS_PER_COLLECTION = 40, 200
 CHARACTERS_PER_SET = 60_000
 MARGIN = 0.02
 """Of a mean of scores."""
@@ -78,10 +83,28 @@ def measure_terms(data: Path) -> dict[str, float]:
     return values
 
 
+def measure_search(data: Path) -> dict[str, float]:
+    """Our figures by words on a sample of each collection, in a Solr of its own."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, running_solr(Path(folder)) as url:
+        return search_figures(url, data)
+
+
+def search_figures(url: str, data: Path) -> dict[str, float]:
+    """Our figures by words on a sample of each collection: one in a few queries and other documents."""
+    scorer = load_search_scorer(data)
+    figures: list[Figure] = []
+    for collection in load_collections(data, scorer):
+        every = max(1, len(collection.queries) // QUERIES_PER_COLLECTION)
+        small = sample_collection(collection, every, max(1, len(collection.documents) // DOCUMENTS_PER_COLLECTION))
+        figures += search.run(url, small, WORDS, scorer)
+    return {f"{figure.set} {figure.metric}": figure.value for figure in figures}
+
+
 PARTS: Mapping[str, Callable[[Path], dict[str, float]]] = {
     "extraction": measure_extraction,
     "documents": measure_documents,
     "terms": measure_terms,
+    "search": measure_search,
 }
 
 

@@ -244,7 +244,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("lexicon.model.learned.SAMPLE", 100)
     monkeypatch.setattr(selecting, "SAMPLE", 100)
     peaks = []
-    for size in (60, 360):
+    for size in (60, 480):
         articles = Lazy(size)
         mine_terms(Lazy(60), LexiconSettings(max_contexts=1), counts=tmp_path / f"warm{size}")  # tables of words
         tracemalloc.start()
