@@ -13,8 +13,9 @@ from pathlib import Path
 
 import click
 
-from benchmarks.gold_web import SEED, GoldWeb, load_pages
-from benchmarks.results import SHARED, Figure, publish
+from benchmarks.command import benchmark, data_option
+from benchmarks.gold_web import SEED, GoldWeb, sample_pages
+from benchmarks.results import Figure, publish
 from docstore.errors import PlumblineError
 from docstore.model import StageReport
 from pipeline import stages
@@ -23,13 +24,12 @@ from pipeline.progress import Quiet
 from pipeline.settings import Settings, build
 
 
-@click.command()
-@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
-def main(data: Path) -> None:
+@benchmark("chain", count=12)
+@data_option()
+@click.option("--pages", "count", default=0, type=click.IntRange(0), help="So many pages; 0: all.")
+def main(data: Path, count: int) -> None:
     """Measure the chain."""
-    pages = load_pages(data / "extraction")
-    if not pages:
-        raise SystemExit(f"no pages below {data / 'extraction'}: give DATA=DIR, a folder of the form of ../shared/data")
+    pages = sample_pages(data, count)
     with tempfile.TemporaryDirectory() as folder, GoldWeb(pages) as web:
         publish("chain", list(measure(web, Path(folder))))
 

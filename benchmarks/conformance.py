@@ -9,13 +9,16 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import click
 
+from benchmarks.command import benchmark, data_option
 from benchmarks.conformance_suites import SUITES, Check, Verdict
-from benchmarks.results import SHARED, Figure, publish
+from benchmarks.results import Figure, publish
+from docstore.errors import PlumblineError
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "crawl-conformance.md"
 _HEAD = """# How the crawler agrees with other projects' tests
@@ -62,15 +65,15 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
     yield from (json.loads(line) for line in text.splitlines() if line)
 
 
-def score(folder: Path, suites: Mapping[str, tuple[str, Check]] = SUITES) -> list[Score]:
-    """All suites whose file lies in the folder."""
+def score(folder: Path, suites: Mapping[str, tuple[str, Check]] = SUITES, cases: int = 0) -> list[Score]:
+    """All suites whose file lies in the folder, at most `cases` of each; 0: all."""
     scores = []
     for name, (file, check) in suites.items():
         path = next((one for one in (folder / f"{file}.jsonl", folder / f"{file}.jsonl.gz") if one.exists()), None)
         if path is None:
             continue
         result = Score(name)
-        for row in rows_of(path):
+        for row in islice(rows_of(path), cases or None):
             for verdict in check(row):
                 result.take(verdict)
         scores.append(result)
@@ -94,12 +97,15 @@ def page(scores: list[Score]) -> str:
     return _HEAD + "\n".join(lines) + "\n"
 
 
-@click.command()
-@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@benchmark("conformance", cases=20)
+@data_option()
 @click.option("--write", is_flag=True, help="Write docs/crawl-conformance.md.")
-def main(data: Path, write: bool) -> None:
+@click.option("--cases", default=0, type=click.IntRange(0), help="The first so many cases of a suite; 0: all.")
+def main(data: Path, write: bool, cases: int) -> None:
     """Run all suites, print the figures, and list every miss."""
-    scores = score(data / "crawl")
+    scores = score(data / "crawl", cases=cases)
+    if not scores:
+        raise PlumblineError(f"no suites in {data / 'crawl'}: give DATA=DIR, a folder of the form of ../shared/data")
     figures = []
     for one in scores:
         figures += [Figure(one.name, "plumbline", "same", one.same / max(1, one.total))]

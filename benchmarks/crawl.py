@@ -26,6 +26,7 @@ from typing import Any
 
 import click
 
+from benchmarks.command import benchmark, data_option
 from benchmarks.crawl_days import incremental_figures
 from benchmarks.crawl_kill import kill9_ours, kill9_scrapy
 from benchmarks.crawl_manners import manners_figures
@@ -62,6 +63,7 @@ class Bench:
     addresses: int
     seed: int
     systems: tuple[str, ...]
+    minutes: float
 
     def serve(self, hosts: int, pages: int, *flags: str) -> BenchSite:
         """A site of its own for one set."""
@@ -69,17 +71,20 @@ class Bench:
         return BenchSite(self.site, *size, *flags)
 
 
-@click.command()
-@click.option("--data", default=SOURCE, type=click.Path(path_type=Path), help="Where the source of crawlbench is.")
+@benchmark("crawl", systems=["plumbline"], pages=40, rounds=1, kills=1, addresses=2000, minutes=0.1)
+@data_option(SOURCE, "Where the source of crawlbench is.")
 @click.option("--set", "sets", multiple=True, type=click.Choice(SETS), help="Only these [all].")
 @click.option("--system", "systems", multiple=True, help="Only these contestants of the set crawlbench [all].")
 @click.option("--peers", default=PEERS, type=click.Path(path_type=Path), help="Python of the peers' environment.")
 @click.option("--pages", default=4000, show_default=True, help="Pages of the set crawlbench a run; kill9: five times.")
 @click.option("--rounds", default=3, show_default=True, help="Rounds of the set crawlbench.")
 @click.option("--kills", default=20, show_default=True, help="Kills of the set kill9.")
-@click.option("--addresses", default=1_000_000, show_default=True, help="URLs in the Bloom filters.")
+@click.option("--addresses", default=1_000_000, show_default=True, help="Known URLs of the sets million and tables.")
+@click.option("--minutes", default=2.0, show_default=True, help="Of the set manners.")
 @click.option("--seed", default=1, show_default=True, help="Of the site that is served.")
-def main(data: Path, sets: tuple[str, ...], systems: tuple[str, ...], peers: Path, **sizes: int) -> None:
+def main(
+    data: Path, sets: tuple[str, ...], systems: tuple[str, ...], peers: Path, minutes: float, **sizes: int
+) -> None:
     """Measure."""
     figures: list[Figure] = []
     source = source_of(data)
@@ -91,10 +96,14 @@ def main(data: Path, sets: tuple[str, ...], systems: tuple[str, ...], peers: Pat
         chosen = systems or (*OURS, *(THEIRS if peers.exists() else ("go-16",)))
         if not peers.exists():
             click.echo(f"{peers} is not there: Scrapy, crawlee and the bare loops are left out", err=True)
-        bench = Bench(site, ceiling, source, peers, Path(folder), systems=tuple(chosen), **sizes)
+        bench = Bench(site, ceiling, source, peers, Path(folder), systems=tuple(chosen), minutes=minutes, **sizes)
+        failed = []
         for name in sets or SETS:
-            figures += measured(name, bench)
+            is_whole = measured(name, bench, figures)
+            failed += [] if is_whole else [name]
             publish("crawl", figures)  # after each set: whoever stops the command has what was measured so far
+    if failed:
+        raise PlumblineError(f"failed: {', '.join(failed)}")
 
 
 def source_of(data: Path) -> Path:
@@ -106,14 +115,14 @@ def source_of(data: Path) -> Path:
     return found.resolve()
 
 
-def measured(name: str, bench: Bench) -> list[Figure]:
-    """The figures of one set; those before its failure, if it fails."""
-    figures: list[Figure] = []
+def measured(name: str, bench: Bench, figures: list[Figure]) -> bool:
+    """Append the figures of one set; of a set that fails those before the failure. Returns whether it is whole."""
     try:
         figures.extend(MEASURE[name](bench))
     except (OSError, subprocess.SubprocessError, sqlite3.Error, PlumblineError) as error:
         click.echo(f"the set {name} failed: {error}", err=True)
-    return figures
+        return False
+    return True
 
 
 def speed(bench: Bench) -> Iterator[Figure]:
@@ -132,6 +141,8 @@ def speed(bench: Bench) -> Iterator[Figure]:
                 run["duplicates"] = sum(host["repeats"] for host in seen)
                 if run["pages"]:
                     runs.setdefault(system, []).append(run)
+    if missing := set(bench.systems) - runs.keys():
+        raise PlumblineError(f"no result of {', '.join(sorted(missing))}")
     for system, found in runs.items():
         rates = [run["pages"] / run["wall_s"] for run in found]
         yield Figure("crawlbench", system, "pages_per_s", statistics.median(rates))
@@ -178,13 +189,13 @@ def million(bench: Bench) -> Iterator[Figure]:
     """Memory and start with a million known URLs."""
     with bench.serve(50, 20_000) as site:
         (bench.folder / "million").mkdir()
-        yield from million_figures(site, bench.folder / "million")
+        yield from million_figures(site, bench.folder / "million", bench.addresses)
 
 
 def manners(bench: Bench) -> Iterator[Figure]:
     """Over the quirk hosts."""
     with bench.serve(5, 250, "-quirks", "-slow", "200ms") as site:
-        yield from manners_figures(site, bench.folder / "manners")
+        yield from manners_figures(site, bench.folder / "manners", bench.minutes)
 
 
 def kill9(bench: Bench) -> Iterator[Figure]:

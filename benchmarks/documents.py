@@ -19,9 +19,10 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.document_systems import READERS, TIKA, Reader
+from benchmarks.command import benchmark, data_option, names
+from benchmarks.document_systems import OURS, READERS, TIKA, Reader
 from benchmarks.extract_pages import PEERS, ROOT, quiet
-from benchmarks.results import OUT, SHARED, Figure
+from benchmarks.results import SHARED, Figure, check_floors, sample, values_by_name, write
 from docstore.errors import PlumblineError
 
 NAME = "documents"
@@ -35,31 +36,34 @@ QUALITY = {
 Rows = Sequence[dict[str, Any]]
 
 
-@click.command()
-@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
-@click.option("--systems", default="", help="Only these systems, comma-separated.")
-def main(data: Path, systems: str) -> None:
+class MissingPeerError(PlumblineError):
+    """A peer is not installed."""
+
+
+@benchmark("documents", systems=OURS, files=6)
+@data_option()
+@click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
+@click.option("--files", default=0, type=click.IntRange(0), help="At most so many files; 0: all.")
+def main(data: Path, systems: list[str], files: int) -> None:
     """Measure the reader of documents and its peers."""
-    try:
-        figures, missing = measure(data, [name for name in systems.split(",") if name])
-    except PlumblineError as error:
-        raise SystemExit(str(error)) from error
-    OUT.mkdir(exist_ok=True)
-    rows = (json.dumps(figure.__dict__, ensure_ascii=False) + "\n" for figure in figures)
-    (OUT / f"{NAME}.jsonl").write_text("".join(rows))
+    figures, missing = measure(data, systems, files)
+    write(NAME, figures)
     console = Console(width=None if Console().is_terminal else 150)
     for name in dict.fromkeys(figure.system for figure in figures):
         console.print(table_of(name, figures))
     for line in missing:
         click.echo(line)
+    if data == SHARED and not files:
+        check_floors(NAME, values_by_name(figures))
 
 
-def measure(data: Path, systems: Sequence[str] = ()) -> tuple[list[Figure], list[str]]:
+def measure(data: Path, systems: Sequence[str] = (), files: int = 0) -> tuple[list[Figure], list[str]]:
     """All figures, and a line for each peer that is not there. Raises PlumblineError for a name nobody knows."""
     unknown = [name for name in systems if name not in (*READERS, TIKA)]
     if unknown:
         raise PlumblineError(f"no system {', '.join(unknown)}; there are {', '.join((*READERS, TIKA))}")
     scorer, gold = load_scorer(data), load_gold(data)
+    gold = sample(gold, files, lambda page: str(page["id"])) if files else gold
     figures: list[Figure] = []
     missing: list[str] = []
     for name, reader in READERS.items():
@@ -68,9 +72,7 @@ def measure(data: Path, systems: Sequence[str] = ()) -> tuple[list[Figure], list
         pages = [page for page in gold if not reader.formats or page["format"] in reader.formats]
         try:
             figures += figures_of(name, judged(scorer, pages, run_reader(reader, pages)), scorer)
-        except PlumblineError as error:
-            if reader.is_ours:
-                raise
+        except MissingPeerError as error:
             missing.append(str(error))
     if not systems or TIKA in systems:
         figures += figures_of(TIKA, judged(scorer, gold, recorded(gold, TIKA)), scorer)
@@ -104,7 +106,7 @@ def run_reader(reader: Reader, pages: Rows) -> dict[str, dict[str, Any]]:
     """What a reader says of each file, by id. Raises PlumblineError where it is not installed, or ends before them."""
     python = Path(sys.executable) if reader.is_ours else PEERS
     if not python.exists():
-        raise PlumblineError(f"{reader.name} is not installed: `make bench-documents` makes {PEERS.parents[1].name}")
+        raise MissingPeerError(f"{reader.name} is not installed: `make bench-documents` makes {PEERS.parents[1].name}")
     with tempfile.TemporaryDirectory() as folder:
         jobs, answers = Path(folder) / "jobs.json", Path(folder) / "answers.json"
         jobs.write_text(json.dumps([{"id": page["id"], "file": str(page["path"].resolve())} for page in pages]))

@@ -7,63 +7,59 @@ list_figures, two_process_gain      ours alone
 tables       for a person; the same figures go to benchmarks/out/extract.jsonl, one a row
 """
 
-import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from benchmarks.extract_lists import known_pages, list_figures
+from benchmarks.command import benchmark, data_option, names
+from benchmarks.extract_lists import KnownPage, crawlbench_pages, demo_pages, gold_articles, list_figures
 from benchmarks.extract_pages import GoldSet, Run, load_scorer, load_sets, run_system, write_jobs
 from benchmarks.extract_pool import two_process_gain
 from benchmarks.extract_scores import ALL, GAIN, score
 from benchmarks.extract_systems import OURS, SYSTEMS
 from benchmarks.extract_tables import tables
-from benchmarks.results import OUT, SHARED, Figure
+from benchmarks.results import SHARED, Figure, check_floors, sample, values_by_name, write
 from docstore.errors import PlumblineError
+from docstore.model import Article
 from extractor import extract
 
 WIDE = 150  # columns of the tables where there is no terminal
 
 
-def names(_context: click.Context, _parameter: click.Parameter, text: str) -> list[str]:
-    """The parts of a comma-separated option."""
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-@click.command()
-@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@benchmark("extract", systems=OURS, set_names="en-aeb,zh-short", pages=2, rounds=1)
+@data_option()
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
 @click.option("--rounds", default=2, type=click.IntRange(1), help="How often speed is measured; the best counts.")
-def main(data: Path, systems: list[str], set_names: list[str], rounds: int) -> None:
+@click.option("--pages", default=0, type=click.IntRange(0), help="At most so many pages of a set; 0: all.")
+def main(data: Path, systems: list[str], set_names: list[str], rounds: int, pages: int) -> None:
     """Measure the extractor and its peers."""
-    try:
-        figures, complaints = measure(data, systems or list(SYSTEMS), set_names, rounds)
-    except PlumblineError as error:
-        raise SystemExit(str(error)) from error
-    write(figures, OUT / "extract.jsonl")
+    figures, complaints = measure(data, systems or list(SYSTEMS), set_names, rounds, pages)
+    write("extract", figures)
     console = Console(width=None if Console().is_terminal else WIDE)
     for table in tables(figures):
         if table.row_count:
             console.print(table)
     for line in complaints:
         click.echo(line)
+    if data == SHARED and not pages:
+        check_floors("extraction", values_by_name(figures))
 
 
 def measure(
-    data: Path, systems: Sequence[str], set_names: Sequence[str], rounds: int
+    data: Path, systems: Sequence[str], set_names: Sequence[str], rounds: int, pages: int = 0
 ) -> tuple[list[Figure], list[str]]:
     """All figures, and a line for each system that raised. Raises PlumblineError where something is not there."""
     unknown = [name for name in systems if name not in SYSTEMS]
     if unknown:
         raise PlumblineError(f"no system {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
     scorer = load_scorer(data)
-    sets = load_sets(data, scorer, set_names)
+    sets = [sample_of(gold, pages) for gold in load_sets(data, scorer, set_names)]
     if not sets:
         raise PlumblineError(f"no pages in {data}: give DATA=DIR, a folder of the form of ../shared/data")
     with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +67,8 @@ def measure(
         runs = run_rounds(systems, jobs, rounds, sum(len(found.pages) for found in sets))
         figures = [figure for name in systems for figure in score(sets, runs[name], scorer)]
         if OURS in systems:
-            figures += ours_alone(sets, jobs, rounds)
+            figures += list_figures(verdicts(sets, runs[OURS][0], pages))
+            figures.append(Figure(ALL, OURS, GAIN, two_process_gain(jobs, rounds)))
     return figures, [complaint(runs[name][0]) for name in systems if runs[name][0].errors]
 
 
@@ -92,21 +89,26 @@ def stepper(progress: Progress, bar: TaskID) -> Callable[[], None]:
     return lambda: progress.advance(bar)
 
 
-def ours_alone(sets: Sequence[GoldSet], jobs: Path, rounds: int) -> Iterator[Figure]:
-    """What no peer is asked: list or article, and what a second process gains."""
-    yield from list_figures(known_pages(sets), extract)
-    yield Figure(ALL, OURS, GAIN, two_process_gain(jobs, rounds))
+def sample_of(gold: GoldSet, pages: int) -> GoldSet:
+    """At most so many pages of a set; 0: all."""
+    return replace(gold, pages=sample(gold.pages, pages, lambda page: str(page["id"]))) if pages else gold
+
+
+def verdicts(sets: Sequence[GoldSet], run: Run, pages: int = 0) -> Iterator[tuple[KnownPage, bool]]:
+    """Pages whose kind is known, each with whether our extractor takes it for an article.
+
+    The gold pages have their answers in `run`. `pages` limits those of the demo; it leaves out the crawl test site.
+    """
+    yield from gold_articles(sets, run)
+    demo = list(demo_pages())
+    others = sample(demo, pages, lambda page: page.url) if pages else [*demo, *crawlbench_pages()]
+    for page in others:
+        yield page, isinstance(extract(page.content, page.url, page.content_type), Article)
 
 
 def complaint(run: Run) -> str:
     """How often a system raised, and what it said first."""
     return f"{run.system.name} raised on {len(run.errors)} pages, which count as empty; first: {run.errors[0]}"
-
-
-def write(figures: Sequence[Figure], path: Path) -> None:
-    """One figure a row."""
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(asdict(figure), ensure_ascii=False) + "\n" for figure in figures))
 
 
 if __name__ == "__main__":

@@ -9,22 +9,20 @@ import subprocess
 import tempfile
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from json import loads
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
-from benchmarks.extract_pages import GoldSet
+from benchmarks.extract_pages import GoldSet, Run
 from benchmarks.extract_systems import OURS
 from benchmarks.results import SHARED, Figure
 from docstore.errors import PlumblineError
-from docstore.model import Article, Outcome
 from pipeline.demo.articles import generate
 from pipeline.demo.render import SITES, load_design, render
 
-Extract = Callable[[bytes, str, str], Article | Outcome]
 POOLED = "list-or-article"
 ACCURACY, KEPT, REFUSED = "list_accuracy", "articles_kept", "lists_refused"
 CRAWLBENCH = SHARED.parent / "tools" / "crawlbench"
@@ -44,11 +42,15 @@ class KnownPage:
     is_list: bool
 
 
-def list_figures(pages: Sequence[KnownPage], extract: Extract) -> Iterator[Figure]:
-    """Share of pages that are taken for what they are, by set and pooled. Any refusal of a list page is right."""
-    verdicts = [(page, isinstance(extract(page.content, page.url, page.content_type), Article)) for page in pages]
-    for name in [*dict.fromkeys(page.set for page in pages), POOLED]:
-        mine = [(page.is_list, is_article) for page, is_article in verdicts if name in (page.set, POOLED)]
+def list_figures(verdicts: Iterable[tuple[KnownPage, bool]]) -> Iterator[Figure]:
+    """Share of pages that are taken for what they are, by set and pooled. Any refusal of a list page is right.
+
+    Args:
+        verdicts: Each page with whether it was taken for an article.
+    """
+    known = list(verdicts)
+    for name in [*dict.fromkeys(page.set for page, _ in known), POOLED]:
+        mine = [(page.is_list, is_article) for page, is_article in known if name in (page.set, POOLED)]
         yield Figure(name, OURS, ACCURACY, sum(is_list != is_article for is_list, is_article in mine) / len(mine))
         for metric, kind in ((KEPT, False), (REFUSED, True)):
             right = [is_article != is_list for is_list, is_article in mine if is_list == kind]
@@ -56,17 +58,17 @@ def list_figures(pages: Sequence[KnownPage], extract: Extract) -> Iterator[Figur
                 yield Figure(name, OURS, metric, sum(right) / len(right))
 
 
-def known_pages(sets: Sequence[GoldSet]) -> list[KnownPage]:
-    """All pages whose kind is known. Those of the crawl test site only where there is a Go compiler to build it."""
-    return [*gold_articles(sets), *demo_pages(), *crawlbench_pages()]
+def gold_articles(sets: Sequence[GoldSet], run: Run) -> Iterator[tuple[KnownPage, bool]]:
+    """Every article with a gold body, with whether it has a body in our answers.
 
-
-def gold_articles(sets: Sequence[GoldSet]) -> Iterator[KnownPage]:
-    """Every article with a gold body; pages of other kinds are told apart by figures of their own."""
+    Pages of other kinds are told apart by figures of their own.
+    """
+    has_body = {(page["set"], page["id"]): bool(page["body"]) for page in run.pages}
     for gold in sets:
         for page in gold.pages:
             if page.get("body") is not None and "type" not in page:
-                yield KnownPage("dev-articles", page.get("url") or "", gold.read(page), "", False)
+                known = KnownPage("dev-articles", page.get("url") or "", gold.read(page), "", False)
+                yield known, has_body[gold.name, page["id"]]
 
 
 def demo_pages() -> Iterator[KnownPage]:
@@ -83,7 +85,8 @@ def demo_pages() -> Iterator[KnownPage]:
 def crawlbench_pages() -> Iterator[KnownPage]:
     """Articles of the content hosts, and the link lists of the hosts `traps`, `status` and `bodies`.
 
-    The home pages of its content hosts are neither: they are whole articles that also link to everything.
+    The home pages of its content hosts are neither: they are whole articles that also link to everything. Without a Go
+    compiler there are no pages.
     """
     if shutil.which("go") is None or not CRAWLBENCH.is_dir():
         return

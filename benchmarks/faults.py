@@ -1,6 +1,22 @@
 """`make bench-faults [DATA=DIR]`: the faults of tests/faults, set by class."""
 
-from tests.faults.table import main
+from pathlib import Path
+
+import click
+
+from benchmarks.command import benchmark, data_option
+from tests.faults import table
+
+
+@benchmark("faults", only="ssrf,xml", is_short=True)
+@data_option(text="A folder with hostile/*.jsonl.")
+@click.option("--only", default="", help="Classes, with commas between.")
+@click.option("--short", "is_short", is_flag=True, help="A few of each.")
+@click.pass_context
+def main(context: click.Context, data: Path, only: str, is_short: bool) -> None:
+    """Try all faults; ends with status 1 where one was not survived."""
+    context.invoke(table.main, data=data, only=only, is_short=is_short)
+
 
 if __name__ == "__main__":
     main()

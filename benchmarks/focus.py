@@ -23,6 +23,7 @@ import click
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
+from benchmarks.command import benchmark, data_option, names
 from benchmarks.focus_baselines import BestFirst, BreadthFirst, Oracle, Shark, distances, frequencies
 from benchmarks.focus_figures import (
     FUSED,
@@ -47,7 +48,7 @@ from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.focus_site import TOPICS, Shape, generated
 from benchmarks.focus_worth import WebIndex, questions_of
 from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informed, run, sweeps_of
-from benchmarks.results import OUT, SHARED, Figure, publish
+from benchmarks.results import SHARED, Figure, out_folder, publish
 from crawler.guide import FocusedStrategy, TopicWords
 from docstore.errors import PlumblineError
 from focused.fused.strategy import Fused
@@ -79,40 +80,45 @@ _index: WebIndex  # the same, of its pages
 _informed: MakeFocus  # the same, of its words' vectors
 
 
-@click.command()
-@click.option("--data", default=SHARED / "webgraph", type=click.Path(path_type=Path), help="A folder of its form.")
-@click.option("--sets", "set_names", default="", help="Only these graphs, comma-separated.")
-@click.option("--systems", default="", help="Only these strategies, comma-separated.")
+SMOKE = {"set_names": "wikispeedia", "systems": "breadth_first,fused,topic_library", "nodes": 500}
+
+
+@benchmark("focus", topics=1000, draws=1, reach=False, **SMOKE)
+@data_option(SHARED / "webgraph", "A folder of the form of ../shared/data/webgraph.")
+@click.option("--sets", "set_names", default="", callback=names, help="Only these graphs, comma-separated.")
+@click.option("--systems", default="", callback=names, help="Only these strategies, comma-separated.")
 @click.option("--topics", default=1, type=click.IntRange(1), help="Every n-th topic only.")
 @click.option("--draws", default=DRAWS, type=click.IntRange(1), help="Draws of seeds a topic.")
 @click.option("--reach/--no-reach", default=True, help="Also fetch until nine in ten pages are there.")
 @click.option("--confirm", type=click.Choice(("none", "oracle")), default="none", help="Who confirms words beforehand.")
 @click.option("--processes", default=2, type=click.IntRange(1))
+@click.option("--nodes", default=0, type=click.IntRange(0), help="The first so many pages of a graph; 0: all.")
 def main(
-    data: Path, set_names: str, systems: str, topics: int, draws: int, reach: bool, confirm: str, processes: int
+    data: Path,
+    set_names: list[str],
+    systems: list[str],
+    topics: int,
+    draws: int,
+    reach: bool,
+    confirm: str,
+    processes: int,
+    nodes: int,
 ) -> None:
     """Replay the strategies and print what they harvest."""
-    try:
-        figures = measure(
-            *(data, names(set_names), names(systems), topics, draws, processes, OUT),
-            reach=reach,
-            is_confirmed=confirm == "oracle",
-        )
-    except PlumblineError as error:
-        raise SystemExit(str(error)) from error
+    figures = measure(
+        *(data, set_names, systems, topics, draws, processes, out_folder()),
+        reach=reach,
+        is_confirmed=confirm == "oracle",
+        nodes=nodes,
+    )
     console = Console(width=None if Console().is_terminal else 150)
     for table in tables(figures):
         console.print(table)
     for system, claim in CLAIMS:
         console.print(f"{system} claims {claim}")
     publish("focus", figures)
-    for path in sorted(OUT.glob("focus_*.svg")):
-        console.print(f"plot: benchmarks/out/{path.name}")
-
-
-def names(text: str) -> list[str]:
-    """The parts of a comma-separated option."""
-    return [part.strip() for part in text.split(",") if part.strip()]
+    for path in sorted(out_folder().glob("focus_*.svg")):
+        console.print(f"plot: {path}")
 
 
 def measure(
@@ -126,29 +132,30 @@ def measure(
     shape: Shape | None = None,
     reach: bool = True,
     is_confirmed: bool = False,
+    nodes: int = 0,
 ) -> list[Figure]:
     """All figures; `plots` is where lines are drawn, `shape` that of the generated web, `reach` whether `fused` goes on
-    until nine in ten pages are there, `is_confirmed` whether a person confirms words for the papers' strategies. Raises
-    PlumblineError for a strategy or a set that is not there."""
+    until nine in ten pages are there, `is_confirmed` whether a person confirms words for the papers' strategies. Of a
+    graph the first `nodes` pages are read (0: all). Raises PlumblineError for a strategy or a set that is not there."""
     global _is_confirmed
     _is_confirmed = is_confirmed
     unknown = [name for name in systems if name not in SYSTEMS]
     if unknown:
         raise PlumblineError(f"no strategy {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
     figures: list[Figure] = []
-    for graph in graphs_of(data, set_names, shape):
+    for graph in graphs_of(data, set_names, shape, nodes):
         figures += measure_set(graph, systems or list(SYSTEMS), every, draws, processes, plots, reach)
     if not figures:
         raise PlumblineError(f"no web graph in {data}: give DATA=DIR, a folder like ../shared/data/webgraph")
     return [*figures, *gains(figures), *compared(figures)]
 
 
-def graphs_of(data: Path, set_names: Sequence[str], shape: Shape | None) -> Iterator[Graph]:
+def graphs_of(data: Path, set_names: Sequence[str], shape: Shape | None, nodes: int = 0) -> Iterator[Graph]:
     """The graphs of a folder that are asked for, then the one made of the words of the first with enough topics."""
     wanted, source = not set_names or GENERATED in set_names, None
     for stored in stored_in(data):
         if not set_names or stored.name in set_names or (wanted and source is None):
-            graph = load(stored)
+            graph = load(stored, nodes)
             if wanted and source is None and len(graph.topics) >= min(TOPICS, 2):
                 source = generated(graph, shape=shape)
             if not set_names or stored.name in set_names:

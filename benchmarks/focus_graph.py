@@ -14,6 +14,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -106,9 +107,9 @@ def topics_beside(pages: Path) -> Path:
     raise PlumblineError(f"{pages} has no topics: put topics.json beside it, name -> prefixes of labels")
 
 
-def load(stored: StoredGraph) -> Graph:
-    """The graph of a file of pages and a file of topics."""
-    rows = list(read_rows(stored.pages))
+def load(stored: StoredGraph, count: int = 0) -> Graph:
+    """The graph of a file of pages and a file of topics; of its first so many pages, 0: all."""
+    rows = list(islice(read_rows(stored.pages), count or None))
     chinese = sum(bool(_HAN.search(row["title"])) for row in rows) * 2 > len(rows)
     cut = cut_chinese() if chinese else cut_latin
     known = {row["url"] for row in rows}

@@ -26,6 +26,7 @@ import click
 from sqlalchemy import insert
 from threadpoolctl import threadpool_limits
 
+from benchmarks.command import benchmark, data_option
 from benchmarks.focus_graph import Graph, load, stored_in
 from benchmarks.focus_prior import priors_without
 from benchmarks.focus_replay import Queue, replay
@@ -34,6 +35,7 @@ from benchmarks.results import SHARED, Figure, publish
 from crawler.guide import LinkWords, PageReading, PageWords, TopicWords, packed
 from docstore.batches import batched
 from docstore.database import Database
+from docstore.errors import PlumblineError
 from docstore.model import Kind
 from docstore.schema.crawl_tables import judged, urls
 from docstore.topics import ExamplePage, Topic
@@ -56,18 +58,21 @@ _graph: Graph  # of the process: workers inherit it
 NO_WORDS = packed(PageReading(PageWords("")))
 
 
-@click.command()
-@click.option("--data", default=SHARED / "webgraph", type=click.Path(path_type=Path), help="A folder of webs.")
+@benchmark("focus_memory", web="zh_docs", pages=20, told=20, nodes=300)
+@data_option(SHARED / "webgraph", "A folder of webs.")
 @click.option("--web", default="wikispeedia", help="Which of them is crawled again and again.")
 @click.option("--pages", default=60_000, type=click.IntRange(TENTHS), help="Pages of the long crawl.")
 @click.option("--judged", "told", default=1_000_000, type=click.IntRange(0), help="Pages that the next start has.")
 @click.option("--most", default=0, type=click.IntRange(0), help="Measure `share` alone, with so many pages in memory.")
-def main(data: Path, web: str, pages: int, told: int, most: int) -> None:
+@click.option("--nodes", default=0, type=click.IntRange(0), help="The first so many pages of the web; 0: all.")
+def main(data: Path, web: str, pages: int, told: int, most: int, nodes: int) -> None:
     """Measure what a crawl without end takes."""
     if most:
         found = list(shares(data, most))
     else:
-        graph = next(load(stored) for stored in stored_in(data) if stored.name == web)
+        graph = next((load(stored, nodes) for stored in stored_in(data) if stored.name == web), None)
+        if graph is None:
+            raise PlumblineError(f"no web {web} in {data}: give DATA=DIR, a folder like ../shared/data/webgraph")
         with TemporaryDirectory() as folder, threadpool_limits(1):
             found = list(measured(Path(folder), graph, pages, told))
     publish("focus_memory", found)

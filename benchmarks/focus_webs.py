@@ -11,22 +11,27 @@ Nothing is fetched: `--list` names what to clone.
 
 import json
 import lzma
+import subprocess
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
+from benchmarks.command import benchmark
 from benchmarks.focus_graph import TEACHING
 from benchmarks.focus_web_sites import Row, web_rows
 from benchmarks.focus_web_sources import Web, commit_of, git_directory, webs_of
 from benchmarks.focus_web_topics import prefixes, topics_of
+from benchmarks.results import out_folder
 from docstore.errors import PlumblineError
 
 WEBS = Path(__file__).with_suffix(".toml")
 
 
-@click.command()
+@benchmark("focus_webs", made=True)
 @click.argument("out", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--repos", default=Path("repos"), type=click.Path(path_type=Path), help="A folder of snapshots, owner+name."
@@ -36,20 +41,40 @@ WEBS = Path(__file__).with_suffix(".toml")
     "--file", "path", default=WEBS, type=click.Path(path_type=Path, exists=True), help="Another list of webs."
 )
 @click.option("--list", "only_list", is_flag=True, help="Name the repositories and stop.")
-def main(out: Path | None, repos: Path, names: str, path: Path, only_list: bool) -> None:
+@click.option("--made", is_flag=True, help="Make a web of a repository of two pages, in the folder of results.")
+def main(out: Path | None, repos: Path, names: str, path: Path, only_list: bool, made: bool) -> None:
     """Make webs in OUT."""
-    try:
+    with ExitStack() as stack:
+        if made:
+            repos, out = Path(stack.enter_context(TemporaryDirectory())), out_folder()
+            path = small_repository(repos)
         webs = [web for web in webs_of(path) if not names or web.name in names.split(",")]
+        if not webs:
+            raise PlumblineError(f"no web {names} in {path}")
         for web in webs:
             if only_list or out is None:
                 print(*(f"{web.name}\t{site.repo}\t{site.licence}" for site in web.sites), sep="\n")
             else:
-                print(made(web, repos, out / web.name))
-    except PlumblineError as error:
-        raise SystemExit(str(error)) from error
+                print(make_web(web, repos, out / web.name))
 
 
-def made(web: Web, repos: Path, folder: Path) -> str:
+def small_repository(folder: Path) -> Path:
+    """Create a repository of two pages in `folder`; returns the file that lists it as a web."""
+    pages = folder / "small+manual" / "docs"
+    pages.mkdir(parents=True)
+    for number in range(2):
+        text = f"# Page {number}\n[the other](page{1 - number}.md) " + "This page says something of itself. " * 8
+        (pages / f"page{number}.md").write_text(text, encoding="utf-8")
+    git = ("git", "-C", str(pages.parent), "-c", "user.name=bench", "-c", "user.email=bench@example.org")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "pages")):
+        subprocess.run((*git, *command), check=True)
+    listed = folder / "webs.toml"
+    site = 'repo = "small/manual"\nlicence = "CC0-1.0"\nhost = "manual.test"\nkind = "manual"\nunder = "docs"\n'
+    listed.write_text(f'[[web]]\nname = "small"\n[[web.site]]\n{site}', encoding="utf-8")
+    return listed
+
+
+def make_web(web: Web, repos: Path, folder: Path) -> str:
     """Write one web and say what it is."""
     rows = merged(web_rows(web.sites, repos))
     topics, teaching = topics_of(rows)

@@ -18,7 +18,9 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
+from benchmarks.results import sample
 from crawler.urls.canonical import canonical, host_of
+from docstore.errors import PlumblineError
 from docstore.model import Reason
 
 SETS = ("zh-news", "zh-short", "zh-web", "zh-netease", "en-fundus", "en-wcxb", "en-aeb", "date-multi")
@@ -59,6 +61,16 @@ def load_pages(folder: Path, sets: Sequence[str] = SETS) -> list[GoldPage]:
 
 
 _NOINDEX = re.compile(rb"<meta\b(?=[^>]*\bname=.?robots\b)[^>]*\bnoindex\b", re.IGNORECASE)
+
+
+def sample_pages(data: Path, count: int = 0) -> list[GoldPage]:
+    """The pages of `data`/extraction, at most `count` of them; 0: all. Raises PlumblineError if there are none."""
+    pages = load_pages(data / "extraction")
+    if not pages:
+        raise PlumblineError(
+            f"no pages in {data / 'extraction'}: give DATA=DIR, a folder of the form of ../shared/data"
+        )
+    return sample(pages, count, lambda page: f"{page.set} {page.id}") if count else pages
 
 
 def may_be_shown(page: GoldPage) -> bool:

@@ -16,7 +16,6 @@ term as a word (profile `domain`) finds documents that are not segmented again y
     python_cpu_s, solr_cpu_s   CPU seconds of the follower and of Solr in that time: on a busy machine these tell more
 """
 
-import argparse
 import gzip
 import itertools
 import json
@@ -30,10 +29,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import click
 import requests
 from sqlalchemy import create_engine
 
-from benchmarks.results import SHARED, Figure, publish
+from benchmarks.command import benchmark, data_option
+from benchmarks.results import Figure, publish
 from docstore.batches import batched
 from docstore.errors import PlumblineError
 from docstore.fields import BODY_DOMAIN, LEXICON_VERSION
@@ -237,23 +238,22 @@ def wait_until(found: Callable[[], int], count: int, began: float) -> float:
     return time.perf_counter() - began
 
 
-def main() -> None:
+@benchmark(SET, documents=60, holding=6)
+@data_option()
+@click.option("--documents", default=DOCUMENTS, type=click.IntRange(1))
+@click.option("--holding", default=HOLDING, type=click.IntRange(0), help="So many of them contain the term.")
+def main(data: Path, documents: int, holding: int) -> None:
     """Fill, index, publish, and write the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, default=SHARED, help="A folder as ../shared/data.")
-    parser.add_argument("--documents", type=int, default=DOCUMENTS)
-    parser.add_argument("--holding", type=int, default=HOLDING, help="So many of them hold the term.")
-    asked = parser.parse_args()
     chance = random.Random(6)
-    texts = real_texts(asked.data)
+    texts = real_texts(data)
     queries = [found[:8] for text in chance.sample(texts, min(200, len(texts))) if (found := _HAN.findall(text)[0])]
     with tempfile.TemporaryDirectory() as folder:
         settings = settings_for(Path(folder))
         with Engine(settings, Quiet()) as engine:
-            fill(f"sqlite:///{settings.data_dir / 'store.db'}", made_of(texts, asked.documents, asked.holding, chance))
+            fill(f"sqlite:///{settings.data_dir / 'store.db'}", made_of(texts, documents, holding, chance))
             engine.store.changes.enqueue_all()
             stages.index(engine)
-            figures = list(measure(engine, asked.documents, asked.holding, queries))
+            figures = list(measure(engine, documents, holding, queries))
     publish(SET, figures)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from benchmarks.extract import names
+from benchmarks.command import benchmark, data_option, names
 from benchmarks.real_copies import copy_figures
 from benchmarks.real_lists import list_figures
 from benchmarks.real_nights import night_figures
@@ -23,6 +23,7 @@ from benchmarks.real_terms import term_figures
 from benchmarks.real_vertical import Vertical, open_vertical
 from benchmarks.results import Figure, publish
 from docstore.errors import PlumblineError
+from pipeline.demo.site import write_sites
 from pipeline.progress import Progress, Terminal
 
 SETS: Mapping[str, Callable[[Vertical], Iterator[Figure]]] = {
@@ -35,23 +36,31 @@ SETS: Mapping[str, Callable[[Vertical], Iterator[Figure]]] = {
 }
 
 
-@click.command()
-@click.option("--data", type=click.Path(path_type=Path), help="A folder with real/sites.toml and real/HOST/.")
+@benchmark("real", made=True, set_names="sites,lists,copies")
+@data_option(None, "A folder with real/sites.toml and real/HOST/.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
 @click.option("--part", default="dev", type=click.Choice(["dev", "held"]), help="Which part of the recipe.")
 @click.option("--hosts", default="", callback=names, help="Only these sites, comma-separated.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Make the vertical here, or measure the one that is.")
-def main(data: Path | None, set_names: list[str], part: str, hosts: list[str], keep: Path | None) -> None:
+@click.option("--made", is_flag=True, help="Measure the sites of the demo; nothing is fetched.")
+def main(data: Path | None, set_names: list[str], part: str, hosts: list[str], keep: Path | None, made: bool) -> None:
     """Measure on real sites."""
     console = Console(stderr=True)
-    try:
-        chosen = chosen_sets(set_names)
-        trees = dict(trees_of(data, part, hosts, console))
-        with ExitStack() as stack:
-            folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            publish("real", measure(trees, folder, chosen, Terminal(console)))
-    except PlumblineError as error:
-        raise SystemExit(str(error)) from error
+    chosen = chosen_sets(set_names)
+    with ExitStack() as stack:
+        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        trees = demo_trees(folder / "sites") if made else dict(trees_of(data, part, hosts, console))
+        publish("real", measure(trees, folder, chosen, Terminal(console)))
+
+
+def demo_trees(folder: Path) -> dict[Site, Path]:
+    """The demo sites as sites of a recipe, with their files."""
+    write_sites(folder)
+    return {
+        Site(f"{tree.name}.test", "dev", "zh", "own", "news", scheme="http"): tree
+        for tree in sorted(folder.iterdir())
+        if tree.is_dir()
+    }
 
 
 def chosen_sets(wanted: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.real_copies_made import all_made
 from benchmarks.real_copies_store import Told, hiding_of
 from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
-from benchmarks.results import OUT, Figure
+from benchmarks.results import Figure, out_folder
 from docstore.model import StoredArticle
 from pipeline import stages
 from pipeline.engines.extraction import grouping_of
@@ -60,8 +60,7 @@ def copy_figures(vertical: Vertical) -> Iterator[Figure]:
         yield from made.figures(f"{name} made")
         lines += [*faults, *more]
     yield Figure("copies", "plumbline", "unjudged", sum(line.startswith("unjudged") for line in lines))
-    OUT.mkdir(exist_ok=True)
-    (OUT / "real-copies.tsv").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (out_folder() / "real-copies.tsv").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def half_of(url: str) -> str:

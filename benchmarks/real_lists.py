@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from benchmarks.real_recipe import Site
 from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
-from benchmarks.results import OUT, Figure
+from benchmarks.results import Figure, out_folder
 from crawler.urls.canonical import canonical
 from docstore.model import Stage
 
@@ -122,8 +122,7 @@ def url_of(vertical: Vertical, doc_id: str) -> str:
 
 def tell(wrong: Sequence[str], lost: Mapping[str, str], hidden: Mapping[str, str]) -> None:
     """Write the list pages that were kept, and the articles that were lost or are hidden, for a person to look at."""
-    OUT.mkdir(exist_ok=True)
     lines = [f"kept\t{url}\n" for url in sorted(wrong)]
     lines += [f"lost\t{url}\t{fate}\n" for url, fate in sorted(lost.items())]
     lines += [f"hidden\t{url}\t{page}\n" for url, page in sorted(hidden.items())]
-    (OUT / "real-lists.tsv").write_text("".join(lines), encoding="utf-8")
+    (out_folder() / "real-lists.tsv").write_text("".join(lines), encoding="utf-8")

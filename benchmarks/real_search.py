@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.real_vertical import Vertical, is_article, path_of
-from benchmarks.results import OUT, Figure
+from benchmarks.results import Figure, out_folder
 from docstore.errors import PlumblineError
 from pipeline import stages
 from pipeline.search_site.serve import search_app
@@ -106,7 +106,6 @@ def is_first(title: str, hits: Sequence[dict[str, Any]]) -> bool:
 
 def tell(places: dict[KnownItem, int], missed: Sequence[str]) -> None:
     """Write the place of each known item, and the titles that were not first."""
-    OUT.mkdir(exist_ok=True)
     lines = [f"{place}\t{item.query}\t{' '.join(item.urls)}\n" for item, place in places.items()]
     lines += [f"title\t{title}\n" for title in missed]
-    (OUT / "real-search.tsv").write_text("".join(lines), encoding="utf-8")
+    (out_folder() / "real-search.tsv").write_text("".join(lines), encoding="utf-8")

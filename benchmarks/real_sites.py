@@ -9,7 +9,7 @@ from lxml import etree
 from benchmarks.real_recipe import Site
 from benchmarks.real_vertical import Vertical, is_article
 from benchmarks.real_web import reply_of
-from benchmarks.results import OUT, Figure
+from benchmarks.results import Figure, out_folder
 from crawler.urls.canonical import canonical
 from docstore.model import Reason
 
@@ -98,6 +98,7 @@ def locations(tree: Path, url: str) -> tuple[list[str], list[str]]:
 
 def tell(coverages: Iterable[Coverage]) -> None:
     """Write the URLs that are not known, for a person to look at."""
-    OUT.mkdir(exist_ok=True)
     unknown = {url for coverage in coverages for url, is_known in coverage.items() if not is_known}
-    (OUT / "real-sites.tsv").write_text("".join(f"unknown\t{url}\n" for url in sorted(unknown)), encoding="utf-8")
+    (out_folder() / "real-sites.tsv").write_text(
+        "".join(f"unknown\t{url}\n" for url in sorted(unknown)), encoding="utf-8"
+    )

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.real_terms_corpus import FileCorpus, changed, multiplied, write_documents
 from benchmarks.real_vertical import Vertical
-from benchmarks.results import OUT, Figure
+from benchmarks.results import Figure, out_folder
 from docstore.errors import PlumblineError
 from docstore.model import Term
 from lexicon.counting.corpus import Corpus, CorpusDocument
@@ -99,9 +99,8 @@ def mined(folder: Path, files: Sequence[Path]) -> Mapping[str, float]:
 
 def tell(firsts: Mapping[str, Sequence[Term]], verdicts: Mapping[str, bool]) -> None:
     """Write the first terms with what was judged of them, and a sentence of each, for a person to judge the others."""
-    OUT.mkdir(exist_ok=True)
     names = {True: "yes", False: "no", None: "?"}
-    with (OUT / "real-terms.tsv").open("w", encoding="utf-8") as file:
+    with (out_folder() / "real-terms.tsv").open("w", encoding="utf-8") as file:
         for language, first in firsts.items():
             for term in first:
                 sentence = " ".join("".join(term.contexts[:1]).split())

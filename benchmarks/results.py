@@ -1,20 +1,32 @@
 """What a benchmark leaves: a table for a person, and `benchmarks/out/NAME.jsonl` for a program, one figure a row."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TypeVar
+from zlib import crc32
 
 from rich.console import Console
 from rich.table import Table
 
+from docstore.errors import PlumblineError
+
 OUT = Path(__file__).parent / "out"
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+FLOORS = Path(__file__).parent / "floors.json"
+OURS = "plumbline"
+T = TypeVar("T")
+
+
+class FloorError(PlumblineError):
+    """A measured quality is below its floor."""
 
 
 def read_floors(part: str) -> dict[str, float]:
     """The quality figures of `part` that CI holds: name -> least value."""
-    floors: dict[str, dict[str, float]] = json.loads((Path(__file__).parent / "floors.json").read_text())
+    floors: dict[str, dict[str, float]] = json.loads(FLOORS.read_text())
     return floors[part]
 
 
@@ -28,11 +40,54 @@ class Figure:
     value: float
 
 
+def values_by_name(figures: Sequence[Figure]) -> dict[str, float]:
+    """Our figures by the name that floors have: `set metric` -> value."""
+    return {f"{figure.set} {figure.metric}": figure.value for figure in figures if figure.system == OURS}
+
+
+def check_floors(part: str, values: Mapping[str, float]) -> None:
+    """Raise FloorError if a value is below its floor in `part` of floors.json; a value without a floor passes."""
+    floors = read_floors(part)
+    low = [
+        f"{name} {value:.3f} < {floors[name]:g}" for name, value in values.items() if value < floors.get(name, value)
+    ]
+    if low:
+        raise FloorError(f"below the floors of {part}: {', '.join(low)}")
+
+
+def sample(items: Sequence[T], count: int, name: Callable[[T], str]) -> list[T]:
+    """At most `count` of the items, in their order: those whose names have the smallest checksums."""
+    chosen = sorted(range(len(items)), key=lambda index: (crc32(name(items[index]).encode()), index))[:count]
+    return [items[index] for index in sorted(chosen)]
+
+
+@contextmanager
+def output_to(folder: Path) -> Iterator[None]:
+    """Write results below another folder for the duration of the block."""
+    global OUT
+    before, OUT = OUT, folder
+    try:
+        yield
+    finally:
+        OUT = before
+
+
+def out_folder() -> Path:
+    """The folder of the results; it is created."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    return OUT
+
+
+def write(name: str, figures: Sequence[Figure]) -> Path:
+    """Write NAME.jsonl, one figure a row; returns the file."""
+    path = out_folder() / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(asdict(figure), ensure_ascii=False) + "\n" for figure in figures))
+    return path
+
+
 def publish(name: str, figures: Sequence[Figure]) -> Path:
     """Write the rows and print the table; returns the file."""
-    OUT.mkdir(exist_ok=True)
-    path = OUT / f"{name}.jsonl"
-    path.write_text("".join(json.dumps(asdict(figure), ensure_ascii=False) + "\n" for figure in figures))
+    path = write(name, figures)
     table = Table("set", "system", "metric", title=name, title_justify="left")
     table.add_column("value", justify="right")
     for figure in figures:

@@ -19,25 +19,27 @@ from pathlib import Path
 
 import click
 
-from benchmarks.gold_web import GoldPage, load_pages
-from benchmarks.results import SHARED, Figure, publish
+from benchmarks.command import benchmark, data_option
+from benchmarks.gold_web import GoldPage, sample_pages
+from benchmarks.results import Figure, publish
 from benchmarks.scale_bands import bands
 from benchmarks.scale_chaos import chaos
 from benchmarks.scale_cost import costs, leases
 from benchmarks.scale_partitions import partitions
 from benchmarks.scale_search import measure as search
 from benchmarks.scale_speedup import speedup
+from docstore.errors import PlumblineError
 
 SETS = "chaos,extract,mine,speedup,bands,leases,partitions,search"
 
 
-@click.command()
-@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@benchmark("scale", only="bands,leases", most=40, seconds=1.0)
+@data_option()
 @click.option("--only", default=SETS, help="Which sets, with commas between.")
 @click.option("--stages", default="crawl,extract,embed,mine", help="In which of them chaos kills.")
 @click.option("--hosts", default=20, help="Sites of the web that chaos crawls.")
 @click.option("--pages", default=40, help="Pages of each of them.")
-@click.option("--most", default=0, help="Pages that extract and mine read at most; 0: all.")
+@click.option("--most", default=0, help="Pages that extract, mine and bands read at most; 0: all.")
 @click.option("--turns", default=3, help="How often extract, mine and speedup are measured: medians are shown.")
 @click.option("--seconds", default=600.0, help="For how long leases are taken.")
 @click.option("--short", is_flag=True, help="Of search, two Solr nodes of which one is killed.")
@@ -46,6 +48,8 @@ def main(
 ) -> None:
     """Measure what more than one machine costs, and what is lost when some of it dies."""
     wanted = only.split(",")
+    if unknown := set(wanted) - set(SETS.split(",")):
+        raise PlumblineError(f"no set {', '.join(sorted(unknown))}; there are {SETS}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)  # PostgreSQL runs as a user of its own where we are root
@@ -70,15 +74,13 @@ def measured(
     if "chaos" in wanted:
         yield from chaos(folder / "chaos", hosts, pages, stages.split(","))
     if {"extract", "mine", "speedup", "bands"} & set(wanted):
-        found = load_pages(data / "extraction")
-        if not found:
-            raise SystemExit(f"no pages below {data / 'extraction'}: give DATA=DIR, of the form of ../shared/data")
+        found = sample_pages(data)
         if {"extract", "mine"} & set(wanted):
             yield from costs(folder / "costs", spread_over(found, most), turns=turns)
         if "speedup" in wanted:
             yield from speedup(folder / "speedup", found, turns=turns)
         if "bands" in wanted:
-            yield from bands(folder / "bands", found)
+            yield from bands(folder / "bands", spread_over(found, most))
     if "leases" in wanted:
         yield from leases(folder / "leases", seconds)
     if "partitions" in wanted:

@@ -33,8 +33,10 @@ from typing import Protocol
 
 import click
 
+from benchmarks.command import benchmark
 from benchmarks.results import Figure, publish
 from benchmarks.scale_cluster import Postgres, end, free_port
+from docstore.errors import PlumblineError
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / ".venv-frontiers" / "bin" / "python"
@@ -210,7 +212,7 @@ def killed_at(command: Sequence[str], holder: Holder, log: Path, word: str, numb
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
     while times(log, word) < number:
         if process.poll() is not None:
-            raise SystemExit(f"a crawler has ended before it had {word} {number}")
+            raise PlumblineError(f"a crawler has ended before it had {word} {number}")
         time.sleep(POLL)
     process.send_signal(signal.SIGKILL)
     holder.crash()
@@ -237,7 +239,7 @@ def missing(built: Path | None) -> str:
     return ""
 
 
-@click.command()
+@benchmark("scale_frontier", urls=300, hosts=10, kills=1)
 @click.option("--urlfrontier", "built", type=click.Path(path_type=Path), help="A folder with URLFrontier, built.")
 @click.option("--urls", default=20_000, help="How many URLs.")
 @click.option("--hosts", default=1000, help="Of so many hosts: URLFrontier asks each once a second at most.")
@@ -246,7 +248,7 @@ def main(built: Path | None, urls: int, hosts: int, kills: int) -> None:
     """What frontiers do in a second, and what each loses when it is killed."""
     why_not = missing(built)
     if why_not and built is not None:
-        raise SystemExit(why_not)
+        raise PlumblineError(why_not)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         folder.chmod(0o755)  # PostgreSQL runs as a user of its own where we are root

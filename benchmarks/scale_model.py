@@ -11,7 +11,6 @@ rows and bytes of the database are two figures, when the first crawl ends, and a
 Slopes of this run come from `benchmarks/out/scale_slopes.jsonl` where there is one, else from `SLOPES` below.
 """
 
-import argparse
 import json
 import resource
 import tempfile
@@ -21,13 +20,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.table import Table
 from sqlalchemy import create_engine, func, inspect, select, table, text
 
 from benchmarks.chain import chain_settings
-from benchmarks.gold_web import GoldWeb, load_pages
-from benchmarks.results import OUT, SHARED, Figure, publish
+from benchmarks.command import benchmark, data_option
+from benchmarks.gold_web import GoldWeb, sample_pages
+from benchmarks.results import Figure, out_folder, publish
 from docstore.database import Database
 from docstore.grouping.sealing import SEAL_ABOVE, KeySealing
 from pipeline import stages
@@ -183,11 +184,9 @@ def broken(need: Need, cores: float, days: float) -> Iterator[tuple[float, str]]
 # -- measuring
 
 
-def measured(data: Path) -> Iterator[Figure]:
+def measured(data: Path, count: int = 0) -> Iterator[Figure]:
     """The slopes, on real pages from an empty store; Solr's start is not in them, the pages' server is (in crawl)."""
-    pages = load_pages(data / "extraction")[:MEASURED_PAGES]
-    if not pages:
-        raise SystemExit(f"no pages below {data / 'extraction'}: give DATA=DIR, a folder of the form of ../shared/data")
+    pages = sample_pages(data, count)[:MEASURED_PAGES]
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         GoldWeb(pages) as web,
@@ -276,7 +275,7 @@ def bytes_below(folder: Path) -> int:
 
 def slopes() -> Mapping[str, float]:
     """Those that were measured last on this machine, else those of `SLOPES`."""
-    path = OUT / f"{NAME}.jsonl"
+    path = out_folder() / f"{NAME}.jsonl"
     if not path.exists():
         return SLOPES
     rows = (json.loads(line) for line in path.read_text().splitlines())
@@ -318,18 +317,18 @@ def show(known: Mapping[str, float], asked: tuple[Size, ...], days: float) -> No
     console.print("Assumed: " + "; ".join(ASSUMPTIONS) + ".", highlight=False)
 
 
-def main() -> None:
+@benchmark("scale_model", measure=True, pages=12)
+@data_option()
+@click.option("--measure", is_flag=True, help="Measure the slopes on this machine.")
+@click.option("--pages", default=0, type=click.IntRange(0), help="Measure on so many pages; 0: all.")
+@click.option("--hosts", default=0, type=click.IntRange(0), help="A size of your own: so many hosts.")
+@click.option("--pages-a-host", default=10_000.0)
+@click.option("--month", default=30.0, help="Days that the first crawl may take.")
+def main(data: Path, measure: bool, pages: int, hosts: int, pages_a_host: float, month: float) -> None:
     """The command line, see the module."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--measure", action="store_true")
-    parser.add_argument("--data", type=Path, default=SHARED)
-    parser.add_argument("--hosts", type=int, default=0)
-    parser.add_argument("--pages-a-host", type=float, default=10_000)
-    parser.add_argument("--month", type=float, default=30.0, help="days that the first crawl may take")
-    asked = parser.parse_args()
-    if asked.measure:
-        publish(NAME, list(measured(asked.data)))
-    show(slopes(), sizes(asked.hosts, asked.pages_a_host), asked.month)
+    if measure:
+        publish(NAME, list(measured(data, pages)))
+    show(slopes(), sizes(hosts, pages_a_host), month)
 
 
 if __name__ == "__main__":

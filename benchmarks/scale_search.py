@@ -14,7 +14,6 @@ is cut off with -9 in the middle (a proxy in front of moto's server, which would
     chaos   lost, duplicates       of documents (`solr_node`) and of pages (`object_store`): by the store's own account
 """
 
-import argparse
 import hashlib
 import itertools
 import math
@@ -32,8 +31,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
+import click
 import requests
 
+from benchmarks.command import benchmark
 from benchmarks.object_store import environment, free_port, make_bucket, object_store
 from benchmarks.results import Figure, publish
 from docstore.archive import Archive
@@ -311,11 +312,11 @@ def way(port: int, store: str) -> Iterator["subprocess.Popen[bytes]"]:
         process.stdout.close()
 
 
-def main() -> None:
+@benchmark("scale_search", short=True)
+@click.option("--short", is_flag=True, help="Two nodes, one kill.")
+def main(short: bool) -> None:
     """The command line, see the module."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="two nodes, one kill: what CI does")
-    publish("scale_search", list(measure(parser.parse_args().short)))
+    publish("scale_search", list(measure(short)))
 
 
 if __name__ == "__main__":

@@ -19,12 +19,12 @@ from types import ModuleType
 import click
 from rich.console import Console
 
-from benchmarks.extract import names, write
-from benchmarks.results import OUT, SHARED, Figure
+from benchmarks.command import benchmark, data_option, names
+from benchmarks.results import Figure, write
 from benchmarks.search_answers import ANSWERS, ANSWERS_EN, RELATED, answer_figures
 from benchmarks.search_bulk import BULK, bulk_figures, generated
 from benchmarks.search_compare import accepted, compare_figures, mined
-from benchmarks.search_data import Collection, load_collections, load_scorer
+from benchmarks.search_data import Collection, load_collections, load_scorer, sample
 from benchmarks.search_load import LOAD, load_figures
 from benchmarks.search_meaning import WithMeaning
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Maker, System, ours, running_solr
@@ -43,36 +43,35 @@ BULK_DOCUMENTS, LOAD_DOCUMENTS = 10_000, 100_000
 MAX_TERMS = 20_000  # of a mined lexicon; an administrator accepts far fewer
 
 
-@click.command()
-@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@benchmark("search", systems=WORDS, set_names="en_cran", every=20)
+@data_option()
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
 @click.option("--documents", default=LOAD_DOCUMENTS, type=click.IntRange(1000), help="Of the set load.")
-def main(data: Path, systems: list[str], set_names: list[str], documents: int) -> None:
+@click.option("--every", default=1, type=click.IntRange(1), help="One in so many queries and other documents.")
+def main(data: Path, systems: list[str], set_names: list[str], documents: int, every: int) -> None:
     """Measure search and its peers."""
     figures: list[Figure] = []
     try:
-        for figure in measure(data, systems, set_names, documents):
+        for figure in measure(data, systems, set_names, documents, every):
             click.echo(f"{figure.set} {figure.system} {figure.metric} {figure.value:.4f}", err=True)
             figures.append(figure)
-    except PlumblineError as error:
-        raise SystemExit(str(error)) from error
     finally:
-        write(figures, OUT / "search.jsonl")  # also what an interrupted run has measured
+        write("search", figures)  # also what an interrupted run has measured
     console = Console(width=None if Console().is_terminal else WIDE)
     for table in tables(figures):
         console.print(table)
 
 
 def measure(
-    data: Path, systems: Sequence[str], set_names: Sequence[str], documents: int = LOAD_DOCUMENTS
+    data: Path, systems: Sequence[str], set_names: Sequence[str], documents: int = LOAD_DOCUMENTS, every: int = 1
 ) -> Iterator[Figure]:
     """All figures. Raises PlumblineError where something is not there."""
     chosen = systems or [OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS]
     if unknown := set(chosen) - {OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS}:
         raise PlumblineError(f"no system {', '.join(sorted(unknown))}")
     scorer = load_scorer(data)
-    collections = load_collections(data, scorer, set_names)
+    collections = [sample(one, every, every) for one in load_collections(data, scorer, set_names)]
     if not collections and not set_names:
         raise PlumblineError(f"no collections in {data}: give DATA=DIR, a folder of the form of ../shared/data")
     with tempfile.TemporaryDirectory() as folder, running_solr(Path(folder)) as url:
@@ -95,8 +94,8 @@ def speed(url: str, data: Path, scorer: ModuleType, set_names: Sequence[str], do
     if not set_names or BULK in set_names:
         yield from bulk_figures(url, generated(collections, BULK_DOCUMENTS))
     if not set_names or LOAD in set_names:
-        sample = [document for collection in collections for document in collection.documents]
-        yield from load_figures(url, generated(collections, documents), mixed_queries(collections), sample)
+        texts = [document for collection in collections for document in collection.documents]
+        yield from load_figures(url, generated(collections, documents), mixed_queries(collections), texts)
 
 
 def mixed_queries(collections: Sequence[Collection]) -> list[str]:

@@ -22,7 +22,7 @@ from typing import Any
 
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.results import OUT, Figure
+from benchmarks.results import Figure, out_folder
 from benchmarks.search_data import Collection
 from benchmarks.search_meaning import WithMeaning
 from benchmarks.search_systems import OURS, WORDS
@@ -93,8 +93,7 @@ def answers(system: WithMeaning, name: str, own: Collection, others: Sequence[tu
     asked = [(query, text) for query, text in own.queries if is_question(text)]
     cases = [case(system, texts, query, text, own.judgments[query]) for query, text in asked]
     cases += [case(system, texts, query, text, {}) for query, text in others]
-    OUT.mkdir(parents=True, exist_ok=True)
-    (OUT / f"{name}_cases.jsonl").write_text(
+    (out_folder() / f"{name}_cases.jsonl").write_text(
         "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in cases), "utf-8"
     )
     mine = [one for one in cases if one["own"]]

@@ -14,13 +14,16 @@ import tarfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
 
+from benchmarks.command import benchmark, data_option
 from benchmarks.results import SHARED, Figure, publish
 from crawler.pages.links import links_of
+from docstore.errors import PlumblineError
 from docstore.model import Page
 from focused.papers.url_structure import DEFAULT, StructureSettings, likeness
 
@@ -32,13 +35,14 @@ _DATE = re.compile(r"[\d._-]+")
 Pair = tuple[str, str, bool]
 
 
-@click.command()
-@click.option("--data", default=SHARED / "extraction", type=click.Path(path_type=Path), help="A folder of its form.")
-def main(data: Path) -> None:
+@benchmark("similarity_urls", pages=40)
+@data_option(SHARED / "extraction", "A folder of the form of ../shared/data/extraction.")
+@click.option("--pages", default=0, type=click.IntRange(0), help="At most so many pages of a set; 0: all.")
+def main(data: Path, pages: int) -> None:
     """Print the accuracy of the likeness of URLs at each threshold."""
-    pairs = list(pairs_of(boards_of(data), random.Random(0)))
+    pairs = list(pairs_of(boards_of(data, pages), random.Random(0)))
     if not pairs:
-        raise SystemExit(f"no site with two boards in the pages of {data}")
+        raise PlumblineError(f"no site with two boards in the pages of {data}")
     publish("similarity_urls", list(figures(pairs)))
 
 
@@ -71,10 +75,10 @@ def pairs_of(sites: Mapping[str, Mapping[str, Sequence[str]]], draw: random.Rand
             yield draw.choice(first), draw.choice(second), False
 
 
-def boards_of(data: Path) -> dict[str, dict[str, list[str]]]:
+def boards_of(data: Path, pages: int = 0) -> dict[str, dict[str, list[str]]]:
     """Host -> board -> URLs, of sites with two boards of some size."""
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for url in sorted(set(addresses(data))):
+    for url in sorted(set(addresses(data, pages))):
         parts = urlsplit(url)
         directories = [part for part in parts.path.split("/")[:-1] if part and not _DATE.fullmatch(part)]
         if directories:
@@ -86,15 +90,15 @@ def boards_of(data: Path) -> dict[str, dict[str, list[str]]]:
     return {host: boards for host, boards in sites.items() if len(boards) >= 2}
 
 
-def addresses(data: Path) -> Iterator[str]:
-    """The URLs that the saved pages link to."""
+def addresses(data: Path, pages: int = 0) -> Iterator[str]:
+    """The URLs that the saved pages link to, the first so many of each set; 0: all."""
     for gold in sorted(data.glob("*/gold.json")):
         urls = {str(row["id"]): row.get("url") or "" for row in json.loads(gold.read_text(encoding="utf-8"))["pages"]}
         packed = gold.with_name("pages.tar.xz")
         if not packed.exists():
             continue
         with tarfile.open(packed) as archive:
-            for member in archive:
+            for member in islice(archive, pages or None):
                 url = urls.get(Path(member.name).stem, "")
                 file = archive.extractfile(member) if url.startswith("http") else None
                 if file is not None:

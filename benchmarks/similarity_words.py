@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from benchmarks.command import benchmark, data_option
 from benchmarks.results import SHARED, Figure, publish
 from docstore.errors import PlumblineError
 from focused.papers.concepts import Concepts
@@ -38,17 +39,18 @@ class Pair:
     alike: bool
 
 
-@click.command()
-@click.option("--data", default=SHARED / "lexical", type=click.Path(path_type=Path), help="A folder of its form.")
+@benchmark("similarity_words", pages=20)
+@data_option(SHARED / "lexical", "A folder of the form of ../shared/data/lexical.")
 @click.option("--web", default=SHARED / "webgraph", type=click.Path(path_type=Path), help="Text to train vectors on.")
-def main(data: Path, web: Path) -> None:
+@click.option("--pages", default=0, type=click.IntRange(0), help="The first so many pages of the text; 0: all.")
+def main(data: Path, web: Path, pages: int) -> None:
     """Print the accuracy of the similarity of words, and the thresholds that fit best."""
-    vectors = vectors_of(web)
+    vectors = vectors_of(web, pages)
     concepts = concepts_in(data)
     sets = {path.stem: pairs_of(path, vectors, concepts) for path in sorted((data / "wordsim").glob("wordsim-*.txt"))}
     sets = {name: pairs for name, pairs in sets.items() if pairs}
     if not sets:
-        raise SystemExit(f"no word pairs in {data}/wordsim")
+        raise PlumblineError(f"no word pairs in {data}/wordsim")
     publish("similarity_words", list(figures(sets)))
 
 
@@ -110,10 +112,10 @@ def pairs_of(path: Path, vectors: WordVectors, concepts: Concepts | None) -> lis
     return found
 
 
-def vectors_of(web: Path) -> WordVectors:
-    """Vectors of the words of the Chinese pages; none where there are no pages."""
+def vectors_of(web: Path, pages: int = 0) -> WordVectors:
+    """Vectors of the words of the first so many Chinese pages, 0: all; none where there are no pages."""
     path = web / "zh_docs.jsonl.xz"
-    return train(list(texts_of(path))) if path.exists() else EMPTY
+    return train(list(itertools.islice(texts_of(path), pages or None))) if path.exists() else EMPTY
 
 
 def texts_of(path: Path) -> Iterable[list[str]]:

@@ -13,7 +13,6 @@ opened anew.
     closed        slow connections that the site closed
 """
 
-import argparse
 import http.client
 import math
 import subprocess
@@ -21,11 +20,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+import click
+
+from benchmarks.command import benchmark
 from benchmarks.results import Figure, publish
+from docstore.errors import PlumblineError
 from pipeline import stages
 from pipeline.demo.run import DemoOptions, demo_settings
 from pipeline.demo.site import DemoServer, write_sites
@@ -121,18 +124,16 @@ def demo_site() -> Iterator[str]:
                     yield site.url
 
 
-def main() -> None:
-    """See the module's docstring."""
-    parser = argparse.ArgumentParser(description="What others feel while connections are slow.")
-    parser.add_argument("--connections", type=int, default=CONNECTIONS)
-    parser.add_argument("--seconds", type=float, default=SECONDS)
-    parser.add_argument("--url", default="")
-    options = parser.parse_args()
-    if options.url:
-        figures = slow_clients(options.url, options.connections, options.seconds)
-    else:
-        with demo_site() as url:
-            figures = slow_clients(url, options.connections, options.seconds)
+@benchmark("slow_clients", connections=10, seconds=1.0)
+@click.option("--connections", default=CONNECTIONS, type=click.IntRange(1), help="Slow connections.")
+@click.option("--seconds", default=SECONDS, help="How long they are open.")
+@click.option("--url", default="", help="A site that runs; without it the demo is served.")
+def main(connections: int, seconds: float, url: str) -> None:
+    """What others feel while connections are slow."""
+    with nullcontext(url) if url else demo_site() as site:
+        figures = slow_clients(site, connections, seconds)
+    if figures["failed"]:
+        raise PlumblineError(f"{figures['failed']:g} requests failed while {connections} connections were slow")
     publish("slow_clients", [Figure("slow", "plumbline", metric, value) for metric, value in figures.items()])
 
 

@@ -12,18 +12,21 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from benchmarks.results import OUT, SHARED, Figure, publish
+from benchmarks.command import benchmark, data_option, names
+from benchmarks.results import OUT, SHARED, Figure, check_floors, publish, values_by_name
 from benchmarks.terms_corpus import write_corpus
 from benchmarks.terms_seeds import seeded
 from benchmarks.terms_sets import METRICS, TermSet, load_scorer, read_sets, score
 from benchmarks.terms_systems import OURS, SHIPPED, SYSTEMS, UNSEEN, System
 from benchmarks.terms_texts import write_texts
 from benchmarks.training.terms import Trainer, load_sets
+from docstore.errors import PlumblineError
 from lexicon.counting.corpus import Listed
 from lexicon.mine import mine_terms
 from lexicon.model.learned import save_model
@@ -42,27 +45,40 @@ WD_E4 = {
 }
 
 
-@click.command()
-@click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
+@benchmark("terms", systems=OURS, set_names="petro,speed", texts=40, megabytes="0.02")
+@data_option()
 @click.option("--train", default=SHARED, type=click.Path(path_type=Path), help="Where plumbline-unseen learns.")
-@click.option("--systems", default=",".join(SYSTEMS), help="Only these systems, comma-separated.")
-@click.option("--sets", "set_names", default="", help="Only these sets, comma-separated; `speed` is one.")
+@click.option("--systems", default=",".join(SYSTEMS), callback=names, help="Only these systems, comma-separated.")
+@click.option(
+    "--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated; `speed` is one."
+)
 @click.option(
     "--megabytes", default="10,100,1000", help="Sizes of the generated corpora of set speed, comma-separated."
 )
-def main(data: Path, train: Path, systems: str, set_names: str, megabytes: str) -> None:
+@click.option("--texts", default=0, type=click.IntRange(0), help="At most so many texts of a set; 0: all.")
+def main(data: Path, train: Path, systems: list[str], set_names: list[str], megabytes: str, texts: int) -> None:
     """Measure the miner and its peers."""
-    chosen = [SYSTEMS[name] for name in systems.split(",") if name]
-    wanted = [name for name in set_names.split(",") if name]
-    sets = [one for one in read_sets(data) if not wanted or one.name in wanted]
+    if unknown := set(systems) - SYSTEMS.keys():
+        raise PlumblineError(f"no system {', '.join(sorted(unknown))}; there are {', '.join(SYSTEMS)}")
+    chosen, wanted = [SYSTEMS[name] for name in systems], set_names
+    sets = [first_texts(one, texts) for one in read_sets(data) if not wanted or one.name in wanted]
     figures = [figure for one in sets for system in chosen for figure in quality(system, one, data, train)]
     if SYSTEMS[UNSEEN] in chosen:
         scorer = load_scorer(data)
         figures += [figure for one in sets for figure in seeded(one, unseen_model(one, train), UNSEEN, scorer)]
     figures += [figure for one in sets if one.language == "zh" for figure in wd_e4(one)]
     if not wanted or "speed" in wanted:
-        figures += list(speed(read_sets(data), [float(size) for size in megabytes.split(",")]))
+        figures += list(
+            speed([first_texts(one, texts) for one in read_sets(data)], [float(size) for size in megabytes.split(",")])
+        )
     publish("terms", figures)
+    if data == SHARED and not texts:
+        check_floors("terms", values_by_name(figures))
+
+
+def first_texts(one: TermSet, count: int) -> TermSet:
+    """At most so many texts of a set; 0: all."""
+    return replace(one, texts=one.texts[:count]) if count else one
 
 
 def quality(system: System, one: TermSet, data: Path, train: Path) -> Iterator[Figure]:
@@ -83,7 +99,10 @@ def quality(system: System, one: TermSet, data: Path, train: Path) -> Iterator[F
 
 
 def run_system(system: System, language: str, texts: Path, model: Path | None) -> dict[str, Any] | None:
-    """The answer of a worker; None, and a line for the person, where the system is not there or fails."""
+    """The answer of a worker; None, and a line for the person, where the system is not installed.
+
+    Raises PlumblineError where it fails.
+    """
     python = Path(sys.executable) if system.is_ours else PEERS
     if not python.exists():
         click.echo(f"{system.name} is not installed: `make bench-terms` makes {PEERS.parents[1].name}")
@@ -95,8 +114,7 @@ def run_system(system: System, language: str, texts: Path, model: Path | None) -
         command + ([str(model)] if model else []), cwd=ROOT, env=os.environ | one_core, capture_output=True, text=True
     )
     if done.returncode:
-        click.echo(f"{system.name} failed: {done.stderr.strip().splitlines()[-1:]}")
-        return None
+        raise PlumblineError(f"{system.name} failed: {done.stderr[-2000:].strip()}")
     read: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
     return read
 
@@ -129,8 +147,8 @@ def speed(sets: Sequence[TermSet], sizes: Sequence[float]) -> Iterator[Figure]:
                 "peak_mb": answer["peak_mb"],
                 "terms": len(answer["terms"]),
             }
-            names = [f"speed-{size:g}mb", *(["speed"] if size == max(sizes) else [])]
-            yield from (Figure(name, OURS, metric, value) for name in names for metric, value in values.items())
+            set_names = [f"speed-{size:g}mb", *(["speed"] if size == max(sizes) else [])]
+            yield from (Figure(name, OURS, metric, value) for name in set_names for metric, value in values.items())
 
 
 def wd_e4(one: TermSet) -> Iterator[Figure]:

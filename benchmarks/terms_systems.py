@@ -29,7 +29,7 @@ class System:
 
 def ours(model: Path | None) -> Mine:
     """Ours: every row of the table ranked, however unlikely."""
-    learned, counting = import_module("lexicon.learned"), import_module("lexicon.counting.count")
+    learned, counting = import_module("lexicon.model.learned"), import_module("lexicon.counting.count")
     models = learned.shipped_models()
     if model:
         trained = learned.load_model(model)

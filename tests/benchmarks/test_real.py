@@ -2,7 +2,7 @@
 
 import html
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,14 +10,14 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from benchmarks import real, real_lists, real_sites, real_terms
+from benchmarks import real, real_terms
 from benchmarks.real_lists import Kept, behind_lists
 from benchmarks.real_recipe import RECIPE, RecipeError, Site, Source, bring, bring_all, load_sites, tree_hash
 from benchmarks.real_search import QUERIES, load_items, place_of
 from benchmarks.real_terms import JUDGED, load_verdicts, term_figures
 from benchmarks.real_terms_corpus import FileCorpus, changed, multiplied, write_documents
 from benchmarks.real_web import reply_of
-from benchmarks.results import Figure
+from benchmarks.results import Figure, output_to
 from docstore.errors import PlumblineError
 from lexicon.counting.corpus import CorpusDocument
 from pipeline.demo.articles import generate
@@ -77,16 +77,18 @@ def trees(tmp_path: Path) -> dict[Site, Path]:
     return {BLOG: write(tmp_path / "blog", blog), MANUAL: write(tmp_path / "manual", manual)}
 
 
+@pytest.fixture(autouse=True)
+def output_below_the_folder_of_the_test(tmp_path: Path) -> Iterator[None]:
+    with output_to(tmp_path / "out"):
+        yield
+
+
 def values(figures: Sequence[Figure]) -> dict[tuple[str, str], float]:
     assert {figure.system for figure in figures} == {"plumbline"}
     return {(figure.set, figure.metric): figure.value for figure in figures}
 
 
-def test_sites_and_lists_are_measured_on_a_vertical_that_can_be_kept(
-    trees: dict[Site, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (real_lists, real_sites):
-        monkeypatch.setattr(module, "OUT", tmp_path / "out")
+def test_sites_and_lists_are_measured_on_a_vertical_that_can_be_kept(trees: dict[Site, Path], tmp_path: Path) -> None:
     found = values(real.measure(trees, tmp_path / "kept", ["sites", "lists"], Quiet()))
     assert found["sites", "sitemap_known"] == found["sites blog.test", "sitemap_known"] == 1.0  # gone, but known
     assert ("sites manual.test", "sitemap_known") not in found
@@ -120,7 +122,6 @@ def test_articles_behind_list_pages_are_named() -> None:
 def test_terms_and_their_cost_are_measured(
     trees: dict[Site, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(real_terms, "OUT", tmp_path / "out")
     monkeypatch.setattr(real_terms, "FIRST", 5)
     judged = tmp_path / "judged.tsv"
     judged.write_text("# said\ttext\n", encoding="utf-8")
@@ -236,9 +237,9 @@ def test_places_are_those_of_the_page_however_it_is_spelled() -> None:
 def test_what_cannot_be_measured_is_said_in_a_line(tmp_path: Path) -> None:
     write(tmp_path, {"real/sites.toml": '[[site]]\nhost = "x.test"\npart = "dev"\n'})
     refused = CliRunner().invoke(real.main, ["--data", str(tmp_path)])
-    assert refused.exit_code == 1 and "is no recipe of sites" in refused.output + str(refused.exception)
+    assert refused.exit_code == 1 and "is no recipe of sites" in refused.output
     refused = CliRunner().invoke(real.main, ["--sets", "moon"])
-    assert "no set moon; there are sites, lists" in str(refused.exception)
+    assert "no set moon; there are sites, lists" in refused.output
     (tmp_path / "queries.tsv").write_text("a query without a URL\n")
     with pytest.raises(PlumblineError, match="line 1"):
         load_items(tmp_path / "queries.tsv")

@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import search as bench
-from benchmarks.results import Figure, read_floors
+from benchmarks.results import Figure, output_to, read_floors
+from benchmarks.sample_floors import search_figures
 from benchmarks.search_compare import articles, compare_figures, looked_for
 from benchmarks.search_data import Collection, Document, load_collections, load_scorer, sample
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Ours, escaped, joined_words
@@ -21,6 +22,7 @@ from tests.conftest import SHARED
 from text.segment import base_segmenter
 
 FLOORS = read_floors("search")
+SAMPLE_FLOORS = read_floors("search sample")
 DATA = SHARED / "data"
 LARGE = 5_000  # documents
 SMALLEST = "en_cran"  # 1,400 documents: to make vectors of all collections takes the better part of an hour
@@ -49,9 +51,23 @@ def named(figure: Figure) -> str:
     return f"{figure.set} {figure.metric}" if is_words else f"{figure.set} with meaning {figure.metric}"
 
 
+@pytest.fixture(scope="module")
+def measured_sample(solr_node: SolrNode) -> dict[str, float]:
+    """Our figures by words on a small sample of each collection."""
+    return search_figures(solr_node.url, DATA)
+
+
+@pytest.mark.shared
+@pytest.mark.solr
+@pytest.mark.parametrize("name", SAMPLE_FLOORS)
+def test_sample_is_above_its_floor(name: str, measured_sample: dict[str, float]) -> None:
+    assert measured_sample[name] >= SAMPLE_FLOORS[name]
+
+
 @pytest.mark.shared
 @pytest.mark.solr
 @pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", FLOORS)
 def test_ours_holds_its_floor(name: str, measured: dict[str, float]) -> None:
     assert measured[name] >= FLOORS[name]
@@ -159,7 +175,7 @@ def test_tables_set_ours_beside_the_best_peer_and_what_is_asked() -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_output_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def no_output_left_behind(tmp_path: Path) -> Iterator[None]:
     """The benchmark's own results stay as they are."""
-    monkeypatch.setattr(bench, "OUT", tmp_path)
-    yield
+    with output_to(tmp_path):
+        yield

@@ -16,6 +16,7 @@ FLOORS = read_floors("terms")
 
 
 @pytest.mark.shared
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["scicn", "cmeee", "petro", "acl_rdtec2"])
 def test_shipped_models_hold_their_floors(name: str) -> None:
     one = next(one for one in read_sets(SHARED) if one.name == name)

@@ -1,4 +1,8 @@
-"""The compiled form (`make compiled`) is the same program: the same articles, and the same tests hold."""
+"""The compiled form (`make compiled`) is the same program: the same articles, and the same tests hold.
+
+`make test` compares articles of a few pages, made and real, and runs the tests of the compiled modules. The
+`exhaustive` tests compare more pages and run all tests of the extractor.
+"""
 
 import os
 import subprocess
@@ -12,6 +16,8 @@ COMPILED = ROOT / ".compiled"
 # Read pages in an interpreter of its own, and say where the hot modules come from.
 READ = """
 import sys
+from benchmarks.gold_web import sample_pages
+from benchmarks.results import SHARED
 from extractor.article_extractor import ArticleExtractor
 from extractor.methods import METHODS
 from extractor.page import lines
@@ -19,10 +25,13 @@ from extractor.settings import ExtractSettings
 from tests.extractor.made_pages import made_pages
 
 print(lines.__file__)
+made, real = map(int, sys.argv[1:])
+pages = [(page, "http://news.test/2024/05/01/a.html") for page in made_pages(made)]
+pages += [(page.content, page.url) for page in (sample_pages(SHARED, real) if real else ())]
 for method in METHODS:
     reader = ArticleExtractor(ExtractSettings(method=method))
-    for page in made_pages():
-        found = reader.read(page, "http://news.test/2024/05/01/a.html")
+    for page, url in pages:
+        found = reader.read(page, url)
         print(ascii((found.result, found.teaser, found.vouched, sorted(found.learned.lines), found.learned.title_tail)))
 """
 
@@ -46,17 +55,36 @@ def run(*arguments: str, first: Path | None = None) -> str:
     return done.stdout
 
 
-def test_made_pages_become_the_same_articles_letter_for_letter() -> None:
-    sources, *of_sources = run("-c", READ).splitlines()
-    binary, *of_binaries = run("-c", READ, first=COMPILED).splitlines()
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("made", "real", "articles"),
+    [
+        pytest.param(20, 0, 20, id="made pages"),
+        pytest.param(5, 20, 50, id="real pages", marks=pytest.mark.shared),
+        pytest.param(150, 0, 100, id="many made pages", marks=pytest.mark.exhaustive),
+        pytest.param(0, 400, 1000, id="many real pages", marks=[pytest.mark.exhaustive, pytest.mark.shared]),
+    ],
+)
+def test_pages_become_the_same_articles_letter_for_letter(made: int, real: int, articles: int) -> None:
+    sizes = str(made), str(real)
+    sources, *of_sources = run("-c", READ, *sizes).splitlines()
+    binary, *of_binaries = run("-c", READ, *sizes, first=COMPILED).splitlines()
     assert sources.endswith(".py")
     assert binary.startswith(str(COMPILED)) and not binary.endswith(".py")
-    assert sum("Article(" in line for line in of_sources) > 100
+    assert sum("Article(" in line for line in of_sources) > articles
     assert of_binaries == of_sources
 
 
-@pytest.mark.slow
-def test_the_tests_of_the_extractor_hold_for_the_compiled_form() -> None:
-    tests = sorted(str(path) for path in Path(__file__).parent.glob("test_*.py") if path.name != Path(__file__).name)
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        pytest.param("test_t[aio]*.py", id="tag blocks, teasers, titles, tokens"),
+        pytest.param("test_*.py", id="all", marks=[pytest.mark.exhaustive, pytest.mark.slow]),
+    ],
+)
+def test_the_tests_of_the_extractor_hold_for_the_compiled_form(pattern: str) -> None:
+    tests = sorted(str(path) for path in Path(__file__).parent.glob(pattern) if path.name != Path(__file__).name)
+    assert tests
     said = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *tests, first=COMPILED)
     assert " passed" in said

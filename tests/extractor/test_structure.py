@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.results import sample
 from docstore.model import Block, BlockKind
 from extractor.methods import METHODS
 from extractor.methods.contract import Body
@@ -206,15 +207,16 @@ def test_a_caption_that_the_text_leaves_out_follows_its_picture() -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.parametrize("pages", [24, pytest.param(10_000, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in (DATA / "extraction").glob("*/gold.json")))
-def test_the_text_of_the_blocks_is_the_body(name: str) -> None:
+def test_the_text_of_the_blocks_is_the_body(name: str, pages: int) -> None:
     method = METHODS["blocks"](ExtractSettings())
     gold = json.loads((DATA / "extraction" / name / "gold.json").read_text(encoding="utf-8"))
     urls = {row["id"]: row.get("url") or "" for row in gold["pages"]}
     seen = 0
-    with tarfile.open(DATA / "extraction" / name / "pages.tar.xz") as pages:
-        for member in pages:
-            file = pages.extractfile(member)
+    with tarfile.open(DATA / "extraction" / name / "pages.tar.xz") as archive:
+        for member in sample(archive.getmembers(), pages, lambda member: member.name):
+            file = archive.extractfile(member)
             decoded = decode(file.read()) if file is not None else None
             document = document_of(decoded.text, urls.get(Path(member.name).stem, "")) if decoded else None
             body = method.choose(document) if document is not None else None
@@ -224,7 +226,7 @@ def test_the_text_of_the_blocks_is_the_body(name: str) -> None:
             assert to_text(found) == body.text, member.name
             assert all(0 <= start < end <= len(one.text) for one in found for start, end, _ in one.links), member.name
             seen += 1
-    assert seen > 20
+    assert seen > 12
 
 
 @pytest.mark.shared

@@ -2,6 +2,7 @@
 
 import pickle
 import random
+from functools import cache
 
 import numpy as np
 import pytest
@@ -105,12 +106,19 @@ def test_what_somebody_has_labelled_is_remembered_and_the_rest_is_a_sample_of_al
 
 
 def focus_after(count: int, most: int = MOST) -> tuple[Fused, list[PageReading]]:
+    """A strategy that has seen so many pages, with the pages; a copy, so that a test may change it."""
+    focus, some = pickle.loads(pickled_focus(count, most))
+    return focus, some
+
+
+@cache
+def pickled_focus(count: int, most: int) -> bytes:
     some = pages(count)
     topic = TopicWords(("stone1",), tuple(one.page for one in some[3:7:3]))
     focus = Fused(topic, most_pages=most)
     for one in some:
         focus.link_priorities(one.page, focus.keep(one.page), one.links)
-    return focus, some
+    return pickle.dumps((focus, some))
 
 
 def test_a_crawl_without_end_is_remembered_in_part_and_judged_as_a_whole() -> None:

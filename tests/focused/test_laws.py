@@ -112,11 +112,12 @@ def test_a_page_without_links(name: str) -> None:
     assert crawled(FOCUSES[name](topic_of(pages)), [(pages[0][0], ())])[0][1] == []
 
 
+@pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("strategy", list(FOCUSES))
-def test_a_hundred_thousand_links(strategy: str) -> None:
+def test_a_page_of_very_many_links(strategy: str, count: int) -> None:
     pages = web(40)
     focus = FOCUSES[strategy](topic_of(pages))
     crawled(focus, pages)
-    many = tuple(LinkWords(f"http://a.cn/m{n}", (GEOLOGY[n % 7],), (MUSIC[n % 7],)) for n in range(100_000))
+    many = tuple(LinkWords(f"http://a.cn/m{n}", (GEOLOGY[n % 7],), (MUSIC[n % 7],)) for n in range(count))
     ((_, priorities, _),) = crawled(focus, [(pages[1][0], many)])
     assert len(priorities) == len(many)
