@@ -4,7 +4,7 @@ import io
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from warcio.warcwriter import WARCWriter
 from docstore import fields
 from docstore.errors import LexiconError, PlumblineError, StoreError
 from docstore.model import Reason, Stage, TermStatus, document_id
+from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.cli.compare import comparison
 from pipeline.cli.page import explanation_of
@@ -28,6 +29,7 @@ from pipeline.search_site.actions import StoreActions
 from pipeline.search_site.compare import compare_term
 from pipeline.search_site.serve import Follower, is_behind, secret
 from pipeline.settings import build
+from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.solr, pytest.mark.slow]
@@ -45,11 +47,11 @@ class Chain:
 
 
 @pytest.fixture(scope="module")
-def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
     folder = tmp_path_factory.mktemp("chain")
     write_sites(folder / "sites")
     with DemoServer(folder / "sites", 0) as server:
-        seeds = demo_urls(server.port)
+        seeds = demo_urls(server.port)[:1]
         hosts = [seed.split("/")[2] for seed in seeds]
         crawl = {
             "seeds": seeds,
@@ -60,9 +62,11 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
             "revisit_shortest": 0.0,
         }
         settings = build({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
+        settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection="chain"))
         with Engine(settings, Quiet()) as engine:
             stages.run(engine)
             yield Chain(engine, folder / "sites", server.port)
+            engine.index.drop()
 
 
 def eventually(is_so: Callable[[], bool], seconds: float = PATIENCE) -> bool:
