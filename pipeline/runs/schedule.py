@@ -160,9 +160,7 @@ def work(engine: Engine, one: Appointment) -> list[StageReport]:
     return stages.run(engine, command=one.command, only=one.stage)
 
 
-def run_on_timetable(
-    settings: Settings, opened: OpenEngine, note: Note, now: Callable[[], float] = time.time
-) -> None:
+def run_on_timetable(settings: Settings, opened: OpenEngine, note: Note, now: Callable[[], float] = time.time) -> None:
     """Run on the timetable until interrupted. A run that fails is logged, noted in the store, told and said; the next
     one is tried all the same."""
     with stage_lock(settings.data_dir, SCHEDULE), woken_at(appointments(settings.schedule)) as woken:

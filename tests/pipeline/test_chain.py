@@ -1,4 +1,4 @@
-"""The pipeline in one process, on one of the demo's sites and a real Solr: what the command line and the site call."""
+"""The pipeline in one process, on two of the demo's sites and a real Solr: what the command line and the site call."""
 
 import io
 import re
@@ -51,7 +51,7 @@ def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> I
     folder = tmp_path_factory.mktemp("chain")
     write_sites(folder / "sites")
     with DemoServer(folder / "sites", 0) as server:
-        seeds = demo_urls(server.port)[:1]
+        seeds = demo_urls(server.port)[::2]  # one site in UTF-8, one in GBK
         hosts = [seed.split("/")[2] for seed in seeds]
         crawl = {
             "seeds": seeds,
@@ -97,7 +97,7 @@ def test_a_second_run_finds_nothing_to_do(chain: Chain) -> None:
 
 
 def test_a_changed_page_goes_through_all_stages(chain: Chain) -> None:
-    url, marker = change_article(chain.sites, 3, chain.port)
+    url, marker = change_article(chain.sites, 2, chain.port)
     trace = refresh(chain.engine, url)
     assert [name for name, _ in trace.times] == ["fetched", "extracted", "indexed", "searchable"]
     assert [moment for _, moment in trace.times] == sorted(moment for _, moment in trace.times)
