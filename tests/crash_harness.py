@@ -90,16 +90,22 @@ class Vertical:
         return said
 
     def start(
-        self, *arguments: str, environment: Mapping[str, str] | None = None, largest_file: int = 0
+        self,
+        *arguments: str,
+        environment: Mapping[str, str] | None = None,
+        largest_file: int = 0,
+        ignored_signals: str = "",
     ) -> "subprocess.Popen[str]":
         """Start `plumb` in a session of its own, so that everything it starts can be found.
 
-        `largest_file` bytes is all that it may write to one file, 0: no limit.
+        `largest_file` bytes is all that it may write to one file, 0: no limit. `ignored_signals` (as "INT TERM") are
+        ignored when it starts, as `nohup` and a shell's `&` have it.
         """
         command = [PLUMB, "-c", str(self.config), *arguments]
         limited = ["sh", "-c", f'ulimit -f {largest_file // 512} && exec "$@"', "sh"] if largest_file else []
+        ignoring = ["sh", "-c", f'trap "" {ignored_signals} && exec "$@"', "sh"] if ignored_signals else []
         running = subprocess.Popen(
-            [*limited, *command],
+            [*ignoring, *limited, *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

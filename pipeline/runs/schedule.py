@@ -160,11 +160,11 @@ def work(engine: Engine, one: Appointment) -> list[StageReport]:
     return stages.run(engine, command=one.command, only=one.stage)
 
 
-def run_on_timetable(settings: Settings, opened: OpenEngine, note: Note) -> None:
+def run_on_timetable(settings: Settings, opened: OpenEngine, note: Note, now: Callable[[], float] = time.time) -> None:
     """Run on the timetable until interrupted. A run that fails is logged, noted in the store, told and said; the next
     one is tried all the same."""
     with stage_lock(settings.data_dir, SCHEDULE), woken_at(appointments(settings.schedule)) as woken:
-        schedule = Schedule(settings, opened, note)
+        schedule = Schedule(settings, opened, note, now)
         tell_service_manager("READY=1", WAITING)
         with Heartbeat(schedule.signs.is_well):
             schedule.start()
@@ -176,14 +176,18 @@ def run_on_timetable(settings: Settings, opened: OpenEngine, note: Note) -> None
                 schedule.step()
 
 
+def daily_trigger(appointment: Appointment) -> CronTrigger:
+    """Make the APScheduler trigger that fires at the scheduled time of each day."""
+    return CronTrigger(hour=appointment.table.at.hour, minute=appointment.table.at.minute)
+
+
 @contextmanager
 def woken_at(wanted: Iterable[Appointment]) -> Iterator["queue.SimpleQueue[None]"]:
     """A queue that gets an entry at each scheduled time."""
     woken: queue.SimpleQueue[None] = queue.SimpleQueue()
     scheduler = BackgroundScheduler()
     for one in wanted:
-        trigger = CronTrigger(hour=one.table.at.hour, minute=one.table.at.minute)
-        scheduler.add_job(lambda: woken.put(None), trigger, misfire_grace_time=None, coalesce=True)
+        scheduler.add_job(lambda: woken.put(None), daily_trigger(one), misfire_grace_time=None, coalesce=True)
     scheduler.start()
     try:
         yield woken

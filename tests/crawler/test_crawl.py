@@ -92,7 +92,7 @@ def test_links_are_filtered_counted_and_kept_with_their_words(tmp_path: Path) ->
 
 
 def test_politeness_as_the_server_sees_it(tmp_path: Path) -> None:
-    delay = 0.15
+    delay = 0.05
     moved = Answer(301, b"", {"Location": "/robots2.txt"})
     with Site({**tree(levels=1, width=5), "/robots.txt": moved}) as site:
         run(MemoryTable(), settings(site.url(), delay=delay, per_host=1), tmp_path)
@@ -103,7 +103,7 @@ def test_politeness_as_the_server_sees_it(tmp_path: Path) -> None:
 
 
 def test_crawl_delay_of_robots_is_kept(tmp_path: Path) -> None:
-    robots = Answer(200, b"User-agent: plumbline\nCrawl-delay: 0.2", {"Content-Type": "text/plain"})
+    robots = Answer(200, b"User-agent: plumbline\nCrawl-delay: 0.05", {"Content-Type": "text/plain"})
     with Site({**tree(levels=1, width=3), "/robots.txt": robots}) as site:
         table, made = MemoryTable(), settings(site.url(), per_host=1, **REPEATED)
         run(table, made, tmp_path)
@@ -112,8 +112,8 @@ def test_crawl_delay_of_robots_is_kept(tmp_path: Path) -> None:
         run(table, made, tmp_path)  # by the stored robots.txt
         again = [request.at for request in site.requests]
     assert (len(starts), len(again)) == (5, 4)
-    assert min(b - a for a, b in itertools.pairwise(starts)) >= 0.2
-    assert min(b - a for a, b in itertools.pairwise(again)) >= 0.2
+    assert min(b - a for a, b in itertools.pairwise(starts)) >= 0.05
+    assert min(b - a for a, b in itertools.pairwise(again)) >= 0.05
 
 
 def test_no_more_requests_at_once_than_allowed_and_robots_asked_once(tmp_path: Path) -> None:

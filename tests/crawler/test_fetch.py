@@ -304,7 +304,7 @@ MISBEHAVIOUR: list[tuple[str, Talk, Reason]] = [
 @pytest.mark.parametrize(("talk", "reason"), [row[1:] for row in MISBEHAVIOUR], ids=[row[0] for row in MISBEHAVIOUR])
 def test_misbehaving_servers_end_in_one_outcome(talk: Talk, reason: Reason) -> None:
     with raw_server(talk) as host:
-        short = {"read_timeout": 0.5, "total_timeout": 1.0} if reason is Reason.TIMED_OUT else {}
+        short = {"read_timeout": 0.3, "total_timeout": 0.4} if reason is Reason.TIMED_OUT else {}
         result = fetcher(host, **short).fetch(entry(f"http://{host}/"))
     assert result.outcome.reason is reason, result.outcome
     for name, value in result.page.headers if result.page else ():

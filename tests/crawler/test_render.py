@@ -90,10 +90,10 @@ def test_links_and_text_that_scripts_make_are_found_by_the_crawls_own_manners(tm
 
 def test_between_any_two_requests_lies_the_delay(tmp_path: Path) -> None:
     with Site({}) as other, site_of(other) as site:
-        run(MemoryTable(), rendered(site, delay=0.15, per_host=1, delay_factor=0.0), tmp_path)
+        run(MemoryTable(), rendered(site, delay=0.05, per_host=1, delay_factor=0.0), tmp_path)
         starts = [request.at for request in site.requests]
     assert len(starts) > 8
-    assert min(later - earlier for earlier, later in itertools.pairwise(starts)) >= 0.15
+    assert min(later - earlier for earlier, later in itertools.pairwise(starts)) >= 0.05
 
 
 def test_other_sites_are_read_as_they_come(tmp_path: Path) -> None:

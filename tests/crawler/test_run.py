@@ -6,6 +6,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from crawler.crawl import crawl
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicAddresses
 from crawler.pages.soft_404 import is_soft_404
-from crawler.parallel.recorder import BATCH, Recorder
+from crawler.parallel.recorder import BATCH, MAX_WAITING, Recorder
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.lastmod import BELIEVED_FOR, LastmodTrust, dropped
 from crawler.sitemaps.sitemaps import SitemapEntry
@@ -246,7 +247,15 @@ def test_visits_are_recorded_when_there_are_enough_or_the_first_is_old_enough() 
     assert seen == [list(range(BATCH)), [BATCH]]
 
 
-def test_a_batch_whose_handing_in_was_interrupted_is_recorded_once() -> None:
+@pytest.fixture
+def interrupting() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, also where it was ignored when the tests were started."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+def test_a_batch_whose_handing_in_was_interrupted_is_recorded_once(interrupting: None) -> None:
     """Ctrl-C while the recorder is behind."""
     seen: list[object] = []
     go = threading.Event()
@@ -257,9 +266,15 @@ def test_a_batch_whose_handing_in_was_interrupted_is_recorded_once() -> None:
 
     recorder = Recorder(record)  # type: ignore[arg-type]
     batches = [[number] for number in range(9)]
-    interrupt = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    interrupt.start()
     handed_in = 0
+
+    def interrupt_when_full() -> None:
+        while handed_in <= MAX_WAITING:
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupt = threading.Thread(target=interrupt_when_full)
+    interrupt.start()
     with pytest.raises(KeyboardInterrupt):
         for batch in batches:
             recorder.submit(batch)  # type: ignore[arg-type]
@@ -268,6 +283,7 @@ def test_a_batch_whose_handing_in_was_interrupted_is_recorded_once() -> None:
     recorder.submit(batches[handed_in - 1])  # type: ignore[arg-type]
     recorder.submit(batches[handed_in])  # type: ignore[arg-type]
     recorder.close()
+    interrupt.join()
     assert seen == batches[: handed_in + 1]
 
 

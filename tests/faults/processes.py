@@ -13,7 +13,7 @@ from pathlib import Path
 from docstore.integrity.page_sums import forget_sums
 from tests.crash_harness import Vertical, indexed_ids, until
 from tests.faults.tally import Tally
-from tests.faults.verticals import Undisturbed
+from tests.faults.verticals import Undisturbed, call_successfully
 
 JAVA = "org.eclipse.jetty"
 POINTS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the time that the stage takes undisturbed
@@ -42,7 +42,7 @@ STAGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "publish": ("decided", ("lexicon", "publish")),
     "swap_dictionary": ("indexed", ("index", "--full")),
     "index": ("decided", ("index",)),
-    "backup": ("indexed", ("backup", "{folder}/backups")),
+    "backup": ("decided", ("backup", "{folder}/backups")),
 }
 
 
@@ -296,13 +296,13 @@ def import_faults(made: Undisturbed, folder: Path, names: tuple[str, ...] = ()) 
         with tally.trying(name), copied(made.new, folder / "v") as vertical:
             file = folder / "damaged.warc.gz"
             file.write_bytes(data)
-            said = vertical.plumb("import", str(file))
-            again = vertical.plumb("import", str(file))
+            said = vertical.call("import", str(file))
+            again = vertical.call("import", str(file))
             assert "Traceback" not in said.err + again.err
             tally.said(said.status == (0 if name == "twice" else 1))
             assert said.status == (0 if name == "twice" else 1), said
             if name not in ("empty", "no_warc"):
-                vertical.done("import", str(source))
+                call_successfully(vertical, "import", str(source))
                 tally.account(set(digests(made.crawled)), list(digests(vertical)), name)
             vertical.check_archive()
     return tally

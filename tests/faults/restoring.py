@@ -12,6 +12,7 @@ from pipeline.search_site.serve import search_app
 from pipeline.settings import load_settings
 from tests.crash_harness import Vertical
 from tests.faults.tally import Tally
+from tests.faults.verticals import call_successfully
 
 Answers = dict[str, Any]
 
@@ -39,31 +40,44 @@ def queries_of(vertical: Vertical, count: int) -> list[str]:
     return chance.sample([*titles, *parts], count // 2) + (terms * count)[: count - count // 2]
 
 
-def restore_faults(source: Vertical, folder: Path, count: int = 24) -> Tally:
-    """Some documents are written again, so that the original index has a past; then backup, restore, the queries."""
+def restore_faults(source: Vertical, folder: Path, count: int = 24, solr_url: str = "") -> Tally:
+    """Some documents are written again, so that the original index has a past; then backup, restore, the queries.
+
+    With `solr_url` the indexes are collections of that Solr, otherwise each vertical has an embedded one.
+    """
     tally = Tally("restore")
-    original = source.copy_to(folder / "original")
+    original, restored = source.copy_to(folder / "original"), Vertical(folder / "restored")
+    restored.folder.mkdir()
+    restored.config.write_text(original.config.read_text())
+    if solr_url:
+        for vertical in (original, restored):
+            use_collection(vertical, solr_url, f"restore_{vertical.folder.name}")
     try:
-        original.done("lexicon", "accept", "--top", "10")
-        original.done("lexicon", "publish")
-        original.done("index")
-        original.done("backup", str(folder / "backups"))
-        queries = queries_of(original, count)
-        wanted = answers(original, queries)
-        original.end()
-        restored = Vertical(folder / "restored")
-        restored.folder.mkdir()
-        restored.config.write_text(original.config.read_text())
-        restored.done("restore", str(folder / "backups"))
-        restored.done("index")
-        found = answers(restored, queries)
+        with original.solr() as index:
+            for command in ("index", "lexicon accept --top 10", "lexicon publish", "index"):
+                call_successfully(original, *command.split())
+            call_successfully(original, "backup", str(folder / "backups"))
+            queries = queries_of(original, count)
+            wanted = answers(original, queries)
+            index.drop()
+        with restored.solr() as index:
+            call_successfully(restored, "restore", str(folder / "backups"))
+            call_successfully(restored, "index")
+            found = answers(restored, queries)
+            index.drop()
         for query in queries:
             with tally.trying(query):
                 lost = set(wanted[query]["ids"]) - set(found[query]["ids"])
                 tally.lost += len(lost)
                 assert found[query] == wanted[query]
         assert any(one["ids"] for one in wanted.values())
-        restored.end()
     finally:
         original.end()
+        restored.end()
     return tally
+
+
+def use_collection(vertical: Vertical, solr_url: str, collection: str) -> None:
+    """Let a vertical use a collection of a Solr that runs already."""
+    lines = f'[index]\nsolr_url = "{solr_url}"\ncollection = "{collection}"\n'
+    vertical.config.write_text(vertical.config.read_text().replace("[index]\n", lines))

@@ -8,6 +8,7 @@ import socket
 import time
 import zlib
 from collections.abc import Callable, Mapping
+from functools import cache
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import Any
 
@@ -97,6 +98,7 @@ def send_zeros(to: socket.socket, megabytes: int, codings: list[str], status: st
     to.sendall(data)
 
 
+@cache
 def packed_zeros(megabytes: int, coding: str) -> bytes:
     """Zeros, packed."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 15 if coding == "deflate" else 31)

@@ -233,7 +233,7 @@ def dictionary_faults(source: Vertical, folder: Path) -> Tally:
         with tally.trying(name):
             file = folder / "dictionary.txt"
             file.write_bytes(data)
-            said = vertical.plumb("lexicon", "import", str(file))
+            said = vertical.call("lexicon", "import", str(file))
             assert "Traceback" not in said.err, said.err
             tally.said(said.status == 1 or name == "empty")
             assert said.status == 1 or name == "empty", said

@@ -10,6 +10,7 @@ from tests.faults.restoring import restore_faults
 from tests.faults.servers import Recipe
 from tests.faults.tally import Tally
 from tests.faults.verticals import Undisturbed, undisturbed_run
+from tests.solr_fixture import RunningSolr
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
 
@@ -36,23 +37,30 @@ def survived(tally: Tally) -> None:
 
 
 @pytest.mark.solr
-def test_restored_it_answers_every_query_as_before(made: Undisturbed, tmp_path: Path) -> None:
-    survived(restore_faults(made.indexed, tmp_path, count=12))
+def test_restored_it_answers_every_query_as_before(made: Undisturbed, solr_node: RunningSolr, tmp_path: Path) -> None:
+    survived(restore_faults(made.decided, tmp_path, count=12, solr_url=solr_node.url))
+
+
+@pytest.mark.process
+def test_killed_when_it_makes_a_backup(made: Undisturbed, tmp_path: Path) -> None:
+    survived(processes.kill9_faults(made, tmp_path, {"backup": (0.5,)}))
 
 
 @pytest.mark.solr
+@pytest.mark.process
+@pytest.mark.exhaustive
 def test_killed_when_the_index_is_made_anew(made: Undisturbed, tmp_path: Path) -> None:
-    survived(processes.kill9_faults(made, tmp_path, {"swap_dictionary": (0.75,), "backup": (0.5,)}))
+    survived(processes.kill9_faults(made, tmp_path, {"swap_dictionary": (0.75,)}))
 
 
-@pytest.mark.solr
-def test_an_index_that_is_lost_is_filled_again(made: Undisturbed, tmp_path: Path) -> None:
-    survived(processes.solr_faults(made, tmp_path, ("index_lost",)))
-
-
+@pytest.mark.process
 def test_hostile_servers_end_in_outcomes(tmp_path: Path) -> None:
-    for tally in hostile.hostile_servers(FEW, tmp_path):
-        survived(tally)
+    """All servers in one crawl; `make faults` measures the memory for each class of servers."""
+    tally = Tally("hostile")
+    idle_mb = hostile.crawled(Tally("idle"), [], tmp_path / "idle")
+    peak_mb = hostile.crawled(tally, FEW, tmp_path / "hostile")
+    survived(tally)
+    assert peak_mb - idle_mb < hostile.MAX_ABOVE_IDLE
 
 
 def test_warc_files_that_are_damaged(made: Undisturbed, tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
-"""The pipeline in one process, on one of the demo's sites and a real Solr: what the command line and the site call."""
+"""The pipeline in one process, on two of the demo's sites and a real Solr: what the command line and the site call."""
 
 import io
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from warcio.warcwriter import WARCWriter
 from docstore import fields
 from docstore.errors import LexiconError, PlumblineError, StoreError
 from docstore.model import Reason, Stage, TermStatus, document_id
+from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.cli.compare import comparison
 from pipeline.cli.page import explanation_of
@@ -28,6 +29,7 @@ from pipeline.search_site.actions import StoreActions
 from pipeline.search_site.compare import compare_term
 from pipeline.search_site.serve import Follower, is_behind, secret
 from pipeline.settings import build
+from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.solr, pytest.mark.slow]
@@ -45,11 +47,11 @@ class Chain:
 
 
 @pytest.fixture(scope="module")
-def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
     folder = tmp_path_factory.mktemp("chain")
     write_sites(folder / "sites")
     with DemoServer(folder / "sites", 0) as server:
-        seeds = demo_urls(server.port)
+        seeds = demo_urls(server.port)[::2]  # one site in UTF-8, one in GBK
         hosts = [seed.split("/")[2] for seed in seeds]
         crawl = {
             "seeds": seeds,
@@ -60,9 +62,11 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
             "revisit_shortest": 0.0,
         }
         settings = build({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
+        settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection="chain"))
         with Engine(settings, Quiet()) as engine:
             stages.run(engine)
             yield Chain(engine, folder / "sites", server.port)
+            engine.index.drop()
 
 
 def eventually(is_so: Callable[[], bool], seconds: float = PATIENCE) -> bool:
@@ -93,7 +97,7 @@ def test_a_second_run_finds_nothing_to_do(chain: Chain) -> None:
 
 
 def test_a_changed_page_goes_through_all_stages(chain: Chain) -> None:
-    url, marker = change_article(chain.sites, 3, chain.port)
+    url, marker = change_article(chain.sites, 2, chain.port)
     trace = refresh(chain.engine, url)
     assert [name for name, _ in trace.times] == ["fetched", "extracted", "indexed", "searchable"]
     assert [moment for _, moment in trace.times] == sorted(moment for _, moment in trace.times)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
-HOSTS, PAGES = 6, 8
+HOSTS, PAGES = 4, 6
 PER_IP = 3
 BEAT = 0.3  # seconds
 
@@ -57,7 +58,7 @@ def settings_for(web: ScaleWeb, url: str, folder: Path, **cluster: Any) -> Setti
         "total_timeout": 5.0,
         "per_ip": PER_IP,
     }
-    shared = {"heartbeat_seconds": BEAT, "block": 10, **cluster}
+    shared = {"heartbeat_seconds": BEAT, "block": 5, **cluster}
     return build({"embed": {"model": "off"}, "store": {"url": url}, "crawl": crawl, "cluster": shared}, folder)
 
 
@@ -85,35 +86,49 @@ OUTCOMES = "SELECT url, stage, reason FROM outcomes JOIN urls USING (url_id)"
 TERMS = "SELECT text, score, frequency, documents, tags, place FROM terms"
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What all stages but the index make of the web: the counts of each stage, and what the store holds."""
+
+    counts: dict[str, Any]
+    stored: dict[str, Any]
+
+
+def run_stages(web: ScaleWeb, settings: Settings) -> Outcome:
+    """Run them on an empty store; every page is requested once."""
+    web.asked.clear()
+    web.most_at_once = 0
+    with Engine(settings, Quiet()) as engine:
+        counts = {report.stage: report.counts for report in stages.run(engine, until="lexicon")}
+        assert set(engine.store.learned.of(PACES)) == set(web.hosts)
+    requests = {url: web.asked[url] for url in web.asked if url in web.urls}
+    assert requests == dict.fromkeys(web.urls, 1)
+    assert web.most_at_once <= PER_IP
+    return Outcome(counts, kept(settings.store.url))
+
+
+@pytest.fixture(scope="module")
+def local(web: ScaleWeb, databases: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """What one machine makes."""
+    return run_stages(web, settings_for(web, databases["local"], tmp_path_factory.mktemp("local")))
+
+
 def test_the_cluster_makes_what_one_machine_makes(
-    web: ScaleWeb, databases: dict[str, str], cluster: Cluster, tmp_path: Path
+    web: ScaleWeb, databases: dict[str, str], local: Outcome, cluster: Cluster, tmp_path: Path
 ) -> None:
     shared = {"engine": "dask", "scheduler": cluster.address, "crawlers": 2}
-    local = settings_for(web, databases["local"], tmp_path / "local")
-    dask = settings_for(web, databases["dask"], tmp_path / "dask", **shared)
-    reports = {}
-    for name, settings in (("local", local), ("dask", dask)):
-        web.asked.clear()
-        web.most_at_once = 0
-        with Engine(settings, Quiet()) as engine:
-            reports[name] = {report.stage: report.counts for report in stages.run(engine, until="lexicon")}
-            learned = engine.store.learned.of(PACES)
-        pages = {url for url in web.asked if url in web.urls}
-        assert pages == web.urls
-        assert {web.asked[url] for url in pages} == {1}, "a page was asked twice"
-    assert web.most_at_once <= PER_IP
-    assert set(learned) == set(web.hosts)
-    assert reports["dask"] == reports["local"]
-    found, expected = kept(databases["dask"]), kept(databases["local"])
-    assert len(expected["articles"]) == HOSTS * PAGES
-    assert expected["terms"]
-    for part in expected:
-        assert found[part] == expected[part], part
+    dask = run_stages(web, settings_for(web, databases["dask"], tmp_path, **shared))
+    assert dask.counts == local.counts
+    assert len(local.stored["articles"]) == HOSTS * PAGES
+    assert local.stored["terms"]
+    for part in local.stored:
+        assert dask.stored[part] == local.stored[part], part
     assert web.two_at_a_host == 0
 
 
+@pytest.mark.process
 def test_a_killed_worker_costs_nothing(
-    web: ScaleWeb, databases: dict[str, str], cluster: Cluster, tmp_path: Path
+    web: ScaleWeb, databases: dict[str, str], local: Outcome, cluster: Cluster, tmp_path: Path
 ) -> None:
     empty_database(databases["dask"])
     shared = {"engine": "dask", "scheduler": cluster.address, "crawlers": 2}
@@ -124,7 +139,7 @@ def test_a_killed_worker_costs_nothing(
         assert acknowledged.items() <= times(databases["dask"], "pages").items()
         acknowledged = killed_meanwhile(cluster, databases["dask"], "articles", lambda: stages.extract(engine))
     assert acknowledged.items() <= times(databases["dask"], "articles").items()
-    assert kept(databases["dask"])["articles"] == kept(databases["local"])["articles"]
+    assert kept(databases["dask"])["articles"] == local.stored["articles"]
     assert web.two_at_a_host == two_before
 
 

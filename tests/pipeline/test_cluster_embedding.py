@@ -26,7 +26,7 @@ from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
-ARTICLES = 60
+ARTICLES = 40
 BEAT = 0.3  # seconds
 NEAR = 0.98  # cosine of what was rounded otherwise, because other texts were computed with it: see docs/decisions.md
 Row = dict[tuple[Any, ...], bytes]
@@ -36,10 +36,10 @@ def texts() -> list[Article]:
     """Articles in two languages, some with passages, some without a letter."""
     words = ("porosity of the core", "pressure in the casing", "corrosion of the valve")
     chinese = [
-        Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。" * (9 + n * 3), language="zh") for n in range(40)
+        Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。" * (9 + n * 3), language="zh") for n in range(24)
     ]
     english = [
-        Article(f"http://b.test/{n}", f"Well {n}", f"The {words[n % 3]} is {n}. " * 9, language="en") for n in range(18)
+        Article(f"http://b.test/{n}", f"Well {n}", f"The {words[n % 3]} is {n}. " * 9, language="en") for n in range(14)
     ]
     return [*chinese, *english, *(Article(f"http://c.test/{n}", "", "——" + "！" * n, language="zh") for n in (1, 2))]
 
@@ -50,7 +50,7 @@ def local(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Row:
     empty_database(postgres_url)
     with Engine(settings_for(postgres_url, tmp_path_factory.mktemp("local")), Quiet()) as engine:
         fill(engine.store, texts())
-        assert stages.embed(engine).counts == {Reason.EMBEDDED: 58, Reason.NOTHING_TO_EMBED: 2}
+        assert stages.embed(engine).counts == {Reason.EMBEDDED: 38, Reason.NOTHING_TO_EMBED: 2}
     return vectors(postgres_url)
 
 
@@ -99,7 +99,7 @@ def nearness(one: bytes, other: bytes) -> float:
 
 @pytest.mark.parametrize("dask", [1000], indirect=True)
 def test_workers_make_the_vectors_of_one_machine(dask: Engine, local: Row) -> None:
-    assert stages.embed(dask).counts == {Reason.EMBEDDED: 58, Reason.NOTHING_TO_EMBED: 2}
+    assert stages.embed(dask).counts == {Reason.EMBEDDED: 38, Reason.NOTHING_TO_EMBED: 2}
     assert vectors(dask.settings.store.url) == local
     assert stages.embed(dask).counts == {}
 

@@ -5,103 +5,119 @@ import re
 import signal
 import socket
 import subprocess
-import sys
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.crash_harness import PLUMB, all_processes, until
+from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.solr, pytest.mark.slow]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting comes from the environment of the tests, and no article is embedded."""
+    for name in [name for name in os.environ if name.startswith("PLUMB_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PLUMB_EMBED_MODEL", "off")
+
+
+@pytest.fixture
+def ports() -> tuple[str, ...]:
+    """The options for two free ports."""
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
+        return ("--port", str(first.getsockname()[1]), "--site-port", str(second.getsockname()[1]))
 
 
 def plumb(*arguments: str, code: int = 0) -> str:
-    """What the command prints; it must leave with `code`."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PLUMB_")}
-    command = [sys.executable, "-m", "pipeline.cli.main", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=4 * PATIENCE, env=environment, check=False)
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    return done.stdout + done.stderr
+    """What the command prints; its exit status must be `code`."""
+    said = call_plumb(*arguments)
+    assert said.status == code, said
+    assert "Traceback" not in said.out + said.err
+    return said.out + said.err
 
 
-def test_the_demo_from_an_empty_folder(tmp_path: Path) -> None:
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("model", "number"),
+    [
+        pytest.param("off", signal.SIGTERM, id="words"),
+        pytest.param("default", signal.SIGINT, id="meaning", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_the_demo_from_an_empty_folder(
+    tmp_path: Path, ports: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, model: str, number: int
+) -> None:
+    """The first demo is a real process; while it runs, other commands use its sites and its Solr."""
+    monkeypatch.setenv("PLUMB_EMBED_MODEL", model)
     folder = tmp_path / "demo"
-    ports = ("--port", str(free_port()), "--site-port", str(free_port()))
-    first = plumb("demo", "--folder", str(folder), "--check", *ports)
-    assert "check passed" in first
-    assert re.search(r"extract +\S+ s  extracted \d{3}", first)
-    assert re.search(r"solr +\S+ s  opened beside the stages before, \S+ s longer", first), first
+    config = str(folder / "vertical.toml")
+    with running_demo(folder, ports, number) as first:
+        assert re.search(r"extract +\S+ s  extracted \d{3}", first)
+        assert re.search(r"solr +\S+ s  opened beside the stages before, \S+ s longer", first), first
+
+        changed = plumb("demo", "--folder", str(folder), "--change", *ports)
+        times = [float(seconds) for seconds in re.findall(r"\+ *([\d.]+) s", changed)]
+        assert times == sorted(times)
+        assert len(times) == 4
+        assert "finds the page" in changed
+
+        assert '"first_whole_rank": 1' in plumb("-c", config, "compare", "世界石油大会", "--json")
+        status = plumb("status", config)
 
     second = plumb("demo", "--folder", str(folder), "--check", *ports)
     assert re.search(r"crawl +\S+ s  unchanged \d{3}", second), second
     assert re.search(r"extract +\S+ s  nothing to do", second), second
     assert re.search(r"index +\S+ s  nothing to do", second)
-
-    changed = plumb("demo", "--folder", str(folder), "--change", *ports)
-    times = [float(seconds) for seconds in re.findall(r"\+ *([\d.]+) s", changed)]
-    assert times == sorted(times)
-    assert len(times) == 4
-    assert "finds the page" in changed
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        stop_running_demo(folder, ports, number)
-
-    config = str(folder / "vertical.toml")
-    compared = plumb("-c", config, "compare", "世界石油大会", "--json")
-    assert '"first_whole_rank": 1' in compared
-    assert f"articles  {re.findall(r'check passed: ([0-9]+)', first)[0]}" in plumb("status", config)
+    assert f"articles  {re.findall(r'check passed: ([0-9]+)', second)[0]}" in status
 
 
-def stop_running_demo(folder: Path, ports: tuple[str, ...], number: int) -> None:
-    """Ctrl-C, or a service manager's stop, ends the demo and everything that it started."""
-    command = [sys.executable, "-m", "pipeline.cli.main", "demo", "--folder", str(folder), *ports]
+@contextmanager
+def running_demo(folder: Path, ports: tuple[str, ...], number: int) -> Iterator[str]:
+    """What a demo prints until it waits; `number` (Ctrl-C, or a service manager's stop) ends it and what it started.
+
+    It is started with both signals ignored, as `nohup` and a shell's `&` do.
+    """
+    ignoring = ["sh", "-c", 'trap "" INT TERM; exec "$@"', "sh"]
+    command = [*ignoring, PLUMB, "demo", "--folder", str(folder), *ports]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert running.stdout is not None
-    said = ""
-    for line in running.stdout:
-        said += line
-        if "Ctrl-C stops everything" in line:
-            break
-    assert str(folder) in processes()
-    running.send_signal(number)
-    said += running.stdout.read()
-    assert running.wait(PATIENCE) == 130, said
-    assert "Traceback" not in said
-    deadline = time.monotonic() + PATIENCE
-    while str(folder) in processes() and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert str(folder) not in processes()
+    output = ""
+    try:
+        for line in running.stdout:
+            output += line
+            if "Ctrl-C stops everything" in line:
+                break
+        assert processes_in(folder), output
+        yield output
+        running.send_signal(number)
+        output += running.communicate(timeout=PATIENCE)[0]
+        assert running.returncode == 130, output
+        assert "Traceback" not in output
+        until(lambda: not processes_in(folder))
+    finally:
+        running.kill()
+        running.communicate(timeout=PATIENCE)
 
 
-def processes() -> str:
-    """The command lines of all processes but this one."""
-    lines = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            lines.append(path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
-        except OSError:
-            continue
-    return "\n".join(lines)
+def processes_in(folder: Path) -> list[str]:
+    """The command lines of all processes that name the folder."""
+    return [command for pid, _, command in all_processes() if str(folder) in command and pid != os.getpid()]
 
 
-def test_a_demo_that_was_never_run_cannot_be_changed(tmp_path: Path) -> None:
-    ports = ("--port", str(free_port()), "--site-port", str(free_port()))
+def test_a_demo_that_was_never_run_cannot_be_changed(tmp_path: Path, ports: tuple[str, ...]) -> None:
     said = plumb("demo", "--folder", str(tmp_path / "demo"), "--change", *ports, code=1)
     assert "run `plumb demo` once first" in said
 
 
-def test_somebody_elses_server_on_the_sites_port(tmp_path: Path) -> None:
+def test_somebody_elses_server_on_the_sites_port(tmp_path: Path, ports: tuple[str, ...]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        said = plumb("demo", "--folder", str(tmp_path / "demo"), "--site-port", port, code=1)
+        said = plumb("demo", "--folder", str(tmp_path / "demo"), *ports[:2], "--site-port", port, code=1)
     assert said.startswith("plumb: ")
     assert port in said and "make demo SITE_PORT=" in said
     assert said.count("\n") == 1

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from docstore.articles.page_starts import packed, page_at, page_starts, unpacked
 from docstore.articles.table import PendingPage
 from docstore.model import Article, Kind, Outcome, Page, Reason, Stage, WarcPointer, document_id
 from extractor.settings import ExtractSettings
+from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.cli.main import cli
 from pipeline.cli.status import status, status_lines
@@ -29,6 +30,7 @@ from pipeline.workers.extraction import extract_pages
 from search_ui.query.solr_client import SearchClient
 from tests.document_files import docx, pdf, pdf_bomb
 from tests.search_ui_fakes import site_app
+from tests.solr_fixture import RunningSolr
 from tests.web_fixture import Answer, Site, page
 
 REPORT = [
@@ -69,17 +71,20 @@ class Chain:
 
 
 @pytest.fixture(scope="module")
-def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
     folder = tmp_path_factory.mktemp("documents")
-    with Site(site_pages()) as site, Engine(settings_for(folder, site), Quiet()) as engine:
-        stages.run(engine)
-        index = engine.index
-        client = site_app(SearchClient(index.base_url, index.collection, 60.0), StoreActions(engine)).test_client()
-        yield Chain(engine, site, client)
+    with Site(site_pages()) as site:
+        settings = settings_for(folder, site)
+        settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection="documents"))
+        with Engine(settings, Quiet()) as engine:
+            stages.run(engine)
+            index = engine.index
+            client = site_app(SearchClient(index.base_url, index.collection, 60.0), StoreActions(engine)).test_client()
+            yield Chain(engine, site, client)
+            index.drop()
 
 
 @pytest.mark.solr
-@pytest.mark.slow
 def test_a_pdf_is_found_on_the_page_where_the_passage_stands(chain: Chain) -> None:
     url = chain.site.url("/report.pdf")
     found = chain.client.get("/api/v1/search?q=herring").json
@@ -92,7 +97,6 @@ def test_a_pdf_is_found_on_the_page_where_the_passage_stands(chain: Chain) -> No
 
 
 @pytest.mark.solr
-@pytest.mark.slow
 def test_a_word_document_is_found_and_has_no_page(chain: Chain) -> None:
     [hit] = chain.client.get("/api/v1/search?q=lighthouses").json["hits"]
     assert (hit["url"], hit["format"], hit["page"]) == (chain.site.url("/minutes.docx"), "docx", None)
@@ -100,7 +104,6 @@ def test_a_word_document_is_found_and_has_no_page(chain: Chain) -> None:
 
 
 @pytest.mark.solr
-@pytest.mark.slow
 def test_the_facet_of_formats_is_there_where_there_is_more_than_html(chain: Chain) -> None:
     every = chain.client.get("/api/v1/search?q=the").json
     assert {one["value"]: one["count"] for one in every["facets"]["formats"]} == {"html": 2, "pdf": 1, "docx": 1}
@@ -111,7 +114,6 @@ def test_the_facet_of_formats_is_there_where_there_is_more_than_html(chain: Chai
 
 
 @pytest.mark.solr
-@pytest.mark.slow
 def test_the_kept_text_stands_by_pages_with_links_into_the_original(chain: Chain) -> None:
     url = chain.site.url("/report.pdf")
     text = chain.client.get(f"/article/{document_id(url)}?q=herring&lang=en").text
@@ -125,7 +127,6 @@ def test_the_kept_text_stands_by_pages_with_links_into_the_original(chain: Chain
 
 
 @pytest.mark.solr
-@pytest.mark.slow
 def test_outcomes_and_formats_are_counted(chain: Chain) -> None:
     told = status(chain.engine)
     assert told["formats"] == {"html": 2, "pdf": 1, "docx": 1}
@@ -139,7 +140,6 @@ def test_outcomes_and_formats_are_counted(chain: Chain) -> None:
 
 
 @pytest.mark.solr
-@pytest.mark.slow
 def test_a_document_is_kept_as_a_file_and_offered_as_one(chain: Chain) -> None:
     doc_id = document_id(chain.site.url("/report.pdf"))
     around = chain.client.get(f"/article/{doc_id}/original?lang=en")

@@ -5,18 +5,19 @@ import os
 import random
 import signal
 import subprocess
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from time import sleep
 from time import time as now
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from apscheduler.triggers.date import DateTrigger
 from sqlalchemy import update
 
 import pipeline.runs.schedule
@@ -31,10 +32,11 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.runs.run_record import RunRecord
 from pipeline.runs.run_states import is_to_take_up, nights
-from pipeline.runs.schedule import MISSED, Due, Schedule, first_due, run_on_timetable, work
+from pipeline.runs.schedule import MISSED, Due, Schedule, daily_trigger, first_due, run_on_timetable, work
 from pipeline.runs.timetable import Timetable, appointments, timetable
 from pipeline.settings import ScheduleSettings, Settings, build
-from tests.crash_harness import Said, SlowSites, Vertical, until
+from tests.crash_harness import SlowSites, Vertical, until
+from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 
 NIGHT = time(2, 30)
@@ -251,26 +253,36 @@ def change_start(engine: Engine, seconds: float) -> None:
         connection.execute(update(runs).values(started_at=runs.c.started_at + seconds))
 
 
-@pytest.mark.slow
+def test_a_trigger_fires_at_the_scheduled_time_of_each_day() -> None:
+    [nightly] = appointments(ScheduleSettings("02:30"))
+    before = datetime(2026, 11, 21, 2, 29, 59).astimezone()
+    first = daily_trigger(nightly).get_next_fire_time(None, before)
+    second = daily_trigger(nightly).get_next_fire_time(first, first)
+    assert [f"{one:%d %H:%M:%S}" for one in (first, second)] == ["21 02:30:00", "22 02:30:00"]
+
+
 def test_the_scheduler_wakes_at_the_time_and_the_run_is_in_the_main_thread_where_a_stop_reaches_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The real scheduler, a minute ahead of the clock; a run that ends with a Ctrl-C ends the timetable."""
-    soon = datetime.now() + timedelta(seconds=61)
-    settings, started = build({"schedule": {"at": f"{soon:%H:%M}"}}, tmp_path), []
+    """The real scheduler, whose trigger fires at once; a run that ends with a Ctrl-C ends the timetable."""
+    settings, threads = build({"schedule": {"at": "02:30"}}, tmp_path), []
     monkeypatch.setattr(pipeline.runs.schedule, "POLL_SECONDS", PATIENCE)
+    monkeypatch.setattr(pipeline.runs.schedule, "daily_trigger", lambda appointment: DateTrigger())
+    clock = Clock(timetable(settings.schedule).night(now())[1] - 1)
 
     def run_once(engine: Engine, **how: Any) -> list[StageReport]:
-        started.append(now())
-        signal.raise_signal(signal.SIGINT)  # reaches the main thread alone
-        sleep(PATIENCE)
-        return []
+        threads.append(threading.current_thread())
+        raise KeyboardInterrupt
+
+    def pass_scheduled_time(line: str) -> None:
+        if line.startswith("next run"):
+            assert threads == []
+            clock.now += 2
 
     monkeypatch.setattr(stages, "run", run_once)
     with pytest.raises(KeyboardInterrupt):
-        run_on_timetable(settings, lambda: Engine(settings, Quiet()), lambda text: None)
-    assert len(started) == 1
-    assert datetime.fromtimestamp(started[0]) >= soon.replace(second=0, microsecond=0)
+        run_on_timetable(settings, lambda: Engine(settings, Quiet()), pass_scheduled_time, clock)
+    assert threads == [threading.main_thread()]
 
 
 # -- how runs are
@@ -341,28 +353,35 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlowSites]:
         yield running
 
 
+NO_SOLR = {"solr_url": "http://127.0.0.1:9/solr"}
+
+
 @pytest.fixture
 def vertical(site: SlowSites, tmp_path: Path) -> Iterator[Vertical]:
-    made = Vertical(tmp_path / "vertical").write(site.sections(max_pages=40))
+    """A vertical whose Solr does not answer: its runs are about the stages before."""
+    made = Vertical(tmp_path / "vertical").write({**site.sections(max_pages=40), "index": NO_SOLR})
     yield made
     made.end()
 
 
 def status(vertical: Vertical) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(vertical.done("status", "--json").out)
-    return found
+    answer: dict[str, Any] = json.loads(vertical.call("status", "--json").out)
+    return answer
 
 
-def wait_for_states(vertical: Vertical, running: "subprocess.Popen[str]", *states: str) -> None:
-    until(lambda: [run["state"] for run in status(vertical)["runs"]] == list(states), running)
+def wait_for_finished_runs(vertical: Vertical, running: "subprocess.Popen[str]", count: int) -> None:
+    until(lambda: vertical.number("SELECT COUNT(*) FROM runs WHERE finished_at IS NOT NULL") == count, running)
 
 
 @pytest.mark.slow
 @pytest.mark.solr
+@pytest.mark.process
 def test_a_killed_nightly_run_is_shown_as_killed_and_taken_up_when_the_scheduler_starts(
-    site: SlowSites, vertical: Vertical
+    site: SlowSites, vertical: Vertical, solr_node: RunningSolr
 ) -> None:
     """The scheduler finds that the last run is long ago and runs; kill -9 in its crawl; the next scheduler goes on."""
+    index = {"solr_url": solr_node.url, "collection": "nightly"}
+    vertical.write({**site.sections(max_pages=40), "index": index})
     table = ["-s", f"schedule.at={datetime.now():%H:%M}"]
     with sqlite_store(vertical.data) as store:
         store.runs.finish(store.runs.start("schedule"), [])
@@ -378,16 +397,19 @@ def test_a_killed_nightly_run_is_shown_as_killed_and_taken_up_when_the_scheduler
     found = status(vertical)
     assert [(run["state"], run["stage"]) for run in found["runs"]] == [("killed", "crawl"), ("done", "")]
     assert found["failed_since"] == found["runs"][0]["started"] and found["next_run"] is None
-    lines = vertical.done("status").out
+    lines = vertical.call("status").out
     assert "killed in crawl" in lines and "runs have not succeeded since" in lines
 
     again = vertical.start(*table, "schedule")
-    wait_for_states(vertical, again, "done", "killed", "done")
+    wait_for_finished_runs(vertical, again, 2)
+    assert [run["state"] for run in status(vertical)["runs"]] == ["done", "killed", "done"]
     assert vertical.number("SELECT COUNT(*) FROM indexed") > 20
     assert status(vertical)["failed_since"] is None
     again.send_signal(signal.SIGINT)
     said = vertical.finished(again)
     assert "the last run did not come to its end: running now" in said.err and said.status == 130
+    with vertical.solr() as opened:
+        opened.drop()
 
 
 def change_runs(vertical: Vertical, statement: str) -> None:
@@ -398,41 +420,47 @@ def change_runs(vertical: Vertical, statement: str) -> None:
         assert connection.execute(statement).rowcount > 0
 
 
-@pytest.mark.slow
-def test_a_stop_of_the_machine_ends_a_run_in_good_order(site: SlowSites, vertical: Vertical) -> None:
-    """It is taken up at the next start; systemd's SIGINT ends the program at once, though a run goes on."""
+@pytest.mark.process
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_of_the_machine_ends_a_run_in_good_order(
+    site: SlowSites, vertical: Vertical, number: signal.Signals
+) -> None:
+    """It is taken up at the next start; a signal ends the program at once, though a run goes on and both signals were
+    ignored when it started."""
     with sqlite_store(vertical.data) as store:
         store.runs.start("schedule")  # of which nobody holds the lock: killed
     site.pause = 0.1
-    running = vertical.start("schedule")
+    running = vertical.start("schedule", ignored_signals="INT TERM")
     until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 3, running)
-    os.kill(running.pid, signal.SIGINT)
+    os.kill(running.pid, number)
     said = vertical.finished(running)
     site.pause = 0.0
     assert said.status == 130 and "Traceback" not in said.err
     assert [(run["state"], run["stage"]) for run in status(vertical)["runs"]] == [("stopped", "crawl"), ("killed", "")]
 
 
-@pytest.mark.slow
 def test_runs_that_fail_are_told_with_stage_and_reason_where_people_look(vertical: Vertical) -> None:
     """`plumb status`, and the log: also of a run that a timer started, whose standard error nobody reads."""
-    vertical.write({"crawl": {"seeds": ["http://127.0.0.1:9/"], "inside_hosts": ["127.0.0.1:9"]}})
-    failed = [vertical.plumb("run") for _ in range(3)]
+    crawl = {"seeds": ["http://127.0.0.1:9/"], "inside_hosts": ["127.0.0.1:9"]}
+    vertical.write({"crawl": crawl, "index": NO_SOLR})
+    failed = [vertical.call("run") for _ in range(3)]
     assert all(said.status == 1 and "none of the seeds" in said.complaint for said in failed), failed
     found = status(vertical)
     assert [(run["state"], run["stage"]) for run in found["runs"]] == [("failed", "crawl")] * 3
     assert all("none of the seeds could be fetched" in run["error"] for run in found["runs"])
     assert found["failed_since"] == found["runs"][2]["started"]
     assert (found["last_good_run"], found["next_run"]) == (None, None)
-    lines = vertical.done("status").out.splitlines()
+    lines = vertical.call("status").out.splitlines()
     assert "next run      none: plumb schedule is not running" in lines and "last good run never" in lines
     assert sum("failed in crawl after" in line and "Connection refused" in line for line in lines) == 3
     assert vertical.log().count("none of the seeds could be fetched") == 3
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_only_one_scheduler_at_a_time(vertical: Vertical) -> None:
     running = vertical.start("schedule")
-    until(lambda: status(vertical)["next_run"] is not None, running)
-    said: Said = vertical.plumb("schedule")
+    lock = vertical.data / "locks" / "schedule"
+    until(lambda: lock.exists() and lock.read_text() == f"{running.pid}\n", running)
+    assert status(vertical)["next_run"] is not None
+    said = vertical.call("schedule")
     assert said.status == 1 and f"another process (pid {running.pid}) is in the schedule stage" in said.complaint

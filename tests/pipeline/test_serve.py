@@ -29,7 +29,8 @@ from pipeline.search_site.serve import SearchSite, listening_socket
 from pipeline.settings import Settings, load_settings
 from search_ui.passwords import hash_password
 from search_ui.search_log import SearchLog
-from tests.crash_harness import PLUMB, all_processes
+from tests.crash_harness import all_processes
+from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
@@ -39,12 +40,16 @@ PASSWORD = "correct horse"
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
+    return settings_in(tmp_path)
+
+
+def settings_in(folder: Path) -> Settings:
     """A vertical whose Solr is an address where nobody listens: these tests search for nothing."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         free = probe.getsockname()[1]
-    config = tmp_path / "vertical.toml"
+    config = folder / "vertical.toml"
     config.write_text(f'[index]\nsolr_url = "http://127.0.0.1:{free}/solr"\n[search]\nport = 0\nworkers = 2\n')
-    (tmp_path / "data" / "logs").mkdir(parents=True)
+    (folder / "data" / "logs").mkdir(parents=True)
     return load_settings(config)
 
 
@@ -80,16 +85,21 @@ def server_of(site: SearchSite) -> int:
     return site._server.pid
 
 
-def test_a_killed_worker_is_replaced(engine: Engine) -> None:
-    with SearchSite(engine) as site:
-        assert answers(site.url)
-        until(lambda: len(children(server_of(site))) == 2)
-        for _ in range(3):
-            before = children(server_of(site))
-            for worker in before:
-                os.kill(worker, signal.SIGKILL)
-            assert answers(site.url)  # the connection waits for the next worker
-            until(lambda: len(set(children(server_of(site))) - set(before)) == 2)  # noqa: B023
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchSite]:
+    """A site for tests after which it serves as before."""
+    with Engine(settings_in(tmp_path_factory.mktemp("site")), Quiet()) as engine, SearchSite(engine) as running:
+        yield running
+
+
+def test_a_killed_worker_is_replaced(site: SearchSite) -> None:
+    assert answers(site.url)
+    until(lambda: len(children(server_of(site))) == 2)
+    before = children(server_of(site))
+    for worker in before:
+        os.kill(worker, signal.SIGKILL)
+    assert answers(site.url)  # the connection waits for the next worker
+    until(lambda: len(set(children(server_of(site))) - set(before)) == 2)
 
 
 def answered(site: SearchSite) -> float:
@@ -113,16 +123,17 @@ def test_figures_are_those_of_all_workers_and_outlive_a_killed_one(engine: Engin
         assert answered(site) < before + 5  # a new site counts anew
 
 
-def test_a_session_is_one_for_all_workers(engine: Engine) -> None:
-    engine.store.accounts.add("anna", hash_password(PASSWORD), [Role.OPERATOR])
-    with SearchSite(engine) as site, requests.Session() as browser:
+def test_a_session_is_one_for_all_workers(site: SearchSite) -> None:
+    accounts = site._engine.store.accounts
+    accounts.add("anna", hash_password(PASSWORD), [Role.OPERATOR])
+    with requests.Session() as browser:
         page = browser.get(f"{site.url}admin/login", timeout=PATIENCE).text
         token = page.partition('name="token" value="')[2].partition('"')[0]
         sent = {"token": token, "name": "anna", "password": PASSWORD}
         assert browser.post(f"{site.url}admin/login", sent, timeout=PATIENCE).url == f"{site.url}admin/"
         browser.headers["Connection"] = "close"  # each request to whichever worker is free
         assert {browser.get(f"{site.url}admin/account", timeout=PATIENCE).status_code for _ in range(12)} == {200}
-        engine.store.accounts.disable("anna")
+        accounts.disable("anna")
         ended = {browser.get(f"{site.url}admin/account", timeout=PATIENCE).url for _ in range(12)}
         assert ended == {f"{site.url}admin/login?next=/admin/account"}
 
@@ -157,12 +168,12 @@ def connected(site: SearchSite, sent: bytes) -> socket.socket:
     return made
 
 
-def test_whoever_is_slow_holds_up_nobody(engine: Engine) -> None:
+def test_whoever_is_slow_holds_up_nobody(site: SearchSite) -> None:
     head = b"GET /robots.txt HTTP/1.1\r\nHost: x\r\nX-Slow:"
     form = b"POST /admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     body = form + b"Content-Length: 1000\r\n\r\nname="
     reader = b"GET /static/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 20
-    with SearchSite(engine) as site, ExitStack() as open_ones:
+    with ExitStack() as open_ones:
         assert answers(site.url)
         for sent in (head, body, reader, b""):
             for _ in range(50):
@@ -290,12 +301,10 @@ def test_nothing_outlives_a_killed_plumb(settings: Settings) -> None:
 def test_plumb_serve_says_that_a_port_is_taken(settings: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        command = [PLUMB, "-c", str(settings.folder / "vertical.toml"), "serve", "--port", str(port)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"plumb: cannot listen on 127.0.0.1:{port} ([Errno 98] Address already in use")
-    assert done.stderr.endswith("stop the program that does, or set search.host and search.port\n")
-    assert done.stderr.count("\n") == 1
+        said = call_plumb("-c", str(settings.folder / "vertical.toml"), "serve", "--port", str(port))
+    assert said.status == 1
+    assert said.complaint.startswith(f"plumb: cannot listen on 127.0.0.1:{port} ([Errno 98] Address already in use")
+    assert said.complaint.endswith("stop the program that does, or set search.host and search.port")
 
 
 @pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 0), ("192.0.2.1", 0), ("a" * 64, 0), ("\0", 0)])

@@ -126,7 +126,8 @@ def test_each_step_of_the_work_is_a_sign_of_life() -> None:
     assert len(steps) == 1  # nobody watches a quiet crawl: it says lines
 
 
-@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.parametrize("manager", ["@"], indirect=True)
 def test_the_scheduler_says_that_it_is_ready_and_feeds_its_watchdog(tmp_path: Path, manager: Manager) -> None:
     vertical = Vertical(tmp_path / "v").write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
     environment = {"NOTIFY_SOCKET": manager.place, "WATCHDOG_USEC": "200000"}
