@@ -126,6 +126,7 @@ class TestFile:
     def test_without_a_page_it_is_the_stage(self) -> None:
         assert "there is no vertical.toml here" in failure(plumb("extract"))
 
+    @pytest.mark.process
     def test_the_real_command(self, folder: Path) -> None:
         vertical = Vertical(folder / "vertical").write({})
         good = vertical.plumb("extract", "--file", str(folder / "page.html"))
