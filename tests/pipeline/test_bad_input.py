@@ -24,6 +24,7 @@ import pytest
 from docstore.warc_reading import read_warc
 from tests.crash_harness import Said
 from tests.local_vertical import LocalVertical
+from tests.local_workers import local_workers
 from tests.web_fixture import PATIENCE, Answer, Request, Site, page
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
@@ -374,7 +375,8 @@ class TestDisk:
         assert mounted("-o", "remount,ro", str(disk.data))
         refused(disk.plumb("extract"), "Read-only file system", "see that it can be written")
         assert mounted("-o", "remount,rw", str(disk.data))
-        disk.done("extract")
+        with local_workers():
+            disk.done("extract")
         disk.done("lexicon", "add", "油气田")
         after = disk.kept()
         assert after.urls == before.urls and after.extracted and "油气田" in after.terms
@@ -518,14 +520,16 @@ BAD_PAGES: dict[str, tuple[Answer | Callable[[Request], Answer], str, str]] = {
 
 
 def test_bad_pages_become_outcomes(tmp_path: Path) -> None:
+    TEST_OVER.clear()
     served = {path: answer for path, (answer, _, _) in BAD_PAGES.items()}
     linked = [path for path in BAD_PAGES if path != "/loop2"]  # found by /loop1 alone: else either may be first
     with Site({**served, "/": page(*linked), "/robots.txt": ROBOTS}) as site:
         crawl = crawl_of(site, depth=1, max_bytes=300_000, read_timeout=4.0)
         vertical = LocalVertical(tmp_path / "vertical").write({"crawl": crawl})
         vertical.done("crawl")
-        vertical.done("extract")
         TEST_OVER.set()
+        with local_workers():
+            vertical.done("extract")
     found = {path: outcomes(vertical, site.url(path)) for path in BAD_PAGES}
     for path in ("/utf16", "/gone", "/late"):
         said = vertical.done("explain", "--json", site.url(path))
