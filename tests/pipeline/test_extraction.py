@@ -93,7 +93,7 @@ def test_workers_that_are_killed_cost_their_pages_alone() -> None:
     killer = threading.Thread(target=kill_three, args=(done, killed))
     killer.start()
     try:
-        long = (HTML + "<p>正文有句号，也有逗号，够长了。</p>" * 3_000).encode()
+        long = (HTML + "<p>正文有句号，也有逗号，够长了。</p>" * 1_500).encode()
         supply = Supply(killed)
         results = list(extract_pages(supply, lambda page: long, ExtractSettings(), 2))
     finally:
@@ -118,7 +118,7 @@ class Supply:
         last = 5_000
         for page in pages(last, "http://b.test/x"):
             if len(self._killed) == 3:
-                last = min(last, self.count + 20)
+                last = min(last, self.count + 4)
             if self.count == last:
                 return
             self.count += 1
@@ -194,7 +194,7 @@ def test_what_is_known_of_a_site_goes_with_its_pages() -> None:
         asked.append(host)
         return SiteKnowledge(9, repeated=frozenset({line_hash("正文有句号，也有逗号，够长了。")}))
 
-    results = list(extract_pages(pages(6), read, ExtractSettings(), ask_site=ask))
+    results = list(extract_pages(pages(6), read, ExtractSettings(), 1, ask))
     assert asked == ["a.test"]
     assert {r.result.reason for r in results if isinstance(r.result, Outcome)} == {Reason.NO_BODY}
     assert len(results) == 6
