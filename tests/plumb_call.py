@@ -36,12 +36,13 @@ class Said:
         return lines[0]
 
 
-def call_plumb(*arguments: str, environment: Mapping[str, str] | None = None) -> Said:
-    """Run `plumb ARGUMENTS` in this process and return its exit status and output."""
+def call_plumb(*arguments: str, environment: Mapping[str, str] | None = None, typed: str = "") -> Said:
+    """Run `plumb ARGUMENTS` in this process with `typed` on standard input; return its exit status and output."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     status = 0
     with (
         patch("sys.argv", ["plumb", *arguments]),
+        patch("sys.stdin", io.TextIOWrapper(io.BytesIO(typed.encode()), "utf-8")),
         patch.dict(os.environ, environment or {}),
         redirect_stdout(out),
         redirect_stderr(err),

@@ -4,8 +4,6 @@ import importlib
 import re
 from pathlib import Path
 
-import pytest
-
 from pipeline.cli.lexicon import lexicon
 from pipeline.cli.main import VERBS
 from pipeline.settings import SECTIONS
@@ -16,29 +14,32 @@ TEXT = "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
 PACKAGES = "artifacts|docstore|text|crawler|focused|extractor|lexicon|indexer|search_ui|pipeline"
 
 
-@pytest.mark.parametrize("command", [*VERBS, *(f"lexicon {name}" for name in lexicon.commands)])
-def test_every_command_is_documented(command: str) -> None:
-    verb = command.removeprefix("lexicon ")
-    assert re.search(rf"\b{verb}\b", TEXT), command
+def test_every_command_is_documented() -> None:
+    missing = [verb for verb in (*VERBS, *lexicon.commands) if not re.search(rf"\b{verb}\b", TEXT)]
+    assert missing == []
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"`plumb ([a-z]+)", TEXT))))
-def test_every_documented_command_exists(command: str) -> None:
-    assert command in VERBS
+def test_every_documented_command_exists() -> None:
+    assert set(re.findall(r"`plumb ([a-z]+)", TEXT)) - set(VERBS) == set()
 
 
-@pytest.mark.parametrize(
-    "name", sorted(set(re.findall(rf"`((?:{PACKAGES}|tests|docs|deploy|solr_conf)/[\w./-]+\.\w+)`", TEXT)))
-)
-def test_every_named_file_exists(name: str) -> None:
-    assert (ROOT / name).exists()
+def test_every_named_file_exists() -> None:
+    names = set(re.findall(rf"`((?:{PACKAGES}|tests|docs|deploy|solr_conf)/[\w./-]+\.\w+)`", TEXT))
+    assert len(names) > 50
+    assert sorted(name for name in names if not (ROOT / name).exists()) == []
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(rf"`((?:{PACKAGES})(?:\.\w+)+)`", TEXT))))
-def test_every_named_function_exists(name: str) -> None:
+def test_every_named_function_exists() -> None:
+    names = set(re.findall(rf"`((?:{PACKAGES})(?:\.\w+)+)`", TEXT))
+    assert len(names) > 50
+    assert sorted(name for name in names if not is_defined(name)) == []
+
+
+def is_defined(name: str) -> bool:
+    """Is `name` a setting, a file name, or something that can be imported?"""
     section, _, rest = name.partition(".")
     if rest in {"py", "md", "toml"} or rest in getattr(SECTIONS.get(section), "__dataclass_fields__", {}):
-        return
+        return True
     parts = name.split(".")
     for count in range(len(parts), 0, -1):
         try:
@@ -47,9 +48,8 @@ def test_every_named_function_exists(name: str) -> None:
             continue
         for attribute in parts[count:]:
             thing = getattr(thing, attribute, None) or getattr(thing, "__dataclass_fields__", {}).get(attribute)
-        assert thing is not None, name
-        return
-    pytest.fail(f"{name} cannot be imported")
+        return thing is not None
+    return False
 
 
 def test_ci_runs_the_readmes_test_command() -> None:

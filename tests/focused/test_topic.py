@@ -1,5 +1,6 @@
 """A crawl that looks for a topic, from its definition to the reasons for each link, on the demo's sites."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -32,12 +33,17 @@ from pipeline.topic.guide import add_proposals, guide_for, settings_for
 from pipeline.topic.keeping import answer, apply_answers, expected_yield
 from pipeline.topic.service import Wanted, define, proposals
 from pipeline.topic.settings import TopicSettings
+from tests.local_workers import local_workers
 from tests.web_fixture import PATIENCE, Answer, Site, page
-
-pytestmark = pytest.mark.slow
 
 NAME = "页岩气"
 DAMPENED = {"delay": 0.001, "delay_factor": 0.0, "depth": 6, "threads": 2, "sitemaps": False}
+
+
+@pytest.fixture(autouse=True)
+def _local_workers() -> Iterator[None]:
+    with local_workers():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -58,18 +64,31 @@ def crawled(folder: Path, seeds: list[str], **crawl: Any) -> StageReport:
         return stages.crawl(engine)
 
 
-def example_among(folder: Path, seeds: list[str]) -> str:
-    """An article of the demo that a crawl without a topic has found, or finds when it goes on: which of its pages the
-    threads fetch first differs from run to run.
+@pytest.fixture(scope="module")
+def crawled_folder(demo: list[str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A vertical with at least 25 pages, crawled without a topic, and the URL of an article among them.
+
+    Which of the demo's pages the threads fetch first differs from run to run.
     """
+    folder = tmp_path_factory.mktemp("crawled")
+    report = crawled(folder, demo, max_pages=25)
+    assert Reason.OFF_TOPIC not in report.counts
     for _ in range(10):
-        with Engine(settings_of(folder, seeds), Quiet()) as engine:
+        with Engine(settings_of(folder, demo), Quiet()) as engine:
             rows = engine.store.frontier.desk.rows("*")
-        found = [row.url for row in rows if row.reason == Reason.FETCHED and "/system/2" in row.url]
-        if found:
-            return found[0]
-        crawled(folder, seeds, max_pages=5)
+        articles = [row.url for row in rows if row.reason == Reason.FETCHED and "/system/2" in row.url]
+        if articles:
+            return folder, articles[0]
+        crawled(folder, demo, max_pages=5)
     raise AssertionError("no article among the first 75 pages")
+
+
+@pytest.fixture
+def example(crawled_folder: tuple[Path, str], tmp_path: Path) -> str:
+    """The URL of an article in a copy of the crawled vertical in `tmp_path`."""
+    folder, url = crawled_folder
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return url
 
 
 def test_the_names_of_the_strategies_are_those_of_their_table() -> None:
@@ -90,10 +109,7 @@ def test_settings_that_cannot_be_followed(changes: dict[str, Any], said: str) ->
         plan_of(replace(CrawlSettings(seeds=("http://a.test/",)), **changes))
 
 
-def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], tmp_path: Path) -> None:
-    before = crawled(tmp_path, demo, max_pages=25)
-    assert Reason.OFF_TOPIC not in before.counts
-    example = example_among(tmp_path, demo)
+def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], example: str, tmp_path: Path) -> None:
     with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=40), Quiet()) as engine:
         topic = define(engine, Wanted(NAME, terms=("页岩气", "水平井"), examples=(example,)))
         assert topic.examples[0].blocks and topic.confirmed(TopicTermClass.PROFESSIONAL) == ("页岩气", "水平井")
@@ -117,9 +133,8 @@ def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], tmp_path: Pat
         assert stages.extract(engine).total == len(good)  # what is off topic goes no further
 
 
-def test_a_person_is_asked_and_the_answers_count_at_once(demo: list[str], tmp_path: Path) -> None:
+def test_a_person_is_asked_and_the_answers_count_at_once(demo: list[str], example: str, tmp_path: Path) -> None:
     """A page that is said to be off topic leaves; what is to be expected is said; the next guide knows the answers."""
-    example = example_among(tmp_path, demo)
     lax = replace(settings_of(tmp_path, demo, topic=NAME, max_pages=40), topic=TopicSettings(precision=0.1))
     with Engine(lax, Quiet()) as engine:
         define(engine, Wanted(NAME, terms=("页岩气", "水平井"), examples=(example,)))
@@ -144,10 +159,8 @@ def test_a_person_is_asked_and_the_answers_count_at_once(demo: list[str], tmp_pa
         assert wrong not in {one.url for one in engine.store.topic_questions.waiting(NAME)}
 
 
-def test_a_page_that_is_fetched_again_by_itself_is_judged(demo: list[str], tmp_path: Path) -> None:
+def test_a_page_that_is_fetched_again_by_itself_is_judged(demo: list[str], example: str, tmp_path: Path) -> None:
     """`plumb refresh URL`, in a vertical that looks for a topic."""
-    crawled(tmp_path, demo, max_pages=25)
-    example = example_among(tmp_path, demo)
     with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), Quiet()) as engine:
         define(engine, Wanted(NAME, terms=("页岩气", "水平井"), examples=(example,)))
         stages.crawl(engine)
@@ -166,13 +179,11 @@ def test_a_page_that_is_fetched_again_by_itself_is_judged(demo: list[str], tmp_p
 
 
 def test_a_start_takes_the_state_that_the_last_run_left(
-    demo: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo: list[str], example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def shown(words: bytes) -> PageReading:
         raise AssertionError("a page is shown again")
 
-    crawled(tmp_path, demo, max_pages=25)
-    example = example_among(tmp_path, demo)
     with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), Quiet()) as engine:
         define(engine, Wanted(NAME, terms=("水平井",), examples=(example,)))
         stages.crawl(engine)
@@ -187,9 +198,7 @@ def test_a_start_takes_the_state_that_the_last_run_left(
             guide_for(engine, settings_for(engine))
 
 
-def test_another_strategy_takes_over_the_frontier(demo: list[str], tmp_path: Path) -> None:
-    crawled(tmp_path, demo, max_pages=25)
-    example = example_among(tmp_path, demo)
+def test_another_strategy_takes_over_the_frontier(demo: list[str], example: str, tmp_path: Path) -> None:
     with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), Quiet()) as engine:
         define(engine, Wanted(NAME, terms=("水平井",), examples=(example,)))
         stages.crawl(engine)
@@ -212,6 +221,7 @@ def test_another_strategy_takes_over_the_frontier(demo: list[str], tmp_path: Pat
         assert sum("counts" in promise for promise in promises) == any(promise[0].isdigit() for promise in promises)
 
 
+@pytest.mark.process
 def test_kill_9_leaves_state_and_store_agreeing(demo: list[str], tmp_path: Path) -> None:
     """What the strategy is shown at the next start gives every waiting URL the priority that it has."""
     (tmp_path / "v.toml").write_text(

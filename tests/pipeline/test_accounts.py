@@ -15,6 +15,7 @@ from pipeline.progress import Quiet
 from pipeline.settings import load_settings
 from search_ui.passwords import is_password
 from tests.crash_harness import PLUMB
+from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
 
 PASSWORD = "石油 battery staple"
@@ -28,13 +29,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def account(folder: Path, *arguments: str, typed: str = "") -> tuple[int, str]:
-    """Exit status and all that was said."""
-    command = [PLUMB, "-c", str(folder / "vertical.toml"), "account", *arguments]
-    done = subprocess.run(
-        command, input=typed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False
-    )
-    assert PASSWORD not in done.stdout
-    return done.returncode, done.stdout
+    """Run `plumb account`; return its exit status and its output."""
+    said = call_plumb("-c", str(folder / "vertical.toml"), "account", *arguments, typed=typed)
+    output = said.out + said.err
+    assert PASSWORD not in output
+    return said.status, output
 
 
 def test_the_life_of_an_account(folder: Path) -> None:
@@ -82,6 +81,7 @@ def test_an_account_is_made_once(folder: Path) -> None:
     assert code == 1 and "already" in told
 
 
+@pytest.mark.process
 def test_on_a_terminal_the_password_is_asked_for_twice_and_not_shown(folder: Path) -> None:
     main, terminal = pty.openpty()
     command = [PLUMB, "-c", str(folder / "vertical.toml"), "account", "add", "anna", "--role", "operator"]

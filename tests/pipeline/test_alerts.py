@@ -31,7 +31,7 @@ from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.settings import Settings, build
 from search_ui.messages import LANGUAGES, has_message
-from tests.crash_harness import Vertical
+from tests.local_vertical import LocalVertical
 from tests.web_fixture import Answer, Site, page
 
 NOW = 1_800_000_000.0
@@ -411,18 +411,17 @@ def test_a_certificate_that_is_no_longer_valid(tmp_path: Path, monkeypatch: pyte
                 assert crawled(engine) == wanted
 
 
-@pytest.mark.slow
-def test_the_real_program_tells_of_a_run_that_failed(tmp_path: Path, mail_server: Any, hook: Hook) -> None:
+def test_the_command_tells_of_a_run_that_failed(tmp_path: Path, mail_server: Any, hook: Hook) -> None:
     """By `plumb run` itself, once; `plumb alerts` shows it; a test goes out by all channels; secrets stay secret."""
     place, mailbox = mail_server
     mails, posts = len(mailbox.mails), len(hook.posted)
     alerts = {"mail_to": ["o@x.example"], "smtp": place, "inside_hosts": ["127.0.0.1"], "language": "zh"}
     crawl = {"seeds": ["http://127.0.0.1:9/"], "inside_hosts": ["127.0.0.1:9"]}
-    vertical = Vertical(tmp_path / "v").write({"alerts": alerts, "crawl": crawl})
+    vertical = LocalVertical(tmp_path / "v").write({"alerts": alerts, "crawl": crawl})
     secret = {"PLUMB_ALERTS_WEBHOOK": f"http://127.0.0.1:{hook.server_port}/T0/s3cret"}
     try:
         for _ in range(2):
-            assert vertical.plumb("run", environment=secret).status == 1
+            assert vertical.plumb("run", "--until", "crawl", environment=secret).status == 1
         assert (len(mailbox.mails), len(hook.posted)) == (mails + 1, posts + 1)
         assert "在“抓取”阶段失败：none of the seeds" in mailbox.mails[-1].get_content()
         shown = vertical.plumb("alerts", "--json", environment=secret)
@@ -435,7 +434,7 @@ def test_the_real_program_tells_of_a_run_that_failed(tmp_path: Path, mail_server
         assert refused.status == 1 and refused.complaint == "plumb: the webhook at 127.0.0.1 answered 500"
         hook.status = 204
         assert "s3cret" not in vertical.log() + refused.err + tested.out + shown.out
-        nobody = Vertical(tmp_path / "w").write({"crawl": crawl}).plumb("alerts", "--test")
+        nobody = LocalVertical(tmp_path / "w").write({"crawl": crawl}).plumb("alerts", "--test")
         assert nobody.complaint == "plumb: nobody is told: name alerts.mail_to, or alerts.webhook"
     finally:
         vertical.end()

@@ -1,4 +1,4 @@
-"""Bad settings, bad files, bad neighbours and bad pages, met by the real `plumb`.
+"""Bad settings, bad files, bad neighbours and bad pages, met by `plumb`.
 
 Each time: one line on standard error that says what to do, exit status 1, no traceback, and nothing lost. A page that
 cannot be used becomes an outcome that `plumb status` counts and `plumb explain` shows.
@@ -12,7 +12,7 @@ import shutil
 import socket
 import sqlite3
 import subprocess
-import time
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -22,14 +22,15 @@ from typing import Any
 import pytest
 
 from docstore.warc_reading import read_warc
-from tests.crash_harness import Said, Vertical
+from tests.crash_harness import Said
+from tests.local_vertical import LocalVertical
+from tests.local_workers import local_workers
 from tests.web_fixture import PATIENCE, Answer, Request, Site, page
-
-pytestmark = pytest.mark.slow  # each test starts `plumb` at least once
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 ROBOTS = Answer(200, b"User-agent: *\nDisallow: /private\n", {"Content-Type": "text/plain"})
 NOISE = random.Random(2019)
+TEST_OVER = threading.Event()
 
 
 def article(number: int) -> str:
@@ -47,9 +48,9 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture
-def vertical(site: Site, tmp_path: Path) -> Iterator[Vertical]:
+def vertical(site: Site, tmp_path: Path) -> Iterator[LocalVertical]:
     """A vertical of `site`, not crawled yet."""
-    made = Vertical(tmp_path / "vertical").write({"crawl": crawl_of(site)})
+    made = LocalVertical(tmp_path / "vertical").write({"crawl": crawl_of(site)})
     yield made
     made.end()
 
@@ -60,9 +61,9 @@ def crawl_of(site: Site, **changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def crawled(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Vertical:
+def crawled(site: Site, tmp_path_factory: pytest.TempPathFactory) -> LocalVertical:
     """A vertical with its forty-one pages; for tests that change nothing, or copy it."""
-    made = Vertical(tmp_path_factory.mktemp("bad_input") / "crawled").write({"crawl": crawl_of(site)})
+    made = LocalVertical(tmp_path_factory.mktemp("bad_input") / "crawled").write({"crawl": crawl_of(site)})
     made.done("crawl")
     assert made.number("SELECT COUNT(*) FROM pages") == 41
     return made
@@ -108,20 +109,13 @@ class TestCommandLine:
 
         assert {*VERBS, *(f"lexicon {name}" for name in lexicon.commands)} == set(self.COMMANDS)
 
-    @pytest.mark.parametrize("command", ["", "lexicon", "crawl", "lexicon publish"])
-    def test_help(self, command: str, tmp_path: Path) -> None:
-        said = Vertical(tmp_path).plumb(*command.split(), "--help")
-        assert (said.status, said.err) == (0, "")
-        assert said.out.startswith("Usage: plumb")
-
-    def test_help_of_each_command_needs_no_settings(self) -> None:
-        from click.testing import CliRunner
-
-        from pipeline.cli.main import cli
-
-        for command in self.COMMANDS:
-            answer = CliRunner().invoke(cli, [*command.split(), "--help"])
-            assert (answer.exit_code, answer.output[:6]) == (0, "Usage:"), command
+    def test_help_of_each_command_needs_no_settings(self, tmp_path: Path) -> None:
+        vertical = LocalVertical(tmp_path)
+        answers = {command: vertical.plumb(*command.split(), "--help") for command in ("", *self.COMMANDS)}
+        faults = [
+            said for said in answers.values() if (said.status, said.err, said.out[:12]) != (0, "", "Usage: plumb")
+        ]
+        assert faults == []
 
     @pytest.mark.parametrize(
         "arguments",
@@ -131,38 +125,36 @@ class TestCommandLine:
         ],
         ids=" ".join,
     )
-    def test_misuse(self, vertical: Vertical, arguments: list[str]) -> None:
+    def test_misuse(self, vertical: LocalVertical, arguments: list[str]) -> None:
         said = vertical.plumb(*arguments)
         assert said.status == 2
         assert said.complaint.startswith("plumb") and "; usage: plumb" in said.complaint
 
 
 class TestSettings:
+    """What each wrong setting is told is in test_settings.py."""
+
     @pytest.mark.parametrize(
         ("text", "parts"),
         [
             ("[crawl]\nseed = ['http://a.test/']", ["unknown setting crawl.seed", "did you mean seeds?"]),
-            ("[crawl]\ndepth = 'deep'", ["crawl.depth = 'deep'", "expected a whole number"]),
-            ("[crawl]\nrevisit_longest = 1\nrevisit_shortest = 2", ["shorter than crawl.revisit_shortest", "swap"]),
-            ("[index]\nsolr_url = 'http://s/solr'\nsolr_port = 8983", ["contradict each other", "give one"]),
-            ("[search]\nport = 99999", ["search.port = 99999", "65535"]),
             ("[crawl\nseeds = []", ["is not valid TOML", "line 1"]),
         ],
         ids=lambda value: value.replace("\n", " ") if isinstance(value, str) else "",
     )
-    def test_refused(self, vertical: Vertical, text: str, parts: list[str]) -> None:
+    def test_refused(self, vertical: LocalVertical, text: str, parts: list[str]) -> None:
         vertical.config.write_text(text, encoding="utf-8")
         refused(vertical.plumb("run"), *parts)
         assert not vertical.data.exists()
 
     def test_the_file_is_missing(self, tmp_path: Path) -> None:
-        refused(Vertical(tmp_path).plumb("run"), str(tmp_path), "does not exist", "plumb init")
+        refused(LocalVertical(tmp_path).plumb("run"), str(tmp_path), "does not exist", "plumb init")
 
-    def test_the_file_is_no_text(self, vertical: Vertical) -> None:
+    def test_the_file_is_no_text(self, vertical: LocalVertical) -> None:
         vertical.config.write_bytes(b"\xff\xfe\x00\x80")
         refused(vertical.plumb("run"), "is not valid TOML")
 
-    def test_a_file_is_never_overwritten(self, vertical: Vertical) -> None:
+    def test_a_file_is_never_overwritten(self, vertical: LocalVertical) -> None:
         before = vertical.config.read_bytes()
         refused(vertical.plumb("init", str(vertical.config)), "exists already")
         assert vertical.config.read_bytes() == before
@@ -185,9 +177,9 @@ class TestSeeds:
         ],
         ids=["none", "outside its scope", "not http", "a picture", "inside", "unknown host", "nobody to complain to"],
     )
-    def test_refused(self, site: Site, vertical: Vertical, crawl: dict[str, Any], parts: list[str]) -> None:
+    def test_refused(self, site: Site, vertical: LocalVertical, crawl: dict[str, Any], parts: list[str]) -> None:
         vertical.write({"crawl": crawl_of(site, **crawl)})
-        refused(vertical.plumb("run"), *parts)
+        refused(vertical.plumb("crawl"), *parts)
 
     @pytest.mark.parametrize(
         ("path", "parts"),
@@ -196,50 +188,50 @@ class TestSeeds:
             ("/nowhere", ["gone, 404", "see that crawl.seeds"]),
         ],
     )
-    def test_unusable(self, site: Site, vertical: Vertical, path: str, parts: list[str]) -> None:
+    def test_unusable(self, site: Site, vertical: LocalVertical, path: str, parts: list[str]) -> None:
         vertical.write({"crawl": crawl_of(site, seeds=[site.url(path)])})
-        refused(vertical.plumb("run"), "none of the seeds", *parts)
+        refused(vertical.plumb("crawl"), "none of the seeds", *parts)
 
-    def test_nobody_answers(self, vertical: Vertical, dead_port: int) -> None:
+    def test_nobody_answers(self, vertical: LocalVertical, dead_port: int) -> None:
         host = f"127.0.0.1:{dead_port}"
         vertical.write({"crawl": {"seeds": [f"http://{host}/"], "inside_hosts": [host]}})
-        refused(vertical.plumb("run"), "unreachable", "Connection refused", "see that crawl.seeds is right")
+        refused(vertical.plumb("crawl"), "unreachable", "Connection refused", "see that crawl.seeds is right")
 
 
 class TestPorts:
-    def test_of_the_search_page(self, crawled: Vertical) -> None:
+    def test_of_the_search_page(self, crawled: LocalVertical) -> None:
         with taken_port() as port:
             refused(crawled.plumb("serve", "--port", str(port)), f"127.0.0.1:{port}", "in use", "search.port")
 
-    def test_a_host_that_is_not_ours(self, crawled: Vertical) -> None:
+    def test_a_host_that_is_not_ours(self, crawled: LocalVertical) -> None:
         refused(crawled.plumb("serve", "--host", "nowhere.invalid"), "cannot listen", "search.host")
 
     @pytest.mark.parametrize("offset", [0, 1000], ids=["solr", "zookeeper"])
-    def test_of_solr(self, crawled: Vertical, offset: int) -> None:
+    def test_of_solr(self, crawled: LocalVertical, offset: int) -> None:
         with taken_port() as port:
             said = crawled.plumb("-s", f"index.solr_port={port - offset}", "index")
         refused(said, f"port {port} is in use", "index.solr_port")
 
     def test_of_the_demo_sites(self, tmp_path: Path) -> None:
         with taken_port() as port:
-            said = Vertical(tmp_path).plumb("demo", "--folder", str(tmp_path / "demo"), "--site-port", str(port))
+            said = LocalVertical(tmp_path).plumb("demo", "--folder", str(tmp_path / "demo"), "--site-port", str(port))
         refused(said, f"port {port} is taken", "another port")
 
 
 class TestOperatorsSolr:
-    def index(self, vertical: Vertical, url: str, timeout: float = PATIENCE) -> Said:
+    def index(self, vertical: LocalVertical, url: str, timeout: float = PATIENCE) -> Said:
         return vertical.plumb("-s", f"index.solr_url={url}", "-s", f"index.request_timeout={timeout}", "index")
 
-    def test_nobody_answers(self, crawled: Vertical, dead_port: int) -> None:
+    def test_nobody_answers(self, crawled: LocalVertical, dead_port: int) -> None:
         said = self.index(crawled, f"http://127.0.0.1:{dead_port}/solr")
         refused(said, "no Solr answers", "start it, or correct index.solr_url")
 
-    def test_it_hangs(self, crawled: Vertical) -> None:
+    def test_it_hangs(self, crawled: LocalVertical) -> None:
         with taken_port() as port:
             said = self.index(crawled, f"http://127.0.0.1:{port}/solr", timeout=1.0)
         refused(said, "no Solr answers", "index.solr_url")
 
-    def test_no_address(self, crawled: Vertical) -> None:
+    def test_no_address(self, crawled: LocalVertical) -> None:
         refused(self.index(crawled, "nonsense"), "no Solr answers at nonsense", "index.solr_url")
 
     @pytest.mark.parametrize(
@@ -252,7 +244,7 @@ class TestOperatorsSolr:
         ],
         ids=["html", "a list", "locked", "not in cloud mode"],
     )
-    def test_garbage(self, crawled: Vertical, answer: Answer, part: str) -> None:
+    def test_garbage(self, crawled: LocalVertical, answer: Answer, part: str) -> None:
         with Site({"/solr/admin/info/system?wt=json": answer}) as solr:
             refused(self.index(crawled, solr.url("/solr")), part)
 
@@ -266,10 +258,10 @@ class TestStore:
             ("postgresql+psycopg://127.0.0.1:1/x", "see that it is there"),
         ],
     )
-    def test_another_database(self, vertical: Vertical, url: str, part: str) -> None:
+    def test_another_database(self, vertical: LocalVertical, url: str, part: str) -> None:
         refused(vertical.plumb("-s", f"store.url={url}", "status"), part)
 
-    def test_made_by_a_newer_program(self, crawled: Vertical, vertical: Vertical) -> None:
+    def test_made_by_a_newer_program(self, crawled: LocalVertical, vertical: LocalVertical) -> None:
         clone(crawled, vertical)
         write_sql(vertical, "UPDATE meta SET value = '999' WHERE key = 'schema_version'")
         refused(vertical.plumb("crawl"), "schema version 999", "update the program")
@@ -285,13 +277,13 @@ class TestStore:
             pytest.param(lambda whole: whole[: len(whole) // 2], id="half"),
         ],
     )
-    def test_damaged(self, crawled: Vertical, vertical: Vertical, spoil: Callable[[bytes], bytes]) -> None:
+    def test_damaged(self, crawled: LocalVertical, vertical: LocalVertical, spoil: Callable[[bytes], bytes]) -> None:
         clone(crawled, vertical)
         file = vertical.data / "store.db"
         file.write_bytes(spoil(file.read_bytes()))
         refused(vertical.plumb("run"), "the store is damaged", "restore it from a backup")
 
-    def test_a_write_ahead_log_of_nobody(self, crawled: Vertical, vertical: Vertical) -> None:
+    def test_a_write_ahead_log_of_nobody(self, crawled: LocalVertical, vertical: LocalVertical) -> None:
         """What a backup that copies files under a running program may leave: SQLite ignores a log that is not its."""
         clone(crawled, vertical)
         (vertical.data / "store.db-wal").write_bytes(NOISE.randbytes(50_000))
@@ -299,13 +291,13 @@ class TestStore:
         assert len(vertical.kept().urls) == 41
 
 
-def clone(source: Vertical, vertical: Vertical) -> None:
+def clone(source: LocalVertical, vertical: LocalVertical) -> None:
     """Let `vertical` be a copy of `source`."""
     shutil.rmtree(vertical.folder)
     source.copy_to(vertical.folder)
 
 
-def write_sql(vertical: Vertical, statement: str) -> None:
+def write_sql(vertical: LocalVertical, statement: str) -> None:
     with closing(sqlite3.connect(vertical.data / "store.db")) as connection, connection:
         assert connection.execute(statement).rowcount == 1
 
@@ -323,18 +315,18 @@ class TestFolders:
             ("file:data/solr", "index", ["data/solr", "cannot be used"]),
         ],
     )
-    def test_something_else_is_there(self, vertical: Vertical, what: str, command: str, parts: list[str]) -> None:
+    def test_something_else_is_there(self, vertical: LocalVertical, what: str, command: str, parts: list[str]) -> None:
         kind, _, path = what.partition(":")
         place = vertical.folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.mkdir() if kind == "folder" else place.write_text("")
         refused(vertical.plumb(command), *parts)
 
-    def test_no_such_place(self, site: Site, vertical: Vertical) -> None:
+    def test_no_such_place(self, site: Site, vertical: LocalVertical) -> None:
         vertical.write({"vertical": {"data_dir": "/proc/nowhere"}, "crawl": crawl_of(site)})
         refused(vertical.plumb("status"), "cannot make /proc/nowhere", "choose another vertical.data_dir")
 
-    def test_a_seen_filter_that_cannot_be_written_costs_nothing(self, vertical: Vertical) -> None:
+    def test_a_seen_filter_that_cannot_be_written_costs_nothing(self, vertical: LocalVertical) -> None:
         (vertical.data / "seen.bloom").mkdir(parents=True)
         vertical.done("crawl")
         assert len(vertical.kept().urls) == 41
@@ -344,7 +336,7 @@ class TestDisk:
     """A real disk that is full: a small tmpfs, where the system lets us mount one, and a limit for files elsewhere."""
 
     @pytest.fixture
-    def disk(self, vertical: Vertical) -> Iterator[Vertical]:
+    def disk(self, vertical: LocalVertical) -> Iterator[LocalVertical]:
         vertical.data.mkdir()
         if not mounted("-t", "tmpfs", "-o", "size=800k", "tmpfs", str(vertical.data)):
             pytest.skip("may not mount a tmpfs here")
@@ -354,8 +346,14 @@ class TestDisk:
             vertical.end()
             subprocess.run(["umount", str(vertical.data)], check=True)
 
-    def test_full_while_crawling(self, disk: Vertical, crawled: Vertical) -> None:
-        refused(disk.plumb("crawl"), "the disk that holds the store is full", "free some space", "nothing was lost")
+    @pytest.mark.process
+    def test_full_while_crawling(self, disk: LocalVertical, crawled: LocalVertical) -> None:
+        refused(
+            disk.finished(disk.start("crawl")),
+            "the disk that holds the store is full",
+            "free some space",
+            "nothing was lost",
+        )
         assert 0 < disk.check_archive() < 41
         for file in (disk.data / "warc").iterdir():
             assert list(read_warc(file))  # whole to its end
@@ -364,30 +362,27 @@ class TestDisk:
         assert disk.kept() == crawled.kept()
         assert disk.check_archive() == 41
 
-    @pytest.mark.parametrize("command", ["extract", "lexicon add 油气田"])
-    def test_full_in_a_later_stage(self, disk: Vertical, command: str) -> None:
+    def test_full_or_read_only_in_a_later_stage(self, disk: LocalVertical) -> None:
         resize(disk)
         disk.done("crawl")
-        if command != "extract":
-            disk.done("extract")
         before = disk.kept()
-        room = os.statvfs(disk.data)
-        (disk.data / "filler").write_bytes(bytes(room.f_bavail * room.f_frsize))
-        refused(disk.plumb(*command.split()), "the disk that holds the store is full", "free some space")
-        (disk.data / "filler").unlink()
-        assert disk.kept().urls == before.urls
-        disk.done(*command.split())
-        assert disk.kept() != before
-
-    def test_read_only(self, disk: Vertical) -> None:
-        resize(disk)
-        disk.done("crawl")
+        for command in ("extract", "lexicon add 油气田"):
+            room = os.statvfs(disk.data)
+            (disk.data / "filler").write_bytes(bytes(room.f_bavail * room.f_frsize))
+            refused(disk.plumb(*command.split()), "the disk that holds the store is full", "free some space")
+            (disk.data / "filler").unlink()
+            assert disk.kept() == before
         assert mounted("-o", "remount,ro", str(disk.data))
         refused(disk.plumb("extract"), "Read-only file system", "see that it can be written")
         assert mounted("-o", "remount,rw", str(disk.data))
-        disk.done("extract")
+        with local_workers():
+            disk.done("extract")
+        disk.done("lexicon", "add", "油气田")
+        after = disk.kept()
+        assert after.urls == before.urls and after.extracted and "油气田" in after.terms
 
-    def test_a_file_may_not_grow(self, vertical: Vertical, crawled: Vertical) -> None:
+    @pytest.mark.process
+    def test_a_file_may_not_grow(self, vertical: LocalVertical, crawled: LocalVertical) -> None:
         vertical.done("status")
         said = vertical.finished(vertical.start("crawl", largest_file=300_000))
         refused(said, "the store's files may not grow", "ulimit -f", "nothing was lost")
@@ -400,13 +395,13 @@ def mounted(*arguments: str) -> bool:
     return subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode == 0
 
 
-def resize(disk: Vertical) -> None:
+def resize(disk: LocalVertical) -> None:
     """Give the disk room."""
     assert mounted("-o", "remount,size=32m", str(disk.data))
 
 
 @pytest.fixture(scope="module")
-def warc(crawled: Vertical) -> bytes:
+def warc(crawled: LocalVertical) -> bytes:
     """The WARC file of a crawl."""
     [file] = (crawled.data / "warc").iterdir()
     return file.read_bytes()
@@ -424,18 +419,18 @@ class TestImport:
         ],
         ids=["empty", "text", "zipped text", "noise", "zipped noise"],
     )
-    def test_no_warc_file(self, vertical: Vertical, content: bytes, name: str) -> None:
+    def test_no_warc_file(self, vertical: LocalVertical, content: bytes, name: str) -> None:
         file = vertical.folder / name
         file.write_bytes(content)
         said = vertical.plumb("import", str(file))
         refused(said, f"{file} is not a whole WARC file", "import it again")
         assert len(said.err) < 400
 
-    def test_missing(self, vertical: Vertical) -> None:
+    def test_missing(self, vertical: LocalVertical) -> None:
         refused(vertical.plumb("import", "nowhere.warc"), "cannot read nowhere.warc", "No such file")
 
     @pytest.mark.parametrize("packed", [True, False], ids=["gzip", "plain"])
-    def test_cut_short(self, vertical: Vertical, crawled: Vertical, warc: bytes, packed: bool) -> None:
+    def test_cut_short(self, vertical: LocalVertical, crawled: LocalVertical, warc: bytes, packed: bool) -> None:
         """What came before the cut is kept; the whole file brings the rest."""
         whole, name = (warc, "x.warc.gz") if packed else (gzip.decompress(warc), "x.warc")
         file = vertical.folder / name
@@ -448,7 +443,7 @@ class TestImport:
         assert vertical.check_archive() == 41
         assert vertical.kept().urls == crawled.kept().urls
 
-    def test_a_record_without_an_address(self, vertical: Vertical, warc: bytes) -> None:
+    def test_a_record_without_an_address(self, vertical: LocalVertical, warc: bytes) -> None:
         file = vertical.folder / "x.warc"
         file.write_bytes(gzip.decompress(warc).replace(b"WARC-Target-URI", b"WARC-Tarnished!", 1))
         refused(vertical.plumb("import", str(file)), "is not a whole WARC file")
@@ -466,7 +461,7 @@ class TestWords:
             ("lexicon publish", ["nothing to publish"]),
         ],
     )
-    def test_unknown(self, crawled: Vertical, arguments: str, parts: list[str]) -> None:
+    def test_unknown(self, crawled: LocalVertical, arguments: str, parts: list[str]) -> None:
         refused(crawled.plumb(*arguments.split()), *parts)
 
     @pytest.mark.parametrize(
@@ -480,7 +475,7 @@ class TestWords:
         ids=["columns", "gbk", "frequency", "half written"],
     )
     def test_a_bad_dictionary_adds_nothing(
-        self, crawled: Vertical, tmp_path: Path, content: bytes, parts: list[str]
+        self, crawled: LocalVertical, tmp_path: Path, content: bytes, parts: list[str]
     ) -> None:
         file = tmp_path / "dictionary.txt"
         file.write_bytes(content)
@@ -493,7 +488,8 @@ def html(body: bytes, **headers: str) -> Answer:
 
 
 def late(_: Request) -> Answer:
-    time.sleep(60)
+    """Answer only when the test is over, or the client gives up at last."""
+    TEST_OVER.wait(PATIENCE)
     return html(b"<p>late")
 
 
@@ -524,13 +520,16 @@ BAD_PAGES: dict[str, tuple[Answer | Callable[[Request], Answer], str, str]] = {
 
 
 def test_bad_pages_become_outcomes(tmp_path: Path) -> None:
+    TEST_OVER.clear()
     served = {path: answer for path, (answer, _, _) in BAD_PAGES.items()}
     linked = [path for path in BAD_PAGES if path != "/loop2"]  # found by /loop1 alone: else either may be first
     with Site({**served, "/": page(*linked), "/robots.txt": ROBOTS}) as site:
         crawl = crawl_of(site, depth=1, max_bytes=300_000, read_timeout=4.0)
-        vertical = Vertical(tmp_path / "vertical").write({"crawl": crawl})
+        vertical = LocalVertical(tmp_path / "vertical").write({"crawl": crawl})
         vertical.done("crawl")
-        vertical.done("extract")
+        TEST_OVER.set()
+        with local_workers():
+            vertical.done("extract")
     found = {path: outcomes(vertical, site.url(path)) for path in BAD_PAGES}
     for path in ("/utf16", "/gone", "/late"):
         said = vertical.done("explain", "--json", site.url(path))
@@ -545,6 +544,6 @@ def test_bad_pages_become_outcomes(tmp_path: Path) -> None:
         assert counted[stage] == Counter(one[stage] for one in [*found.values(), home] if stage in one)
 
 
-def outcomes(vertical: Vertical, url: str) -> dict[str, str]:
+def outcomes(vertical: LocalVertical, url: str) -> dict[str, str]:
     """Stage -> reason."""
     return dict(vertical.ask(f"SELECT stage, reason FROM outcomes JOIN urls USING (url_id) WHERE url = '{url}'"))

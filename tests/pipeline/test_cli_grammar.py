@@ -1,10 +1,11 @@
-"""The command line's one grammar, met by the real `plumb`: where the vertical is named, lists, tables, misuse."""
+"""The command line's one grammar, met by `plumb`: where the vertical is named, lists, tables, misuse."""
 
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import click
@@ -13,7 +14,9 @@ import pytest
 from pipeline.cli.grammar import Verb, first_argument
 from pipeline.cli.main import VERBS as LISTED
 from pipeline.cli.main import cli
-from tests.crash_harness import PLUMB, Said, Vertical
+from tests.crash_harness import Said
+from tests.local_vertical import LocalVertical
+from tests.plumb_call import call_plumb
 from tests.web_fixture import Site, page
 
 WORD = "四川盆地海相页岩气水平井体积压裂改造后返排液回收处理利用技术规范研究"
@@ -98,33 +101,30 @@ def test_the_first_argument_is_no_option_and_no_options_value(args: list[str], p
 
 
 @pytest.fixture(scope="module")
-def vertical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vertical]:
+def vertical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalVertical]:
     """One site of three pages, crawled, with an account, a term and a version to list."""
     with Site({"/": page("/a", "/b"), "/a": page(text="<p>页岩气</p>"), "/b": page()}) as site:
         crawl = {"seeds": [site.url("/")], "inside_hosts": [site.host], "delay": 0.001}
-        made = Vertical(tmp_path_factory.mktemp("grammar") / "vertical").write({"crawl": crawl})
+        made = LocalVertical(tmp_path_factory.mktemp("grammar") / "vertical").write({"crawl": crawl})
         made.done("crawl")
         made.done("lexicon", "add", WORD)
-        add = [PLUMB, "account", "add", str(made.config), "anna", "--role", "operator"]
-        subprocess.run(add, input="correct horse battery", text=True, check=True, capture_output=True)
+        add = ("account", "add", str(made.config), "anna", "--role", "operator")
+        assert call_plumb(*add, typed="correct horse battery").status == 0
         yield made
         made.end()
 
 
 def plumb(*arguments: str, folder: Path) -> Said:
     """`plumb` as typed in `folder`."""
-    done = subprocess.run([PLUMB, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-    return Said(done.returncode, done.stdout, done.stderr)
-
-
-pytestmark = pytest.mark.slow  # each of the next starts `plumb`
+    with chdir(folder):
+        return call_plumb(*arguments)
 
 
 @pytest.mark.parametrize(
     "typed",
     ["sites", "frontier show http://127.0.0.1*", "lexicon show --limit 3", "account list"],
 )
-def test_both_ways_say_the_same(vertical: Vertical, tmp_path: Path, typed: str) -> None:
+def test_both_ways_say_the_same(vertical: LocalVertical, tmp_path: Path, typed: str) -> None:
     words = typed.split()
     verb = next(n for n in range(len(words), 0, -1) if tuple(words[:n]) in VERBS or words[:n] == ["sites"])
     before = plumb("-c", str(vertical.config), *words, folder=tmp_path)
@@ -135,7 +135,7 @@ def test_both_ways_say_the_same(vertical: Vertical, tmp_path: Path, typed: str) 
     assert named.out == before.out
 
 
-def test_what_is_no_vertical_is_an_argument(vertical: Vertical, tmp_path: Path) -> None:
+def test_what_is_no_vertical_is_an_argument(vertical: LocalVertical, tmp_path: Path) -> None:
     said = plumb("-c", str(vertical.config), "explain", "my.toml", folder=tmp_path)
     assert said.status == 1 and "'my.toml' is not a URL" in said.complaint
     said = plumb("explain", str(vertical.config), "http://127.0.0.1/x.toml", folder=tmp_path)
@@ -167,7 +167,7 @@ LISTS = (
 
 
 @pytest.mark.parametrize("typed", LISTS)
-def test_every_list_comes_as_json(vertical: Vertical, typed: str) -> None:
+def test_every_list_comes_as_json(vertical: LocalVertical, typed: str) -> None:
     rows = json.loads(vertical.done(*typed.split(), "--json").out)
     assert isinstance(rows, list)
     assert rows or typed in ("alerts", "lexicon versions", "sites proposed", "topic list")
@@ -181,13 +181,13 @@ def test_every_verb_that_lists_is_tried_here_or_needs_something_to_list() -> Non
     assert with_json == {*LISTS, *details, *of_a_thing} - {"sites"}
 
 
-def test_tables_are_not_cut_in_a_pipe(vertical: Vertical) -> None:
-    environment = {**os.environ, "COLUMNS": "40"}
-    shown = vertical.finished(vertical.start("lexicon", "show", environment=environment)).out
+@pytest.mark.process
+def test_tables_are_not_cut_in_a_pipe(vertical: LocalVertical) -> None:
+    shown = vertical.finished(vertical.start("lexicon", "show", environment={"COLUMNS": "40"})).out
     assert WORD in shown and "…" not in shown
 
 
-def test_explain_reads_as_sentences(vertical: Vertical) -> None:
+def test_explain_reads_as_sentences(vertical: LocalVertical) -> None:
     known = [row["url"] for row in json.loads(vertical.done("frontier", "show", "--json").out)]
     [url] = [one for one in known if one.endswith("/a")]
     home = url.removesuffix("a")
@@ -210,6 +210,7 @@ def test_the_list_of_verbs_says_what_each_says_of_itself() -> None:
 HEAVY = ("flask", "jieba", "jpype", "lxml", "numpy", "pypinyin", "pysolr", "requests", "rjieba", "scipy", "sklearn")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("arguments", [("--help",), ("status",)])
 def test_who_asks_a_little_loads_a_little(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     (tmp_path / "vertical.toml").write_text('[crawl]\nseeds = ["http://a.test/"]\n')

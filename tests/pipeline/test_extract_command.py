@@ -15,6 +15,7 @@ from pipeline.cli.main import cli
 from pipeline.cli.page import as_html, as_markdown, as_text
 from pipeline.page_source import fetch_page
 from tests.crash_harness import Vertical
+from tests.local_workers import local_workers
 from tests.web_fixture import Answer, Site
 
 FIRST = "大庆油田今天宣布，今年前三个季度的原油产量超过去年同期，创下五年来的新高。"
@@ -24,6 +25,12 @@ PAGE = f"""<!doctype html><html><head><meta charset="utf-8"><title>大庆油田�
 LIST = "<title>新闻</title>" + "<p><a href='/1'>国际油价再次下跌引发市场关注和担忧</a></p>" * 40
 ROBOTS = Answer(200, b"User-agent: *\nDisallow: /private", {"Content-Type": "text/plain"})
 SLOW = "User-agent: *\nCrawl-delay: 7"
+
+
+@pytest.fixture(autouse=True)
+def _local_workers() -> Iterator[None]:
+    with local_workers():
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -126,11 +133,12 @@ class TestFile:
     def test_without_a_page_it_is_the_stage(self) -> None:
         assert "there is no vertical.toml here" in failure(plumb("extract"))
 
+    @pytest.mark.process
     def test_the_real_command(self, folder: Path) -> None:
         vertical = Vertical(folder / "vertical").write({})
         good = vertical.plumb("extract", "--file", str(folder / "page.html"))
         assert (good.status, good.err) == (0, "")
-        bad = vertical.plumb("extract", "--file", str(folder / "list.html"))
+        bad = vertical.call("extract", "--file", str(folder / "list.html"))
         assert (bad.status, bad.out) == (1, "")
         assert "list_page" in bad.complaint
 

@@ -14,15 +14,15 @@ from pipeline.keeping.backup import BackupError, back_up, manifest_of, newest_ba
 from pipeline.keeping.doctor import Finding, examine
 from pipeline.progress import Quiet
 from pipeline.settings import Settings, load_settings
-from tests.crash_harness import Vertical
 from tests.docstore.test_store import keep_page
 from tests.faults.stores import add_account, content
+from tests.local_vertical import LocalVertical
 
 
 @pytest.fixture
-def vertical(tmp_path: Path) -> Iterator[Vertical]:
+def vertical(tmp_path: Path) -> Iterator[LocalVertical]:
     """A vertical with a page, an account, sites that were added and a topic."""
-    made = Vertical(tmp_path / "v").write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
+    made = LocalVertical(tmp_path / "v").write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
     with Engine(load_settings(made.config), Quiet()) as engine:
         keep_page(engine.store)
     add_account(made.data)
@@ -36,11 +36,11 @@ def vertical(tmp_path: Path) -> Iterator[Vertical]:
     made.end()
 
 
-def settings(vertical: Vertical) -> Settings:
+def settings(vertical: LocalVertical) -> Settings:
     return load_settings(vertical.config)
 
 
-def other(tmp_path: Path, vertical: Vertical) -> Settings:
+def other(tmp_path: Path, vertical: LocalVertical) -> Settings:
     """A vertical with an empty data folder."""
     folder = tmp_path / "other"
     folder.mkdir()
@@ -48,7 +48,7 @@ def other(tmp_path: Path, vertical: Vertical) -> Settings:
     return load_settings(folder / "vertical.toml")
 
 
-def test_everything_comes_back(vertical: Vertical, tmp_path: Path) -> None:
+def test_everything_comes_back(vertical: LocalVertical, tmp_path: Path) -> None:
     before = content(vertical.data / "store.db")
     backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
     empty = other(tmp_path, vertical)
@@ -63,13 +63,13 @@ def test_everything_comes_back(vertical: Vertical, tmp_path: Path) -> None:
     assert (backup / "vertical.toml").read_text() == vertical.config.read_text()
 
 
-def test_it_is_its_owners_alone(vertical: Vertical, tmp_path: Path) -> None:
+def test_it_is_its_owners_alone(vertical: LocalVertical, tmp_path: Path) -> None:
     backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
     assert stat.S_IMODE(backup.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in backup.rglob("*") if file.is_file()} == {0o600}
 
 
-def test_it_is_made_while_the_store_is_written_to(vertical: Vertical, tmp_path: Path) -> None:
+def test_it_is_made_while_the_store_is_written_to(vertical: LocalVertical, tmp_path: Path) -> None:
     with Engine(settings(vertical), Quiet()) as engine:
         keep_page(engine.store, "http://a.test/2", b"<p>two</p>")
         backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
@@ -83,7 +83,7 @@ def test_it_is_made_while_the_store_is_written_to(vertical: Vertical, tmp_path: 
             engine.store.articles.read_page(page)
 
 
-def test_a_warc_file_that_did_not_change_is_not_copied_again(vertical: Vertical, tmp_path: Path) -> None:
+def test_a_warc_file_that_did_not_change_is_not_copied_again(vertical: LocalVertical, tmp_path: Path) -> None:
     first, second = (back_up(settings(vertical), vertical.config, tmp_path / "backups") for _ in range(2))
     assert first != second and newest_backup([tmp_path / "backups"]) == second
     [old], [new] = (list((one / "warc").iterdir()) for one in (first, second))
@@ -92,7 +92,7 @@ def test_a_warc_file_that_did_not_change_is_not_copied_again(vertical: Vertical,
 
 @pytest.mark.parametrize("name", ["manifest.json", "store.db", "files/sites.json"])
 @pytest.mark.parametrize("how", ["gone", "cut"])
-def test_a_backup_that_is_not_whole_is_refused(vertical: Vertical, tmp_path: Path, name: str, how: str) -> None:
+def test_a_backup_that_is_not_whole_is_refused(vertical: LocalVertical, tmp_path: Path, name: str, how: str) -> None:
     backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
     file = backup / name
     file.unlink() if how == "gone" else file.write_bytes(file.read_bytes()[:-1])
@@ -102,7 +102,7 @@ def test_a_backup_that_is_not_whole_is_refused(vertical: Vertical, tmp_path: Pat
     assert not (empty.data_dir / "store.db").exists()
 
 
-def test_what_was_broken_off_is_no_backup(vertical: Vertical, tmp_path: Path) -> None:
+def test_what_was_broken_off_is_no_backup(vertical: LocalVertical, tmp_path: Path) -> None:
     (tmp_path / "backups" / ".unfinished-20260101-000000-1").mkdir(parents=True)
     (tmp_path / "backups" / "plumbline-20260101-000000").mkdir()
     assert newest_backup([tmp_path / "backups"]) is None
@@ -110,13 +110,13 @@ def test_what_was_broken_off_is_no_backup(vertical: Vertical, tmp_path: Path) ->
     assert said.status == 1 and "is no backup" in said.complaint
 
 
-def test_a_store_that_is_there_is_not_written_over(vertical: Vertical, tmp_path: Path) -> None:
+def test_a_store_that_is_there_is_not_written_over(vertical: LocalVertical, tmp_path: Path) -> None:
     backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
     with pytest.raises(BackupError, match="has a store already"):
         restore(backup, settings(vertical))
 
 
-def test_a_damaged_store_is_not_backed_up(vertical: Vertical, tmp_path: Path) -> None:
+def test_a_damaged_store_is_not_backed_up(vertical: LocalVertical, tmp_path: Path) -> None:
     whole = (vertical.data / "store.db").read_bytes()
     at = whole.index(b"anna")
     (vertical.data / "store.db").write_bytes(whole[:at] + b"anne" + whole[at + 4 :])
@@ -125,7 +125,7 @@ def test_a_damaged_store_is_not_backed_up(vertical: Vertical, tmp_path: Path) ->
     assert list((tmp_path / "backups").iterdir()) == []
 
 
-def test_the_verbs_say_what_they_do(vertical: Vertical, tmp_path: Path) -> None:
+def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> None:
     assert "backed up to" in vertical.done("backup", str(tmp_path / "backups")).out
     assert "all is what was written" in vertical.done("check", "--no-index").out
     assert manifest_of(newest_backup([tmp_path / "backups"]) or Path()).store_id
@@ -137,14 +137,14 @@ def test_the_verbs_say_what_they_do(vertical: Vertical, tmp_path: Path) -> None:
     assert json.loads(vertical.done("check", "--quick", "--json").out) == {"faults": [], "done": [], "left": []}
 
 
-def findings(vertical: Vertical) -> dict[str, list[Finding]]:
+def findings(vertical: LocalVertical) -> dict[str, list[Finding]]:
     found: dict[str, list[Finding]] = {}
     for one in examine(settings(vertical)):
         found.setdefault(one.name, []).append(one)
     return found
 
 
-def test_the_doctor_looks_at_everything(vertical: Vertical) -> None:
+def test_the_doctor_looks_at_everything(vertical: LocalVertical) -> None:
     found = findings(vertical)
     names = {"disk", "inodes", "writing", "permissions", "versions", "solr", "dictionary", "clock", "schedule", "seed"}
     assert names <= found.keys()
@@ -154,7 +154,7 @@ def test_the_doctor_looks_at_everything(vertical: Vertical) -> None:
     assert found["dictionary"][0].is_well and found["versions"][0].is_well
 
 
-def test_the_doctor_sees_what_is_amiss(vertical: Vertical, tmp_path: Path) -> None:
+def test_the_doctor_sees_what_is_amiss(vertical: LocalVertical, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as seed, socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         url = f"http://127.0.0.1:{seed.getsockname()[1]}/"

@@ -29,7 +29,8 @@ def hold(folder: Path) -> "subprocess.Popen[str]":
     return child
 
 
-def test_a_second_run_is_told_who_is_running(tmp_path: Path) -> None:
+@pytest.mark.process
+def test_a_second_run_is_told_who_is_running_and_kill_9_gives_the_lock_back(tmp_path: Path) -> None:
     child = hold(tmp_path)
     try:
         with pytest.raises(BusyError, match=rf"pid {child.pid}.*crawl"), stage_lock(tmp_path, "crawl"):
@@ -38,23 +39,18 @@ def test_a_second_run_is_told_who_is_running(tmp_path: Path) -> None:
             pass
     finally:
         child.kill()
-        child.wait(PATIENCE)
-
-
-def test_kill_9_gives_the_lock_back(tmp_path: Path) -> None:
-    child = hold(tmp_path)
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait(PATIENCE)
+        child.communicate(timeout=PATIENCE)
     with stage_lock(tmp_path, "crawl"):
         assert (tmp_path / "locks" / "crawl").read_text() == f"{os.getpid()}\n"
 
 
+@pytest.mark.process
 def test_waiting_for_the_lock(tmp_path: Path) -> None:
     child = hold(tmp_path)
     os.kill(child.pid, signal.SIGTERM)
     with stage_lock(tmp_path, "crawl", wait=PATIENCE):
         pass
-    child.wait(PATIENCE)
+    child.communicate(timeout=PATIENCE)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -118,6 +118,7 @@ for n in range(150):
 """
 
 
+@pytest.mark.process
 def test_processes_that_write_and_rotate_at_the_same_time_lose_no_line(tmp_path: Path) -> None:
     path = tmp_path / "plumb.log"
     running = [subprocess.Popen([sys.executable, "-c", WRITES, str(path), str(who)]) for who in range(4)]

@@ -4,6 +4,7 @@ import io
 import threading
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,14 @@ class Table:
         self.kept[fetched.origin] = fetched
 
 
+@cache
 def drawn(width: int = 640, height: int = 400, kind: str = "PNG", mode: str = "RGB") -> bytes:
     file = io.BytesIO()
     Image.new(mode, (width, height), "teal" if mode == "RGB" else None).save(file, kind)
     return file.getvalue()
 
 
+@cache
 def scanned(width: int, height: int, scans: int) -> bytes:
     """A progressive JPEG whose last scan is there `scans` times."""
     file = io.BytesIO()

@@ -43,6 +43,7 @@ def test_file_environment_and_flags_in_this_order(tmp_path: Path, monkeypatch: p
         ("[crawl]\nthreads = true", "crawl.threads = True: expected a whole number"),
         ("[crawl]\nthreads = 0", "crawl.threads = 0: it must be more than 0"),
         ("[crawl]\ndelay = -1", "crawl.delay = -1.0: it must be 0 or more"),
+        ("[search]\nport = 99999", "search.port = 99999"),
         ("[crawl]\nspeed_up = 0.5", "crawl.speed_up = 0.5: it must be 1 or more"),
         ("[crawl]\nminutes = nan", "crawl.minutes = nan: it must be more than 0"),
         ("[crawl]\nseen_filter = 'x'", "crawl.seen_filter = 'x': there is pybloom, rbloom"),

@@ -1,0 +1,26 @@
+"""Extraction without worker processes, for tests that are not about them: each start loads the extractor anew."""
+
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from docstore.errors import PlumblineError
+from pipeline.workers.worker_process import WorkerProcess, WorkRaisedError
+
+
+@contextmanager
+def local_workers() -> Iterator[None]:
+    """Run what a `WorkerProcess` is given in this process meanwhile, without its limits of time and memory."""
+    with patch.object(WorkerProcess, "call", _call_here):
+        yield
+
+
+def _call_here(_: WorkerProcess, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    try:
+        return work(*args, **kwargs)
+    except PlumblineError:
+        raise
+    except Exception as error:
+        raise WorkRaisedError(f"{type(error).__name__}: {error}", traceback.format_exc()) from error
