@@ -11,10 +11,10 @@ from docstore.accounts import Role
 from docstore.model import TermStatus
 from docstore.reports.runs import RunState, StageRun
 from pipeline.alerts.service import tell
-from search_ui.passwords import hash_password
 from tests.browser_fixture import (
     ACCOUNT,
     PASSWORD,
+    PASSWORD_HASH,
     Vertical,
     Visit,
     at_keys,
@@ -43,7 +43,7 @@ LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 def account(vertical: Vertical, name: str, *roles: Role) -> Iterator[str]:
     """An account for one test, with `PASSWORD`."""
     table = vertical.engine.store.accounts
-    table.add(name, hash_password(PASSWORD), roles)
+    table.add(name, PASSWORD_HASH, roles)
     yield name
     table.disable(name)
 

@@ -16,6 +16,7 @@ from docstore.model import Article, StoredArticle, TermStatus, document_id
 from indexer.mapping import indexable, to_document
 from pipeline import stages
 from pipeline.demo.run import ACCEPTED
+from pipeline.engine import Engine
 from search_ui.query.texts import shown
 from tests.browser_fixture import (
     PATIENCE,
@@ -52,14 +53,12 @@ PAGES = {
 LANGUAGES = ("zh", "en")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def lexicon(vertical: Vertical) -> None:
+@pytest.fixture(scope="module")
+def lexicon(unindexed: Engine) -> None:
     """The best candidates published, as the demo does it: facets and articles have domain terms."""
-    engine = vertical.engine
-    best = [term.text for term in engine.store.lexicon.terms(TermStatus.CANDIDATE, limit=ACCEPTED)[1]]
-    decide(engine.store, best, TermStatus.ACCEPTED)
-    stages.publish(engine)
-    stages.index(engine)
+    best = [term.text for term in unindexed.store.lexicon.terms(TermStatus.CANDIDATE, limit=ACCEPTED)[1]]
+    decide(unindexed.store, best, TermStatus.ACCEPTED)
+    stages.publish(unindexed)
 
 
 def open_page(visit: Visit, name: str, **options: object) -> Page:

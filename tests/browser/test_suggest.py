@@ -1,6 +1,5 @@
 """Suggestions in a real browser: by keyboard and mouse, never while an input method is composing."""
 
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -8,7 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import CDPSession, Page, Request, expect
 
 from pipeline import stages
-from tests.browser_fixture import Vertical, Visit, wait_for
+from pipeline.engine import Engine
+from tests.browser_fixture import Visit, wait_for
 from tests.terms import add
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
@@ -18,13 +18,11 @@ PAUSE = 120  # of suggest.js: milliseconds without a key before the site is aske
 HOUR = 3_600_000  # milliseconds: no machine is so slow that the page's clock has passed it when it is stopped there
 
 
-@pytest.fixture(scope="module", autouse=True)
-def lexicon(vertical: Vertical) -> Iterator[None]:
+@pytest.fixture(scope="module")
+def lexicon(unindexed: Engine) -> None:
     """A published lexicon of one term."""
-    add(vertical.engine.store, [TERM])
-    stages.publish(vertical.engine)
-    stages.index(vertical.engine)
-    yield
+    add(unindexed.store, [TERM])
+    stages.publish(unindexed)
 
 
 class Asked:
