@@ -2,8 +2,9 @@
 
 `vertical` is the whole thing: three news sites on loopback, crawled, extracted, mined and indexed; no lexicon is
 published unless the module has a fixture `lexicon` that does it. Crawl, extraction and mining happen once per test run;
-each module has a copy of their data and an index of its own. `visit` opens tabs, each of a new visitor. A test fails if, in any of its tabs, a dialog opens, a script
-or the content security policy complains, the server answers 4xx or 5xx unasked, or a request leaves this machine.
+each module has a copy of their data and an index of its own. `visit` opens tabs, each of a new visitor. A test fails
+if, in any of its tabs, a dialog opens, a script or the content security policy complains, the server answers 4xx or
+5xx unasked, or a request leaves this machine.
 """
 
 import dataclasses
@@ -15,7 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 import pytest
 from argon2 import PasswordHasher
@@ -48,6 +51,8 @@ FLAGS = [
 ]
 
 Visit = Callable[..., Page]
+# Of those who are signed in: cookies by account, for each browser.
+SESSION_COOKIES: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -180,11 +185,17 @@ def visit(chromium: Browser, vertical: Vertical, watches: list[Watch]) -> Iterat
 
 
 def sign_in(page: Page, name: str = ACCOUNT) -> Page:
-    """Through the form, to the review page."""
+    """Sign in, and show the review page. Visitors with the same browser and account share a session while it lasts."""
+    cookies = SESSION_COOKIES.setdefault(page.context.browser, {})
+    if name in cookies:
+        page.context.add_cookies(cookies[name])
     page.goto("/admin/lexicon")
-    page.locator("#name").fill(name)
-    page.locator("#password").fill(PASSWORD)
-    page.locator("#password").press("Enter")
+    if page.locator("#password").count():
+        page.locator("#name").fill(name)
+        page.locator("#password").fill(PASSWORD)
+        page.locator("#password").press("Enter")
+        expect(page.locator("#publish")).to_be_visible()
+        cookies[name] = page.context.cookies()
     return at_keys(page)
 
 

@@ -23,6 +23,7 @@ from tests.browser_fixture import (
     Vertical,
     Visit,
     Watch,
+    faults,
     links,
     number,
     odd_addresses,
@@ -229,8 +230,9 @@ def test_the_keyboard_alone_leads_from_the_home_page_to_an_article(visit: Visit)
     assert page.evaluate("document.referrer") == ""
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
-@pytest.mark.parametrize("locale", ["zh-CN", "en-GB"])
+@pytest.mark.parametrize(
+    ("locale", "scripts"), [("zh-CN", True), ("en-GB", False)], ids=["zh-scripts", "en-no-scripts"]
+)
 def test_a_reader_s_round(visit: Visit, locale: str, scripts: bool) -> None:
     """From the home page through facets, order and pages to an article, to what is like it, and back."""
     page = visit(locale=locale, java_script_enabled=scripts)
@@ -607,54 +609,61 @@ def test_the_watch_sees_what_it_is_there_for(visit: Visit, watches: list[Watch],
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_pages_tell_assistive_technology_what_is_what(visit: Visit, name: str) -> None:
+def test_a_page_is_for_everyone(visit: Visit, name: str) -> None:
+    """In both languages, on a telephone and on a large screen, in light and in dark."""
     page = open_page(visit, name)
-    for language in LANGUAGES:
+    for language, width in (("en", 360), ("zh", 1280)):  # English is the wider
+        page.set_viewport_size({"width": width, "height": 740})
         in_language(page, language)
-        for role in ("banner", "main", "navigation"):
-            assert page.get_by_role(role).count() >= 1, role  # type: ignore[arg-type]
-        assert page.locator("h1").count() == 1
-        assert page.title().strip()
-        nameless = page.locator("input:not([type=hidden]):not([aria-hidden]), button, a, select").evaluate_all(
-            """all => all.filter(one => !(one.labels && one.labels.length) && !one.textContent.trim()
-                && !one.getAttribute("aria-label")).map(one => one.outerHTML)"""
-        )
-        assert nameless == []
-        twice = page.evaluate(
-            "() => [...document.querySelectorAll('[id]')].map(o => o.id).sort().filter((x, n, all) => x === all[n - 1])"
-        )
-        assert twice == []
+        assert structure_faults(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert faults(page) == [], language
+    assert has_paint_of_scheme(page, is_dark=False)
+    page.emulate_media(color_scheme="dark")
+    assert has_paint_of_scheme(page, is_dark=True)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_texts_stand_out_in_light_and_dark(visit: Visit, name: str) -> None:
-    page = open_page(visit, name)
-    blank = len(page.context.new_page().screenshot())
-    for scheme, is_dark in (("light", False), ("dark", True)):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        assert weak_contrasts(page) == [], scheme
-        paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/g).map(Number)")
-        assert (max(paper) < 64) == is_dark, paper
-        assert len(page.screenshot()) > 2 * blank
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_pages_fit_a_narrow_screen(visit: Visit, name: str) -> None:
-    page = open_page(visit, name, viewport={"width": 360, "height": 740})
-    for language in LANGUAGES:
-        in_language(page, language)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-
-
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_to_say(visit: Visit, name: str, width: int) -> None:
+def test_axe_finds_nothing_in_any_combination(visit: Visit, name: str, width: int) -> None:
+    """All languages, widths and colour schemes with all rules of axe."""
     page = open_page(visit, name, viewport={"width": width, "height": 740})
     for language, scheme in product(("zh", "en"), ("light", "dark")):
         in_language(page, language)
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        found = Axe().run(page).response["violations"]
-        assert [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]] == [], (language, scheme)
+        violations = Axe().run(page).response["violations"]
+        assert [f"{one['id']}: {node['html']}" for one in violations for node in one["nodes"]] == [], (language, scheme)
+        assert weak_contrasts(page) == [], (language, scheme)
+        assert structure_faults(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def structure_faults(page: Page) -> list[str]:
+    """What a screen reader misses on a page: landmarks, one main heading, a title, names of controls, single ids."""
+    messages = [f"no {role}" for role in ("banner", "main", "navigation") if page.get_by_role(role).count() == 0]  # type: ignore[arg-type]
+    if page.locator("h1").count() != 1:
+        messages.append("not one h1")
+    if not page.title().strip():
+        messages.append("no title")
+    nameless: list[str] = page.locator("input:not([type=hidden]):not([aria-hidden]), button, a, select").evaluate_all(
+        """all => all.filter(one => !(one.labels && one.labels.length) && !one.textContent.trim()
+            && !one.getAttribute("aria-label")).map(one => one.outerHTML)"""
+    )
+    repeated_ids: list[str] = page.evaluate(
+        "() => [...document.querySelectorAll('[id]')].map(o => o.id).sort().filter((x, n, all) => x === all[n - 1])"
+    )
+    return [*messages, *nameless, *repeated_ids]
+
+
+def has_paint_of_scheme(page: Page, is_dark: bool) -> bool:
+    """Is the page painted on the paper of its colour scheme, and not blank?"""
+    paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/g).map(Number)")
+    blank_page = page.context.new_page()
+    blank_page.set_viewport_size(page.viewport_size or {"width": 1280, "height": 740})
+    blank = len(blank_page.screenshot())
+    blank_page.close()
+    return (max(paper) < 64) == is_dark and len(page.screenshot()) > 2 * blank
 
 
 @pytest.mark.parametrize("name", ["results", "narrowed", "article", "help"])

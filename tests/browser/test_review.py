@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 PAGES = ("", "/term?text={term}", "/history", "/versions", "/preview", "/report")
 CONGRESS = "世界石油大会"
+MANY = 120  # decisions: more than the 100 whose speed the product measures
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +45,7 @@ def press(place: Locator) -> None:
     place.press("Enter")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", ["zh", pytest.param("en", marks=pytest.mark.exhaustive)])
 def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language: str) -> None:
     page = sign_in(visit(locale=LANGUAGES[language]))
     expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))
@@ -83,7 +84,7 @@ def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language
     expect(page.locator("h1 bdi")).to_have_text(names[0])
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.exhaustive)])
 def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, language: str) -> None:
     page = sign_in(visit(locale=LANGUAGES[language], java_script_enabled=False))
     names: list[str] = page.locator(".term h2 bdi").all_inner_texts()[:6]
@@ -120,24 +121,24 @@ def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, la
     assert term_of(vertical, names[0]).status is TermStatus.ACCEPTED
 
 
-def test_two_hundred_are_decided_at_the_speed_of_keys(visit: Visit, vertical: Vertical) -> None:
+def test_many_are_decided_at_the_speed_of_keys(visit: Visit, vertical: Vertical) -> None:
     store = vertical.engine.store
-    if store.queue.page(TermQuery())[0] < 220:
+    if store.queue.page(TermQuery())[0] < MANY + 20:
         words = [Term(f"钻探词{n:03}号", 0.3, 5, 3) for n in range(300)]
         store.lexicon.replace_candidates(words, store.articles.text_version())
     page = sign_in(visit())
     before = store.acts.last()
-    keys = "".join("ar"[n % 3 == 0] for n in range(200))
+    keys = "".join("ar"[n % 3 == 0] for n in range(MANY))
     page.keyboard.press("j")
     page.keyboard.type(keys)
-    expect(page.locator(".term[data-status=accepted], .term[data-status=rejected]")).to_have_count(200)
+    expect(page.locator(".term[data-status=accepted], .term[data-status=rejected]")).to_have_count(MANY)
     acts = [act for act in store.acts.history(limit=400)[1] if act.act_id > before]
-    assert [act.by for act in acts] == [ACCOUNT] * 200  # none lost
+    assert [act.by for act in acts] == [ACCOUNT] * MANY  # none lost
     texts = [change.text for act in reversed(acts) for change in act.changes]
-    assert len(set(texts)) == len(texts) == 200  # none doubled
+    assert len(set(texts)) == len(texts) == MANY  # none doubled
     wanted = [TermStatus.ACCEPTED if key == "a" else TermStatus.REJECTED for key in keys]
     assert statuses(vertical, texts) == wanted
-    assert page.locator(".term h2 bdi").all_inner_texts()[:200] == texts
+    assert page.locator(".term h2 bdi").all_inner_texts()[:MANY] == texts
     assert store.queue.last_decisions()[1] == 100
 
 
@@ -178,8 +179,7 @@ def test_the_preview_says_what_the_search_will_be(visit: Visit, vertical: Vertic
     expect(page.locator("#diff .plus").first).to_contain_text("+")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("scripts", [True, False], ids=["js", "no-js"])
+@pytest.mark.parametrize(("language", "scripts"), [("zh", True), ("en", False)], ids=["zh-js", "en-no-js"])
 def test_a_list_is_brought_in(visit: Visit, vertical: Vertical, language: str, scripts: bool) -> None:
     page = sign_in(visit(422, locale=LANGUAGES[language], java_script_enabled=scripts))
     page.goto("/admin/lexicon/versions")

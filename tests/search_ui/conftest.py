@@ -1,4 +1,7 @@
-"""Cheap password hashes for the tests of the site: a hash of the product costs 64 MiB and a tenth of a second."""
+"""For all tests of the site: cheap password hashes and samples of the hostile texts.
+
+A hash of the product costs 64 MiB and a tenth of a second.
+"""
 
 from collections.abc import Iterator
 
@@ -26,3 +29,11 @@ def product_hasher(cheap_hasher: None, monkeypatch: pytest.MonkeyPatch) -> Passw
     """The hasher of the product, in use during this test."""
     monkeypatch.setattr(passwords, "_HASHER", PRODUCT_HASHER)
     return PRODUCT_HASHER
+
+
+@pytest.fixture(
+    params=[pytest.param(5, id="every fifth text"), pytest.param(1, id="all texts", marks=pytest.mark.exhaustive)]
+)
+def step(request: pytest.FixtureRequest) -> int:
+    """Which of the hostile texts a test takes: each whose index is a multiple of this."""
+    return int(request.param)
