@@ -101,13 +101,16 @@ def test_while_an_input_method_is_composing_the_site_is_not_asked(visit: Visit) 
     asked = Asked(page)
     page.locator("#q").focus()
     method: CDPSession = page.context.new_cdp_session(page)
+    page.clock.install(time=0)
+    page.clock.pause_at(HOUR)
     for letters in ("s", "sh", "shui", "shui'p", "shui'ping"):
         method.send("Input.imeSetComposition", {"text": letters, "selectionStart": 9, "selectionEnd": 9})
-        page.wait_for_timeout(2 * PAUSE)  # more than the pause before a question
+        page.clock.run_for(2 * PAUSE)  # more than the pause before a question
     expect(page.locator("#q")).to_have_value("shui'ping")
     assert asked.queries == []
     expect(page.get_by_role("listbox")).to_be_hidden()
     method.send("Input.insertText", {"text": "水平"})
+    page.clock.run_for(2 * PAUSE)
     expect(page.get_by_role("option").first).to_contain_text(TERM)
     assert asked.queries == ["水平"]
 
