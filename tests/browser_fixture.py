@@ -1,21 +1,27 @@
 """The engine on its demo, searched in a real browser: Debian's chromium, driven by playwright.
 
 `vertical` is the whole thing: three news sites on loopback, crawled, extracted, mined and indexed; no lexicon is
-published yet. `visit` opens tabs, each of a new visitor. A test fails if, in any of its tabs, a dialog opens, a script
-or the content security policy complains, the server answers 4xx or 5xx unasked, or a request leaves this machine.
+published unless the module has a fixture `lexicon` that does it. Crawl, extraction and mining happen once per test run;
+each module has a copy of their data and an index of its own. `visit` opens tabs, each of a new visitor. A test fails
+if, in any of its tabs, a dialog opens, a script or the content security policy complains, the server answers 4xx or
+5xx unasked, or a request leaves this machine.
 """
 
 import dataclasses
 import os
 import re
 import shutil
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 import pytest
+from argon2 import PasswordHasher
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Response, expect, sync_playwright
 
@@ -24,14 +30,14 @@ from indexer.solr import SolrIndex
 from indexer.solr_node import SolrNode
 from pipeline import stages
 from pipeline.demo.run import DemoOptions, demo_settings
-from pipeline.demo.site import DemoServer, write_sites
 from pipeline.engine import Engine
 from pipeline.progress import Quiet
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
-from search_ui.passwords import hash_password
+from tests.demo_sites import DemoData, shared_demo
 
 ACCOUNT, PASSWORD = "operator", "demo administrator"
+PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)  # cheap: this is a test
 PATIENCE = 300_000  # milliseconds for whatever the page or the index has to do
 FLAGS = [
     "--headless",
@@ -45,6 +51,8 @@ FLAGS = [
 ]
 
 Visit = Callable[..., Page]
+# Of those who are signed in: cookies by account, for each browser.
+SESSION_COOKIES: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ class Vertical:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """The browser. Without one, tests skip; in CI they fail."""
-    path = shutil.which("chromium")
+    path = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the shell takes a third of the CPU
     if path is None:
         reason = "there is no chromium: apt-get install chromium"
         pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
@@ -71,26 +79,50 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoData]:
+    """The demo after crawl, extraction and mining; one for all processes of the test run."""
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ  # then the folder is one of several in that of the run
+    folder = tmp_path_factory.getbasetemp()
+    with shared_demo(folder.parent if is_worker else folder) as data:
+        yield data
+
+
 @pytest.fixture(scope="module")
-def vertical(chromium: Browser, solr_node: SolrNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vertical]:
-    """The demo after one run, served. Asks for the browser first: without it nothing has to be set up."""
+def unindexed(
+    chromium: Browser, solr_node: SolrNode, demo_data: DemoData, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engine]:
+    """A copy of the demo without an index. Depends on the browser: without one nothing has to be copied."""
     folder = tmp_path_factory.mktemp("browser")
-    write_sites(folder / "sites")
-    with DemoServer(folder / "sites", 0) as demo:
-        settings = settings_for(folder, demo.port, solr_node.url)
-        with Engine(settings, Quiet()) as engine:
-            stages.run(engine)
-            engine.store.accounts.add(ACCOUNT, hash_password(PASSWORD), [Role.OPERATOR])
-            with SearchSite(engine) as site:
-                index = SolrIndex(solr_node.url, settings.index.collection, timeout=120.0)
-                yield Vertical(site.url, settings.crawl.seeds[0], engine, index)
-            engine.index.drop()
+    shutil.copytree(demo_data.data_dir, folder / "data")
+    settings = settings_for(folder, demo_data.port, solr_node.url)
+    with Engine(settings, Quiet()) as engine:
+        engine.store.accounts.add(ACCOUNT, PASSWORD_HASH, [Role.OPERATOR])
+        yield engine
+        engine.index.drop()
+
+
+@pytest.fixture(scope="module")
+def lexicon(unindexed: Engine) -> None:
+    """The terms that are published before the index is made: none. A module may have a fixture of its own."""
+
+
+@pytest.fixture(scope="module")
+def vertical(unindexed: Engine, lexicon: None) -> Iterator[Vertical]:
+    """The demo after one run, served."""
+    engine = unindexed
+    stages.run(engine, only="index")
+    with SearchSite(engine) as site:
+        settings = engine.settings
+        index = SolrIndex(settings.index.solr_url, settings.index.collection, timeout=120.0)
+        yield Vertical(site.url, settings.crawl.seeds[0], engine, index)
 
 
 def settings_for(folder: Path, site_port: int, solr_url: str) -> Settings:
     """The demo's settings, on any free port and on the session's Solr."""
     settings = demo_settings(DemoOptions(folder, port=0, site_port=site_port))
-    index = dataclasses.replace(settings.index, solr_url=solr_url, collection="browser")
+    collection = f"browser{uuid.uuid4().hex[:12]}"
+    index = dataclasses.replace(settings.index, solr_url=solr_url, collection=collection)
     search = dataclasses.replace(settings.search, timeout=60.0)  # a machine under load is no Solr that is down
     return dataclasses.replace(settings, index=index, search=search)
 
@@ -153,11 +185,17 @@ def visit(chromium: Browser, vertical: Vertical, watches: list[Watch]) -> Iterat
 
 
 def sign_in(page: Page, name: str = ACCOUNT) -> Page:
-    """Through the form, to the review page."""
+    """Sign in, and show the review page. Visitors with the same browser and account share a session while it lasts."""
+    cookies = SESSION_COOKIES.setdefault(page.context.browser, {})
+    if name in cookies:
+        page.context.add_cookies(cookies[name])
     page.goto("/admin/lexicon")
-    page.locator("#name").fill(name)
-    page.locator("#password").fill(PASSWORD)
-    page.locator("#password").press("Enter")
+    if page.locator("#password").count():
+        page.locator("#name").fill(name)
+        page.locator("#password").fill(PASSWORD)
+        page.locator("#password").press("Enter")
+        expect(page.locator("#publish")).to_be_visible()
+        cookies[name] = page.context.cookies()
     return at_keys(page)
 
 
@@ -226,14 +264,14 @@ def weak_contrasts(page: Page) -> list[str]:
 
 
 def faults(page: Page) -> list[str]:
-    """What axe says of a page, in light and in dark."""
-    found = []
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        found += weak_contrasts(page)
-        for violation in Axe().run(page).response["violations"]:
-            found += [f"{scheme} {violation['id']}: {node['html']}" for node in violation["nodes"]]
-    return found
+    """What axe reports about a page; and its weak contrasts in light and in dark (all that a scheme can change)."""
+    page.emulate_media(color_scheme="dark")
+    messages = [f"dark {text}" for text in weak_contrasts(page)]
+    page.emulate_media(color_scheme="light")
+    messages += [f"light {text}" for text in weak_contrasts(page)]
+    for violation in Axe().run(page).response["violations"]:
+        messages += [f"{violation['id']}: {node['html']}" for node in violation["nodes"]]
+    return messages
 
 
 WEAK_CONTRASTS = """() => {

@@ -11,6 +11,7 @@ from typing import Any
 from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
+from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore import fields
 from docstore.accounts import Account, Role, folded_name
@@ -387,6 +388,24 @@ class KeptLog:
         self.dropped += dropped
 
 
+class CompiledTemplates(BytecodeCache):
+    """Jinja's code of each template in memory: all applications of a test run compile a template once."""
+
+    def __init__(self) -> None:
+        self._code_by_version: dict[tuple[str, str], Any] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Put the code into `bucket` if this version of the template is compiled."""
+        bucket.code = self._code_by_version.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Store the code in `bucket`."""
+        self._code_by_version[bucket.key, bucket.checksum] = bucket.code
+
+
+COMPILED_TEMPLATES = CompiledTemplates()
+
+
 def site_app(
     search: FakeSearch | None = None,
     actions: FakeActions | None = None,
@@ -396,7 +415,7 @@ def site_app(
     **more: Any,
 ) -> Flask:
     """The application with stand-ins for what is not named; `OPERATOR` may sign in."""
-    return create_app(
+    app = create_app(
         settings or SearchSettings(),
         search or FakeSearch(),
         actions or FakeActions(),
@@ -405,6 +424,8 @@ def site_app(
         b"k" * 32,
         **more,
     )
+    app.jinja_env.bytecode_cache = COMPILED_TEMPLATES
+    return app
 
 
 def form_token(client: FlaskClient, page: str = "/admin/login") -> str:

@@ -1,4 +1,4 @@
-"""Reviewing the lexicon as people do it: with the keyboard alone, in both languages, with scripts and without."""
+"""Reviewing lexicon and topics as people do it: with keys alone, in both languages, with scripts and without."""
 
 import re
 from collections.abc import Iterator
@@ -6,9 +6,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from docstore.frontier.focused_decisions import PageDecision
 from docstore.model import Term, TermClass, TermStatus
 from docstore.terms.history import ActKind, TermEdit
 from docstore.terms.review_queue import TermQuery
+from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from focused.topic.file import TopicFiles
 from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, odd_addresses, sign_in, wait_for
 from tests.terms import decide, propose
 
@@ -17,6 +20,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 PAGES = ("", "/term?text={term}", "/history", "/versions", "/preview", "/report")
 CONGRESS = "世界石油大会"
+SAID = {"zh": ("确认", "已确认 1 项", "已确认 2 项"), "en": ("Confirm", "1 item confirmed", "2 items confirmed")}
+HOSTILE = "<img src=x onerror=alert(1)>\"&'"
+MANY = 120  # decisions: more than the 100 whose speed the product measures
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +50,7 @@ def press(place: Locator) -> None:
     place.press("Enter")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", ["zh", pytest.param("en", marks=pytest.mark.exhaustive)])
 def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language: str) -> None:
     page = sign_in(visit(locale=LANGUAGES[language]))
     expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))
@@ -83,7 +89,7 @@ def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language
     expect(page.locator("h1 bdi")).to_have_text(names[0])
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.exhaustive)])
 def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, language: str) -> None:
     page = sign_in(visit(locale=LANGUAGES[language], java_script_enabled=False))
     names: list[str] = page.locator(".term h2 bdi").all_inner_texts()[:6]
@@ -120,24 +126,24 @@ def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, la
     assert term_of(vertical, names[0]).status is TermStatus.ACCEPTED
 
 
-def test_two_hundred_are_decided_at_the_speed_of_keys(visit: Visit, vertical: Vertical) -> None:
+def test_many_are_decided_at_the_speed_of_keys(visit: Visit, vertical: Vertical) -> None:
     store = vertical.engine.store
-    if store.queue.page(TermQuery())[0] < 220:
+    if store.queue.page(TermQuery())[0] < MANY + 20:
         words = [Term(f"钻探词{n:03}号", 0.3, 5, 3) for n in range(300)]
         store.lexicon.replace_candidates(words, store.articles.text_version())
     page = sign_in(visit())
     before = store.acts.last()
-    keys = "".join("ar"[n % 3 == 0] for n in range(200))
+    keys = "".join("ar"[n % 3 == 0] for n in range(MANY))
     page.keyboard.press("j")
     page.keyboard.type(keys)
-    expect(page.locator(".term[data-status=accepted], .term[data-status=rejected]")).to_have_count(200)
+    expect(page.locator(".term[data-status=accepted], .term[data-status=rejected]")).to_have_count(MANY)
     acts = [act for act in store.acts.history(limit=400)[1] if act.act_id > before]
-    assert [act.by for act in acts] == [ACCOUNT] * 200  # none lost
+    assert [act.by for act in acts] == [ACCOUNT] * MANY  # none lost
     texts = [change.text for act in reversed(acts) for change in act.changes]
-    assert len(set(texts)) == len(texts) == 200  # none doubled
+    assert len(set(texts)) == len(texts) == MANY  # none doubled
     wanted = [TermStatus.ACCEPTED if key == "a" else TermStatus.REJECTED for key in keys]
     assert statuses(vertical, texts) == wanted
-    assert page.locator(".term h2 bdi").all_inner_texts()[:200] == texts
+    assert page.locator(".term h2 bdi").all_inner_texts()[:MANY] == texts
     assert store.queue.last_decisions()[1] == 100
 
 
@@ -178,8 +184,7 @@ def test_the_preview_says_what_the_search_will_be(visit: Visit, vertical: Vertic
     expect(page.locator("#diff .plus").first).to_contain_text("+")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("scripts", [True, False], ids=["js", "no-js"])
+@pytest.mark.parametrize(("language", "scripts"), [("zh", True), ("en", False)], ids=["zh-js", "en-no-js"])
 def test_a_list_is_brought_in(visit: Visit, vertical: Vertical, language: str, scripts: bool) -> None:
     page = sign_in(visit(422, locale=LANGUAGES[language], java_script_enabled=scripts))
     page.goto("/admin/lexicon/versions")
@@ -225,3 +230,89 @@ def test_axe_finds_nothing_to_say(visit: Visit, vertical: Vertical, language: st
         assert faults(page) == [], address
         if width == 360:
             assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
+
+
+# -- topics
+
+
+def topic(name: str) -> Topic:
+    return Topic(
+        name,
+        words=(name,),
+        terms=(
+            TopicTerm("水平井", state=TopicState.CONFIRMED, score=1.0),
+            TopicTerm("压裂", origin="index", score=0.7, evidence="10 pages found by 水平井"),
+            TopicTerm("钻井", origin="crawl", score=0.4),
+            TopicTerm(HOSTILE, origin="index", score=0.2, evidence=HOSTILE),
+        ),
+        seeds=(TopicSeed("http://news.test/a", origin="index", score=0.5, evidence=HOSTILE),),
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_terms_and_seeds_of_a_topic_are_judged(visit: Visit, vertical: Vertical, language: str) -> None:
+    files = TopicFiles(vertical.engine.settings.data_dir)
+    name = f"页岩气 {language}"
+    files.create(topic(name))
+    confirm, one, two = SAID[language]
+    plain = sign_in(visit(locale=LANGUAGES[language], java_script_enabled=False))
+    plain.goto("/admin/topics/")
+    row = plain.locator("#topics tbody tr").filter(has_text=name)
+    expect(row.locator("td").first).to_have_text("4")
+    row.get_by_role("link").click()
+    expect(plain.locator("#terms tbody tr")).to_have_count(3)
+    plain.get_by_role("button", name=f"{confirm}: 压裂").focus()
+    plain.keyboard.press("Enter")
+    expect(plain.locator("p.note[role=status]")).to_contain_text(one)
+    assert files.read(name).confirmed(TopicTermClass.PROFESSIONAL) == ("水平井", "压裂")
+
+    plain.get_by_role("checkbox", name="钻井").check()
+    plain.get_by_role("checkbox", name="http://news.test/a").check()
+    plain.locator("#bulk select").select_option("subject")
+    plain.locator("#bulk").get_by_role("button", name=confirm).click()
+    expect(plain.locator("p.note[role=status]")).to_contain_text(two)
+    after = files.read(name)
+    assert after.confirmed(TopicTermClass.SUBJECT) == ("钻井",)
+    assert after.seeds[0].state is TopicState.CONFIRMED
+    plain.locator("#bulk").get_by_role("button", name=confirm).click()  # nothing is ticked
+    assert files.read(name) == after
+
+
+@pytest.mark.parametrize(("language", "width"), [("zh", 1280), ("en", 360)])
+def test_pages_of_topics_are_accessible(visit: Visit, vertical: Vertical, language: str, width: int) -> None:
+    name = f"页岩油 {language}"
+    TopicFiles(vertical.engine.settings.data_dir).create(topic(name))
+    page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 900}))
+    for address in ("/admin/topics/", f"/admin/topics/{name}?state=all"):
+        page.goto(address)
+        assert faults(page) == []
+        assert odd_addresses(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (address, width)
+
+
+def test_a_damaged_file_and_an_unknown_topic_are_said(visit: Visit, vertical: Vertical) -> None:
+    files = TopicFiles(vertical.engine.settings.data_dir)
+    files.create(topic("damaged"))
+    files.path("damaged").write_text("{}")
+    page = sign_in(visit(404))
+    page.goto("/admin/topics/")
+    expect(page.locator("#topics tbody tr").filter(has_text="damaged")).to_contain_text("version is missing")
+    page.goto("/admin/topics/never")
+    expect(page.locator("h1")).to_be_visible()
+    files.path("damaged").unlink()
+
+
+def test_the_sites_page_shows_the_harvest(visit: Visit, vertical: Vertical) -> None:
+    page = sign_in(visit())
+    page.goto("/admin/sites")
+    expect(page.locator("#site-health")).not_to_contain_text("收获率")  # nothing was judged
+    table = vertical.engine.store.judgements
+    first, second = table.unread(2)
+    judged = [PageDecision(n, "fused", "页岩气", 0.5, n == 0, b"") for n in range(2)]
+    table.record(list(zip((first.url_id, second.url_id), judged, strict=True)))
+    page.reload()
+    expect(page.locator("#site-health")).to_contain_text("收获率")
+    rows = page.locator("#site-health tbody tr")
+    said = [text for text in rows.all_inner_texts() if "fused" in text]
+    same_host = first.host == second.host
+    assert [("50 %" in text, "(1 / 2)" in text) for text in said] == [(True, True)] if same_host else len(said) == 2

@@ -1,14 +1,13 @@
 """Suggestions in a real browser: by keyboard and mouse, never while an input method is composing."""
 
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import CDPSession, Page, Request, expect
 
 from pipeline import stages
-from tests.browser_fixture import Vertical, Visit, wait_for
+from pipeline.engine import Engine
+from tests.browser_fixture import Visit, faults, wait_for
 from tests.terms import add
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
@@ -18,13 +17,11 @@ PAUSE = 120  # of suggest.js: milliseconds without a key before the site is aske
 HOUR = 3_600_000  # milliseconds: no machine is so slow that the page's clock has passed it when it is stopped there
 
 
-@pytest.fixture(scope="module", autouse=True)
-def lexicon(vertical: Vertical) -> Iterator[None]:
+@pytest.fixture(scope="module")
+def lexicon(unindexed: Engine) -> None:
     """A published lexicon of one term."""
-    add(vertical.engine.store, [TERM])
-    stages.publish(vertical.engine)
-    stages.index(vertical.engine)
-    yield
+    add(unindexed.store, [TERM])
+    stages.publish(unindexed)
 
 
 class Asked:
@@ -104,13 +101,16 @@ def test_while_an_input_method_is_composing_the_site_is_not_asked(visit: Visit) 
     asked = Asked(page)
     page.locator("#q").focus()
     method: CDPSession = page.context.new_cdp_session(page)
+    page.clock.install(time=0)
+    page.clock.pause_at(HOUR)
     for letters in ("s", "sh", "shui", "shui'p", "shui'ping"):
         method.send("Input.imeSetComposition", {"text": letters, "selectionStart": 9, "selectionEnd": 9})
-        page.wait_for_timeout(2 * PAUSE)  # more than the pause before a question
+        page.clock.run_for(2 * PAUSE)  # more than the pause before a question
     expect(page.locator("#q")).to_have_value("shui'ping")
     assert asked.queries == []
     expect(page.get_by_role("listbox")).to_be_hidden()
     method.send("Input.insertText", {"text": "水平"})
+    page.clock.run_for(2 * PAUSE)
     expect(page.get_by_role("option").first).to_contain_text(TERM)
     assert asked.queries == ["水平"]
 
@@ -161,20 +161,15 @@ def test_an_answer_that_comes_late_does_not_take_away_what_is_chosen(visit: Visi
     assert asked.queries == []
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 740}}],
-    ids=["light", "dark", "phone"],
-)
-def test_the_open_list_is_accessible(visit: Visit, options: dict[str, object]) -> None:
-    page = home(visit, locale="en-GB", **options)
+def test_the_open_list_is_accessible(visit: Visit) -> None:
+    """On a telephone, in light and in dark."""
+    page = home(visit, locale="en-GB", viewport={"width": 360, "height": 740})
     page.locator("#q").press_sequentially(TERM[:2])
     expect(page.get_by_role("listbox")).to_be_visible()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("listbox", name="Suggestions")).to_be_visible()
     expect(page.locator("#suggest [role=status]")).to_contain_text("suggestion")
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    assert faults(page) == []
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 

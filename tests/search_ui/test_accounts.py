@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from argon2 import PasswordHasher, Type, extract_parameters
 from bs4 import BeautifulSoup
 from flask import Flask
 from flask.testing import FlaskClient
@@ -471,6 +472,15 @@ def test_the_password_of_a_stolen_session_cannot_be_guessed() -> None:
     client = client_of()
     token = sign_in(client)
     assert [change(client, token, old=f"guess {n}") for n in range(6)] == [403] * 5 + [429]
+
+
+def test_hashes_are_as_expensive_as_rfc_9106_recommends(product_hasher: PasswordHasher) -> None:
+    """The second recommended option, or more: Argon2id, three passes, 64 MiB."""
+    password_hash = hash_password(PASSWORD)
+    parameters = extract_parameters(password_hash)
+    assert parameters.type is Type.ID
+    assert parameters.time_cost >= 3 and parameters.memory_cost >= 64 * 1024
+    assert is_password(PASSWORD, password_hash) and not is_password("wrong password", password_hash)
 
 
 def test_a_password_is_the_same_however_it_is_typed() -> None:

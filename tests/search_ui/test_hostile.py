@@ -68,8 +68,8 @@ def results_page(documents: list[dict[str, Any]]) -> str:
     return response.text
 
 
-def test_titles_and_bodies_make_no_markup() -> None:
-    for texts in batches(rows("xss") + rows("strings"), 100):
+def test_titles_and_bodies_make_no_markup(step: int) -> None:
+    for texts in batches((rows("xss") + rows("strings"))[::step], 100):
         hostile = [document(n, text, f"{text} {COMMON} {text}") for n, text in enumerate(texts)]
         harmless = [document(n, "题目", f"正文{COMMON}正文") for n in range(len(texts))]
         page = results_page(hostile)
@@ -87,14 +87,14 @@ def article_page(texts: tuple[str, str]) -> str:
     return site_app(FakeSearch([held, neighbour])).test_client().get(f"/article/doc1?q={COMMON}").text
 
 
-def test_articles_make_no_markup() -> None:
-    texts = rows("xss")[::5] + rows("strings")
+def test_articles_make_no_markup(step: int) -> None:
+    texts = [*rows("xss"), *rows("strings")][::step]
     for pair in zip(texts[::2], texts[1::2], strict=False):
         assert_harmless(article_page(pair))
 
 
-def test_feeds_are_well_formed_whatever_they_hold() -> None:
-    texts = rows("xss") + rows("strings")
+def test_feeds_are_well_formed_whatever_they_hold(step: int) -> None:
+    texts = (rows("xss") + rows("strings"))[::step]
     harmless = {kind: feed_of(["题目"] * 20, kind) for kind in ("atom", "rss")}
     for batch in batches(texts, 20):
         for kind, known in harmless.items():
@@ -108,8 +108,8 @@ def feed_of(texts: list[str], kind: str) -> list[str]:
     return [element.tag for element in ElementTree.fromstring(response.data).iter()]
 
 
-def test_addresses_sites_and_dates_make_no_markup() -> None:
-    for texts in batches(rows("xss") + rows("strings"), 100):
+def test_addresses_sites_and_dates_make_no_markup(step: int) -> None:
+    for texts in batches((rows("xss") + rows("strings"))[::step], 100):
         page = results_page(
             [
                 document(n, COMMON, COMMON) | dict.fromkeys((fields.URL, fields.SITE, fields.PUBLISHED_TEXT), text)
@@ -121,9 +121,9 @@ def test_addresses_sites_and_dates_make_no_markup() -> None:
         assert linked <= {text for text in texts if text.lower().startswith(("http://", "https://"))}
 
 
-def test_queries_are_echoed_as_they_came_and_make_no_markup() -> None:
+def test_queries_are_echoed_as_they_came_and_make_no_markup(step: int) -> None:
     client = site_app(FakeSearch()).test_client()
-    for text in rows("strings") + rows("xss") + rows("queries"):
+    for text in (rows("strings") + rows("xss") + rows("queries"))[::step]:
         response = client.get("/search", query_string={"q": text})
         assert response.status_code == 200, text
         assert_harmless(response.text)
@@ -132,9 +132,9 @@ def test_queries_are_echoed_as_they_came_and_make_no_markup() -> None:
         assert unescape(box[1]) == text.replace("\0", "\ufffd"), text
 
 
-def test_other_parameters_are_refused_or_harmless() -> None:
+def test_other_parameters_are_refused_or_harmless(step: int) -> None:
     client = site_app(FakeSearch()).test_client()
-    for text in rows("queries") + rows("xss")[::10]:
+    for text in (rows("queries") + rows("xss")[::10])[::step]:
         for name in (
             "page",
             "site",
@@ -161,11 +161,11 @@ def queue_page(terms: list[Term]) -> str:
     return client.get("/admin/lexicon").text
 
 
-def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     near = StoreReview.surroundings
     monkeypatch.setattr(StoreReview, "surroundings", lambda desk, terms: [Surroundings()] * len(terms))  # others' words
     harmless: dict[int, Skeleton] = {}  # by the number of terms
-    for texts in batches(rows("xss") + rows("lexicon"), 20):
+    for texts in batches((rows("xss") + rows("lexicon"))[::step], 20):
         hostile = [term(text, 100 - n, tags=text, contexts=(f"前{text}后",)) for n, text in enumerate(texts)]
         page = queue_page(hostile)
         if len(texts) not in harmless:

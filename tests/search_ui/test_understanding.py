@@ -261,16 +261,16 @@ SYNTAX = ("{}", 'a -"{}" -{}', "title:{} site:{} after:{}", '"{}" -title:"{}" -s
 
 
 @pytest.mark.shared
-def test_hostile_text_is_suggested_for(client: FlaskClient) -> None:
-    for text, shape in zip(hostile("queries", "strings", "xss"), cycle(("opensearch", "json")), strict=False):
+def test_hostile_text_is_suggested_for(client: FlaskClient, step: int) -> None:
+    texts = hostile("queries", "strings", "xss")[::step]
+    for text, shape in zip(texts, cycle(("opensearch", "json")), strict=False):
         response = client.get("/suggest", query_string={"q": text, "format": shape})
         assert response.status_code == 200, text
         assert response.mimetype in ("application/x-suggestions+json", "application/json")
 
 
 @pytest.mark.shared
-@pytest.mark.slow
-def test_hostile_text_is_searched_for_in_every_place_of_the_syntax(client: FlaskClient) -> None:
-    for text, shape in zip(hostile("queries", "strings"), cycle(SYNTAX), strict=False):
+def test_hostile_text_is_searched_for_in_every_place_of_the_syntax(client: FlaskClient, step: int) -> None:
+    for text, shape in zip(hostile("queries", "strings")[::step], cycle(SYNTAX), strict=False):
         response = client.get("/search", query_string={"q": shape.replace("{}", text[:70])})
         assert response.status_code in (200, 400), (shape, text)

@@ -202,7 +202,13 @@ def sentences(how_many: int) -> list[str]:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("with_words", [False, True], ids=["plain dictionary", "with user words"])
+@pytest.mark.parametrize(
+    "with_words",
+    [
+        pytest.param(False, id="plain dictionary", marks=pytest.mark.exhaustive),
+        pytest.param(True, id="with user words"),
+    ],
+)
 def test_parity_with_jieba(with_words: bool) -> None:
     words = [w for w in (SHARED / "data/terms/petro/seed.txt").read_text(encoding="utf-8").split("\n") if len(w) > 1]
     words = sorted(w for w in words if re.fullmatch("[\u4e00-\u9fd5]+", w)) if with_words else []
