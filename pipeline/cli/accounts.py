@@ -11,12 +11,13 @@ from typing import Any
 import click
 from rich.table import Table
 
-from docstore.accounts import Account, Role, checked_name, folded_name
+from docstore.accounts import Account, checked_name, folded_name
 from docstore.errors import AccountError
+from docstore.roles import Role
 from pipeline.cli.console import json_option, out, say_table
 from pipeline.cli.grammar import Verbs
 from pipeline.cli.shared import opened, settings_of, time_or_none
-from pipeline.explain.url_explanation import local_time
+from pipeline.local_time import local_time
 from search_ui.passwords import LEAST, hash_password
 
 ROLES = click.option(

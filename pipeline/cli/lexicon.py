@@ -9,8 +9,8 @@ from rich.table import Table
 
 from docstore.errors import DictionaryError, LexiconError
 from docstore.model import LexiconEntry, Term, TermStatus
-from docstore.terms.history import ActKind, TermEdit
-from docstore.terms.review_queue import Order, TermQuery
+from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.queries import Order, TermQuery
 from lexicon.c_value.derive import derive_rules, format_rules
 from lexicon.dictionary import NAMED, decode_dictionary
 from lexicon.interchange import READERS, WRITERS, fit_lines, form_of, parse_list

@@ -9,13 +9,14 @@ from rich.table import Table
 
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, Term, TermClass, TermStatus
-from docstore.terms.history import Act, ActKind, TermEdit
+from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.history import Act
 from docstore.terms.review_queue import TermFigures
 from pipeline.cli.console import json_option, out, say, say_or_json, say_table
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import opened, settings_of, terminal_name, time_or_none
 from pipeline.engine import Engine
-from pipeline.explain.url_explanation import local_time
+from pipeline.local_time import local_time
 from pipeline.search_site.review_service import StoreReview
 from pipeline.search_site.serve import search_app
 from search_ui.review.actions import Surroundings, VersionChange, VersionProposal

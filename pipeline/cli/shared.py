@@ -14,7 +14,7 @@ from docstore.model import Reason, StageReport
 from pipeline.cli.console import err, say
 from pipeline.cli.grammar import CONFIG
 from pipeline.engine import Engine, make_folder
-from pipeline.explain.url_explanation import local_time
+from pipeline.local_time import local_time
 from pipeline.logs import log_to
 from pipeline.progress import JsonLines, Progress, Terminal
 from pipeline.settings import Settings, load_settings

@@ -16,7 +16,7 @@ from pipeline.cli.console import say_or_json
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import by_count, opened, settings_of, time_or_none
 from pipeline.engine import Engine
-from pipeline.explain.url_explanation import local_time
+from pipeline.local_time import local_time
 from pipeline.runs.run_states import nights
 from search_ui.actions import RunSummary
 
