@@ -41,7 +41,7 @@ from docstore.fields import BODY_DOMAIN, LEXICON_VERSION
 from docstore.model import TermStatus, document_id
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import urls
-from docstore.terms.history import ActKind, TermEdit
+from docstore.terms.edits import ActKind, TermEdit
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Quiet

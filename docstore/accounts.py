@@ -5,7 +5,6 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
@@ -14,17 +13,10 @@ from docstore.articles.records import storable
 from docstore.database import Database
 from docstore.errors import AccountError
 from docstore.integrity.row_sums import seal
+from docstore.roles import Role
 from docstore.schema.operation_tables import accounts, ended_sessions
 
 _NAME = re.compile(r"[\w.@-]{1,64}")
-
-
-class Role(StrEnum):
-    """What an account is for."""
-
-    REPORTS = "reports"  # reads what is searched for, and how the sites and the index are
-    REVIEWER = "reviewer"  # judges terms, publishes lexicons
-    OPERATOR = "operator"  # everything
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from warcio.warcwriter import WARCWriter
-
 from docstore.errors import StoreError
+from docstore.large_bodies import MAX_BODY, LargeBodyError
 from docstore.model import Outcome, Page, Reason, WarcPointer
 from docstore.remote_pages import RemotePages, machine_of, this_machine
-from docstore.warc_reading import DAMAGED, MAX_BODY, LargeBodyError, answer_of, as_it_is, body_of, records_of
 
 ROTATE_BYTES = 512 * 1024 * 1024
 GZIP_LEVEL = 1  # level 3 saves 2.5 % of the bytes for a third more time
@@ -76,6 +74,8 @@ class Archive:
     def read(self, pointer: WarcPointer, digest: str) -> bytes:
         """The payload of a kept record. LostPageError if it is missing, damaged or not the one with `digest`;
         LargePageError if it is larger than pages may be."""
+        from docstore.warc_reading import DAMAGED  # warcio and with it fsspec, 0.1 s: most commands read no page
+
         try:
             body = first_payload(io.BytesIO(self._record(pointer)), self._max_body)
         except LargeBodyError as error:
@@ -88,6 +88,8 @@ class Archive:
 
     def read_answer(self, pointer: WarcPointer, digest: str) -> Page:
         """A kept record with its headers. Raises as `read` does."""
+        from docstore.warc_reading import DAMAGED, answer_of, as_it_is, records_of
+
         try:
             record = next(records_of(io.BytesIO(self._record(pointer))))
             page = answer_of(record, self._max_body, as_it_is)
@@ -203,6 +205,8 @@ def compressed(record: bytes) -> bytes:
 
 def warcinfo_record(name: str) -> bytes:
     """The record that begins the file `name`, not compressed."""
+    from warcio.warcwriter import WARCWriter
+
     written = io.BytesIO()
     writer = WARCWriter(written, gzip=False, warc_version="1.1")
     info = {"software": "Plumbline", "format": "WARC File Format 1.1"}
@@ -240,6 +244,8 @@ def header_text(value: str) -> str:
 
 def first_payload(member: BinaryIO, cap: int) -> bytes:
     """The body of the first record in `member`. LargeBodyError if it is longer than `cap` bytes."""
+    from docstore.warc_reading import body_of, records_of
+
     for record in records_of(member):
         return body_of(record, cap)
     raise EOFError("no record here")

@@ -50,6 +50,7 @@ from docstore.frontier.topic_questions import TopicQuestions
 from docstore.grouping.sealing import KeySealing
 from docstore.grouping.stories import StoryTable
 from docstore.integrity.soundness import Soundness
+from docstore.large_bodies import MAX_BODY
 from docstore.locking.leases import LeaseTable
 from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
@@ -61,7 +62,6 @@ from docstore.terms.glosses import GlossTable
 from docstore.terms.history import TermActs
 from docstore.terms.lexicons import LexiconTable
 from docstore.terms.review_queue import TermQueue
-from docstore.warc_reading import MAX_BODY
 
 
 class Store:

@@ -18,11 +18,11 @@ from warcio.bufferedreaders import DecompressingBufferedReader
 from warcio.exceptions import ArchiveLoadFailed
 
 from docstore.errors import StoreError
+from docstore.large_bodies import MAX_BODY, LargeBodyError
 from docstore.model import Outcome, Page, Reason
 
 # What warcio raises at a damaged file; an AttributeError where a record lacks its URL.
 DAMAGED = (ArchiveLoadFailed, AttributeError, EOFError, ValueError, zlib.error)
-MAX_BODY = 10_000_000  # bytes, as `crawl.max_bytes`
 BEGINNING = 1024  # bytes
 _BLOCK = 8192  # compressed bytes that are unpacked at once: at most eight megabytes of them
 _PIECE = 1 << 16
@@ -44,10 +44,6 @@ class _Readable(Protocol):
     def read(self, length: int, /) -> bytes: ...
 
     def readline(self, length: int, /) -> bytes: ...
-
-
-class LargeBodyError(ValueError):
-    """The body is longer than the cap."""
 
 
 class BoundedLines(DecompressingBufferedReader):  # type: ignore[misc]

@@ -20,10 +20,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from crawler.http.content_encoding import CodingError, TooLargeError, undo
 from docstore.errors import SettingsError, StoreError
 from docstore.model import Outcome, Page, Reason
-from docstore.warc_reading import read_warc
 
 COMMON_CRAWL = "https://data.commoncrawl.org/"
 WARCS = (".warc", ".warc.gz", ".arc", ".arc.gz")
@@ -241,11 +239,15 @@ ALL_URLS = ImportFilter()
 
 def answers_in(source: WarcSource, cap: int, taken: ImportFilter) -> Iterator[Page | Outcome]:
     """The answers of a file that are taken; of the others an outcome."""
+    from docstore.warc_reading import read_warc
+
     return read_warc(source, cap, decoded, taken.takes)
 
 
 def decoded(body: bytes, coding: str, cap: int) -> bytes | Outcome:
     """A body without its content codings, or why there is none. Many tools undo them and keep the header."""
+    from crawler.http.content_encoding import CodingError, TooLargeError, undo
+
     try:
         return undo(body, coding, cap)
     except TooLargeError as error:

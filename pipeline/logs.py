@@ -11,12 +11,12 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
+from typing import TYPE_CHECKING, Any
 
 from docstore.errors import PlumblineError
+
+if TYPE_CHECKING:
+    from structlog.typing import EventDict, Processor, WrappedLogger
 
 FORMATS = ("text", "json")
 MAX_BYTES = 5_000_000
@@ -61,6 +61,8 @@ def handler(path: Path, log_format: str) -> logging.Handler:
 
 def formatter(log_format: str) -> logging.Formatter:
     """Makes a line of a record."""
+    import structlog  # a tenth of a second, after the settings have been checked
+
     written = json_line if log_format == "json" else text_line
     before: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -78,15 +80,17 @@ def formatter(log_format: str) -> logging.Formatter:
     return structlog.stdlib.ProcessorFormatter(processors=after, foreign_pre_chain=before)
 
 
-def json_line() -> Processor:
+def json_line() -> "Processor":
     """A JSON object in a line."""
+    import structlog
+
     return structlog.processors.JSONRenderer(ensure_ascii=False, default=str)
 
 
-def text_line() -> Processor:
+def text_line() -> "Processor":
     """A line for people: time, level, logger, what happened, what belongs to it; a traceback below."""
 
-    def line(_: WrappedLogger, __: str, event: EventDict) -> str:
+    def line(_: "WrappedLogger", __: str, event: "EventDict") -> str:
         head = (event.pop(name, "") for name in ("timestamp", "level", "logger", "event"))
         timestamp, level, logger, text = map(str, head)
         trace = event.pop("exception", "")
@@ -98,7 +102,7 @@ def text_line() -> Processor:
     return line
 
 
-def masked(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+def masked(_: "WrappedLogger", __: str, event: "EventDict") -> "EventDict":
     """The same event without secrets: of URLs, of what is named so, of the variables that hold one."""
     hide = masker()
     return {name: hide(value) if isinstance(value, str) else value for name, value in event.items()}

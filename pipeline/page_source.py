@@ -20,6 +20,7 @@ from docstore.articles.table import PendingPage
 from docstore.errors import PlumblineError
 from docstore.formats import BY_ENDING, FORMATS
 from docstore.model import FrontierEntry, Kind, Origin, Outcome, Page, Reason, SiteKnowledge, WarcPointer
+from pipeline.workers.page_reading import EXTRACTOR
 from pipeline.workers.worker_process import WorkerError, WorkerProcess
 
 if TYPE_CHECKING:  # a worker process reads pages without a store, an index and a site
@@ -56,7 +57,7 @@ def apart(page: SourcePage, work: Callable[P, T], *args: P.args, **kwargs: P.kwa
 
     PlumblineError names the page that takes too long or too much memory, or kills its process.
     """
-    with closing(WorkerProcess(preload=[work.__module__])) as process:
+    with closing(WorkerProcess(preload=[work.__module__, *EXTRACTOR])) as process:
         try:
             return process.call(work, *args, **kwargs)
         except WorkerError as error:

@@ -14,7 +14,7 @@ from docstore.frontier.table import FrontierTable, NewUrl, StoredRobots, Visit
 from docstore.model import FrontierEntry, Kind, Origin, Reason, StageReport, document_id
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.explain.url_explanation import local_time
+from pipeline.local_time import local_time
 
 SEARCHABLE_SECONDS = 30.0
 

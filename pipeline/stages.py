@@ -10,7 +10,8 @@
           | serve   -> Hit      what the reader sees                           search_ui/app.py
 
 Each arrow is a table in the store (docstore/store.py): a stage asks it what is pending and commits its results,
-outcomes and change-log entries together, so any stage can stop, be killed, run alone, or run twice.
+outcomes and change-log entries together, so any stage can stop, be killed, run alone, or run twice. A stage loads its
+packages when it begins: no command waits for the packages of stages that it does not run.
 The loop closes over time: a published lexicon re-segments the documents that contain its new words.
 """
 
@@ -21,37 +22,27 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from artifacts.jars import JarError
-from crawler.crawl import crawl as run_crawl
-from crawler.guide import Guide
-from crawler.http.fetch import Fetcher
-from crawler.progress import CrawlProgress
 from crawler.settings import FOCUSED, CrawlSettings, strategy_of
-from docstore.articles.table import ArticleTable
 from docstore.errors import BusyError, EmbedError, ForeignIndexError, PlumblineError
-from docstore.grouping.near_duplicates import Grouping
-from docstore.model import Lexicon, Reason, Stage, StageReport, TermStatus
-from docstore.store import Store
+from docstore.model import Reason, Stage, StageReport, TermStatus
 from extractor.settings import EXTRACTOR_VERSION
-from indexer.ownership import TAKE_OVER, Holding, ownership_fault
-from indexer.relations import relate
-from indexer.solr import Built, SolrIndex
-from indexer.sync import apply_lexicon, remove_orphans, sync
-from lexicon.counting.corpus import CorpusDocument
-from lexicon.mine import mine_terms
-from lexicon.offers import Reviewed
 from pipeline.crawl_progress import shown
-from pipeline.engine import Engine
-from pipeline.engines.crawling import crawl_with_workers, is_shared_out
-from pipeline.engines.extraction import extracted, grouping_of, learned
-from pipeline.keeping.digests import drop_damaged, keep_digests
-from pipeline.keeping.night import faults_before_run, refuse_damaged
-from pipeline.missed_documents import add_missed_documents
-from pipeline.runs.run_record import RunRecord
-from pipeline.search_site.review_service import StoreReview
-from text.folding import word_key
-from text.resemblance.copies import VERSION
+
+if TYPE_CHECKING:
+    from crawler.guide import Guide
+    from crawler.progress import CrawlProgress
+    from docstore.articles.table import ArticleTable
+    from docstore.grouping.near_duplicates import Grouping
+    from docstore.model import Lexicon
+    from docstore.store import Store
+    from indexer.solr import SolrIndex
+    from lexicon.counting.corpus import CorpusDocument
+    from lexicon.offers import Reviewed
+    from pipeline.engine import Engine
+    from pipeline.runs.run_record import RunRecord
 
 EMBED_AHEAD = 300.0  # seconds of embedding before the index has new articles; what is left comes behind it
 INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does our work
@@ -59,8 +50,13 @@ MAX_MERGED = 100_000  # documents: writing a larger index anew every night costs
 FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
 
 
-def crawl(engine: Engine, watch: Callable[[CrawlProgress], None] | None = None) -> StageReport:
+def crawl(engine: "Engine", watch: "Callable[[CrawlProgress], None] | None" = None) -> StageReport:
     """Ask every URL that is due, follow what is worth following; `watch` is told now and then how far it is."""
+    from crawler.crawl import crawl as run_crawl
+    from crawler.http.fetch import Fetcher
+    from pipeline.engines.crawling import crawl_with_workers, is_shared_out
+    from pipeline.missed_documents import add_missed_documents
+
     with (
         engine.lock("crawl"),
         closing(Fetcher(engine.settings.crawl, engine.addresses)) as fetcher,
@@ -81,7 +77,7 @@ def crawl(engine: Engine, watch: Callable[[CrawlProgress], None] | None = None) 
 
 
 @contextmanager
-def looking_for_topic(engine: Engine) -> Iterator[tuple[CrawlSettings, Guide | None]]:
+def looking_for_topic(engine: "Engine") -> "Iterator[tuple[CrawlSettings, Guide | None]]":
     """The crawl's settings, and who judges pages and links, where it looks for a topic; at the end that one decides
     what is kept, and what it has learned is saved."""
     if strategy_of(engine.settings.crawl) not in FOCUSED:
@@ -100,8 +96,10 @@ def looking_for_topic(engine: Engine) -> Iterator[tuple[CrawlSettings, Guide | N
         guide.means.close()
 
 
-def extract(engine: Engine) -> StageReport:
+def extract(engine: "Engine") -> StageReport:
     """Make an article, or an outcome, of every page that was fetched new or changed."""
+    from pipeline.engines.extraction import extracted, grouping_of
+
     started, counts = time.monotonic(), Counter[Reason]()
     articles = engine.store.articles
     with engine.lock("extract"):
@@ -119,8 +117,10 @@ def extract(engine: Engine) -> StageReport:
     return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
 
 
-def group_again(engine: Engine, grouping: Grouping) -> None:
+def group_again(engine: "Engine", grouping: "Grouping") -> None:
     """Decide anew which articles are copies, where older rules did."""
+    from text.resemblance.copies import VERSION
+
     articles = engine.store.articles
     if articles.is_grouped(VERSION):
         return
@@ -129,8 +129,10 @@ def group_again(engine: Engine, grouping: Grouping) -> None:
             advance(done)
 
 
-def learn_sites(engine: Engine) -> None:
+def learn_sites(engine: "Engine") -> None:
     """Look at a few pages of each new site for what repeats: its first pages need to know it as well."""
+    from pipeline.engines.extraction import learned
+
     articles = engine.store.articles
     sample = [page for page in articles.sample() if not page.is_document]
     if not sample:
@@ -140,8 +142,11 @@ def learn_sites(engine: Engine) -> None:
             advance(pages)
 
 
-def mine(engine: Engine) -> StageReport:
+def mine(engine: "Engine") -> StageReport:
     """Mine the articles for candidate terms; decisions taken before stay."""
+    from lexicon.mine import mine_terms
+    from pipeline.keeping.digests import drop_damaged, keep_digests
+
     started = time.monotonic()
     with engine.lock("lexicon"):
         version = engine.store.articles.text_version()
@@ -159,19 +164,24 @@ def mine(engine: Engine) -> StageReport:
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
 
-def reviewed_in(store: Store) -> Reviewed:
+def reviewed_in(store: "Store") -> "Reviewed":
     """What the review has said so far, as the miner wants to know it."""
+    from lexicon.offers import Reviewed
+    from text.folding import word_key
+
     texts = {status: map(word_key, store.queue.texts(status)) for status in TermStatus}
     waiting = frozenset(texts.pop(TermStatus.CANDIDATE))
     return Reviewed(frozenset(chain(*texts.values())), waiting)
 
 
-def publish(engine: Engine, by: str = "") -> Lexicon:
+def publish(engine: "Engine", by: str = "") -> "Lexicon":
     """Publish the accepted terms as the next version. NothingToPublishError if that would change nothing."""
+    from pipeline.search_site.review_service import StoreReview
+
     return StoreReview(engine.store).publish(by)
 
 
-def open_solr(engine: Engine) -> StageReport:
+def open_solr(engine: "Engine") -> StageReport:
     """Wait until Solr is open and has a collection: where it was not begun beside other stages, from now on."""
     waiting = time.monotonic()
     opening = engine.open_index_beside()
@@ -181,12 +191,15 @@ def open_solr(engine: Engine) -> StageReport:
     return StageReport(Stage.SOLR, {}, opening.seconds, notes)
 
 
-def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> StageReport:
+def index(engine: "Engine", wait: float = INDEX_WAIT, adopt: bool = False) -> StageReport:
     """Bring Solr in step: first a newly published lexicon, then the change log.
 
     Waits so many seconds where another process does this. Raises ForeignIndexError where the index was filled from
     another store, unless this one shall `adopt` it.
     """
+    from indexer.relations import relate
+    from indexer.sync import apply_lexicon, remove_orphans, sync
+
     with engine.lock("index", wait):
         started = time.monotonic()
         target, notes = collection_to_fill(engine, adopt)
@@ -205,14 +218,14 @@ def index(engine: Engine, wait: float = INDEX_WAIT, adopt: bool = False) -> Stag
     return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
 
 
-def embed(engine: Engine, seconds: float | None = None) -> StageReport:
+def embed(engine: "Engine", seconds: float | None = None) -> StageReport:
     """Give articles their vectors, for at most so many seconds. Raises EmbedError, JarError where there is no model."""
     from pipeline.embedding.stage import embed as embed_all  # numpy: what embeds nothing does without
 
     return embed_all(engine, seconds)
 
 
-def embed_if_possible(engine: Engine, seconds: float | None = None) -> StageReport:
+def embed_if_possible(engine: "Engine", seconds: float | None = None) -> StageReport:
     """As `embed`; without a model articles are found by their words, and the run goes on."""
     try:
         return embed(engine, seconds)
@@ -220,7 +233,7 @@ def embed_if_possible(engine: Engine, seconds: float | None = None) -> StageRepo
         return StageReport(Stage.EMBED, {}, 0.0, (f"found by words alone: {error}",))
 
 
-def run(engine: Engine, until: str = "index", command: str = "run", only: str = "") -> list[StageReport]:
+def run(engine: "Engine", until: str = "index", command: str = "run", only: str = "") -> list[StageReport]:
     """The stages once, in order, as the nightly run does, or one of them alone. Solr starts while they crawl and
     extract."""
     with engine.lock("run"), recorded(engine, command) as record:
@@ -246,35 +259,38 @@ def run(engine: Engine, until: str = "index", command: str = "run", only: str = 
 
 
 @contextmanager
-def recorded(engine: Engine, command: str) -> Iterator[RunRecord]:
+def recorded(engine: "Engine", command: str) -> "Iterator[RunRecord]":
     """The record of a run. A damaged store ends it before it begins: what it does would rest on that."""
+    from pipeline.keeping.night import faults_before_run, refuse_damaged
+    from pipeline.runs.run_record import RunRecord
+
     faults = faults_before_run(engine)
     with RunRecord(engine.store, command) as record:
         refuse_damaged(faults)
         yield record
 
 
-def tidy(engine: Engine) -> None:
+def tidy(engine: "Engine") -> None:
     """Merge the index of a run that is done, so that scores and the order of equals hang on its documents alone."""
     with engine.lock("index", INDEX_WAIT):
         if engine.index.count() <= MAX_MERGED:
             engine.index.merge()
 
 
-def seal_keys(engine: Engine) -> None:
+def seal_keys(engine: "Engine") -> None:
     """Seal the keys of near-duplicates of past months, unless somebody extracts: then the next night does."""
     with suppress(BusyError), engine.lock("extract"):
         engine.store.sealing.seal_past()
 
 
-def embed_the_rest(engine: Engine, record: RunRecord) -> None:
+def embed_the_rest(engine: "Engine", record: "RunRecord") -> None:
     """What the first embedding of a run had no time for, now that all can be found by words."""
     if engine.to_embed():
         record.do(Stage.EMBED, partial(embed_if_possible, engine))
         record.do(Stage.INDEX, partial(index, engine))
 
 
-FLOW: dict[str, Callable[[Engine], StageReport]] = {
+FLOW: "dict[str, Callable[[Engine], StageReport]]" = {
     "crawl": crawl,
     "extract": extract,
     "embed": partial(embed_if_possible, seconds=EMBED_AHEAD),
@@ -283,10 +299,12 @@ FLOW: dict[str, Callable[[Engine], StageReport]] = {
 }
 
 
-def collection_to_fill(engine: Engine, adopt: bool = False) -> tuple[SolrIndex, tuple[str, ...]]:
+def collection_to_fill(engine: "Engine", adopt: bool = False) -> "tuple[SolrIndex, tuple[str, ...]]":
     """The collection to write to, which is this store's. A changed schema gets a new one, filled before the searches
     have it; one that has lost documents (a restored or emptied Solr) is filled again.
     """
+    from indexer.solr import Built
+
     index, changes = engine.index, engine.store.changes
     is_outdated = index.ensure() is Built.OUTDATED
     index.commit(soft=True)
@@ -300,8 +318,10 @@ def collection_to_fill(engine: Engine, adopt: bool = False) -> tuple[SolrIndex, 
     return target, ()
 
 
-def own(engine: Engine, index: SolrIndex, adopt: bool) -> tuple[str, ...]:
+def own(engine: "Engine", index: "SolrIndex", adopt: bool) -> tuple[str, ...]:
     """Make sure that the index is this store's; says so where it was another's. ForeignIndexError: it stays so."""
+    from indexer.ownership import TAKE_OVER, Holding, ownership_fault
+
     store, owner = engine.store, index.owner()
     holding = Holding(store.store_id, store.articles.count(), store.changes.indexed_count(), store.changes.count())
     fault = ownership_fault(owner, index.count(), holding)
@@ -338,13 +358,15 @@ def stop_if_hopeless(stage: Stage, counts: Counter[Reason]) -> None:
 class StoredCorpus:
     """The articles, read from the store each time they are asked for: see `lexicon.counting.corpus.Corpus`."""
 
-    def __init__(self, articles: ArticleTable) -> None:
+    def __init__(self, articles: "ArticleTable") -> None:
         self._articles = articles
 
     def digests(self) -> Iterator[tuple[int, str]]:
         """Number and digest of every article."""
         return self._articles.digests()
 
-    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
+    def read(self, numbers: Sequence[int]) -> "Iterator[CorpusDocument]":
         """The articles with these numbers."""
+        from lexicon.counting.corpus import CorpusDocument
+
         return (CorpusDocument(*text) for text in self._articles.texts(numbers))

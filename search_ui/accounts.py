@@ -22,7 +22,8 @@ from flask_login import LoginManager, current_user, login_user
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.accounts import Account, Role, folded_name
+from docstore.accounts import Account, folded_name
+from docstore.roles import Role
 from search_ui.messages import say
 from search_ui.passwords import LEAST, hash_password, is_password, may_be_password
 from search_ui.security import (

@@ -8,7 +8,8 @@ from typing import Any, cast
 from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request, url_for
 from flask_login import current_user
 
-from docstore.accounts import Account, Role
+from docstore.accounts import Account
+from docstore.roles import Role
 from search_ui.actions import Accounts, SiteActions
 from search_ui.messages import HTML_LANGUAGES, LANGUAGES, say
 from search_ui.query.semantic.meaning import WORDS_ALONE, Meaning

@@ -5,10 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 
-from pypinyin import lazy_pinyin
-from pypinyin.constants import PINYIN_DICT
-from pypinyin.contrib.tone_convert import to_normal
-
 from text.folding import fold_term
 from text.scripts import HAN
 
@@ -23,6 +19,8 @@ _BLURRED = ((re.compile("^([zcs])h"), r"\1"), (re.compile("ng$"), "n"), (re.comp
 
 def syllables(text: str) -> tuple[str, ...]:
     """One syllable a Chinese character, in letters without tones; any other character, folded, is its own."""
+    from pypinyin import lazy_pinyin  # loading its dictionary takes 0.3 s
+
     bare = _TYPED_SIGNS.sub("", fold_term(text))
     return tuple(lazy_pinyin(bare, errors=list))  # type: ignore[arg-type]  # it takes several for one as well
 
@@ -102,5 +100,8 @@ def _readings(letters: str, at: int, steps: Mapping[int, Sequence[int]]) -> Iter
 @cache
 def _all_syllables() -> frozenset[str]:
     """Every syllable that a character is read with."""
+    from pypinyin.constants import PINYIN_DICT
+    from pypinyin.contrib.tone_convert import to_normal
+
     spelt = {to_normal(reading) for readings in PINYIN_DICT.values() for reading in readings.split(",")[:1]}
     return frozenset(one for one in spelt if re.search("[aeiouv]", one))

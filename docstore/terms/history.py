@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, select, update
@@ -20,47 +19,12 @@ from docstore.errors import ChangedMeanwhileError, LexiconError
 from docstore.integrity.row_sums import seal
 from docstore.model import Term, TermClass, TermStatus
 from docstore.schema.lexicon_tables import term_acts, term_changes, terms
+from docstore.terms.edits import ActKind, TermEdit
 from docstore.terms.rows import UNDECIDED, State, listed, state_in, state_of, state_text, term_row
 
 BATCH = 500
 MAX_SYNONYMS = 8  # of one term
 LONGEST_SYNONYM = 64  # characters
-
-
-class ActKind(StrEnum):
-    """What an act was."""
-
-    DECIDE = "decide"
-    MERGE = "merge"
-    RENAME = "rename"
-    CLASSIFY = "class"
-    RELATE = "relate"
-    SYNONYMS = "synonyms"
-    ADD = "add"
-    PROPOSE = "propose"
-    REVERT = "revert"
-    RETURN = "return"  # the miner's: a rejected term whose evidence has doubled
-    UNDO = "undo"
-
-
-@dataclass(frozen=True)
-class TermEdit:
-    """A change of one term; None leaves a part as it is.
-
-    `seen` is the version of the term that it was made on, None for whichever there is. `adds` makes the term where
-    there is none; `keeps` leaves one that there is.
-    """
-
-    text: str
-    status: TermStatus | None = None
-    category: TermClass | None = None
-    synonyms: tuple[str, ...] | None = None
-    broader: tuple[str, ...] | None = None
-    weight: int | None = None
-    tag: str | None = None
-    seen: int | None = None
-    adds: bool = False
-    keeps: bool = False
 
 
 @dataclass(frozen=True)

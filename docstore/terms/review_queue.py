@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Select, bindparam, func, literal, or_, select, union_all, update
@@ -10,8 +9,9 @@ from sqlalchemy import Select, bindparam, func, literal, or_, select, union_all,
 from docstore.articles.records import MINED_VERSION, number, storable, write_number
 from docstore.batches import batched
 from docstore.database import Database
-from docstore.model import Term, TermClass, TermStatus
+from docstore.model import Term, TermStatus
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, term_acts, terms
+from docstore.terms.queries import Order, TermQuery
 from docstore.terms.rows import term_of
 
 BATCH = 500
@@ -20,31 +20,6 @@ RANKED_MINED = "ranked_mined"  # key of the version of the texts whose terms wer
 NEVER = -1  # no version of the texts
 GOOD = (TermStatus.ACCEPTED, TermStatus.MERGED)
 DECIDED = (*GOOD, TermStatus.REJECTED)
-
-
-class Order(StrEnum):
-    """In which order terms are listed, the first value first."""
-
-    REVIEW = "review"
-    SCORE = "score"
-    FREQUENCY = "frequency"
-    NEWEST = "newest"
-
-
-@dataclass(frozen=True)
-class TermQuery:
-    """Which terms are wanted: of this `status` and `category` (None: any), that hold `text`, in so many documents, and
-    are themselves as the regular expression `pattern` says.
-    """
-
-    status: TermStatus | None = TermStatus.CANDIDATE
-    text: str = ""
-    category: TermClass | None = None
-    least_documents: int = 0
-    pattern: str = ""
-    order: Order = Order.REVIEW
-    offset: int = 0
-    limit: int = 20
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 import logging
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from docstore.errors import BusyError, PlumblineError
 from docstore.reports.alerts import Alert
-from pipeline.alerts.channels import Channel, channels
 from pipeline.alerts.facts import facts
-from pipeline.alerts.message import news
 from pipeline.alerts.rules import decide
 from pipeline.engine import Engine
+
+if TYPE_CHECKING:
+    from pipeline.alerts.channels import Channel
 
 log = logging.getLogger(__name__)
 WAIT_SECONDS = 60.0  # for another process that tells
@@ -34,14 +36,21 @@ def tell(engine: Engine) -> list[str]:
     with engine.lock("alerts", WAIT_SECONDS):
         firing = decide(facts(engine))
         engine.store.alerts.replace(firing)
+        wanted = engine.settings.alerts
+        if not (wanted.mail_to or wanted.webhook):
+            return []
+        from pipeline.alerts.channels import channels  # Babel, smtplib: most runs have nobody to tell
+
         return [fault for one in channels(engine.settings) if (fault := tell_one(engine, one, firing))]
 
 
-def tell_one(engine: Engine, channel: Channel, firing: Sequence[Alert]) -> str:
+def tell_one(engine: Engine, channel: "Channel", firing: Sequence[Alert]) -> str:
     """Tell a channel what it does not know; "" or what went wrong, in which case it is told the next time.
 
     A process that dies between the telling and its note tells once more: better twice than never.
     """
+    from pipeline.alerts.message import news
+
     told = news(firing, engine.store.alerts.told(channel.name))
     if not told:
         return ""

@@ -6,18 +6,20 @@ every program on the machine could read it.
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
 
-from docstore.accounts import Account, Role, checked_name, folded_name
 from docstore.errors import AccountError
+from docstore.roles import Role
 from pipeline.cli.console import json_option, out, say_table
 from pipeline.cli.grammar import Verbs
 from pipeline.cli.shared import opened, settings_of, time_or_none
-from pipeline.explain.url_explanation import local_time
-from search_ui.passwords import LEAST, hash_password
+from pipeline.local_time import local_time
+
+if TYPE_CHECKING:
+    from docstore.accounts import Account
 
 ROLES = click.option(
     "--role",
@@ -41,6 +43,9 @@ def account() -> None:
 def add_command(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
     """Make an account; asks for its password."""
     with opened(settings_of(context)) as engine:
+        from docstore.accounts import checked_name, folded_name
+        from search_ui.passwords import hash_password
+
         checked_name(name)
         if engine.store.accounts.find(name):
             raise AccountError(f"there is an account {folded_name(name)} already: choose another name")
@@ -54,6 +59,9 @@ def add_command(context: click.Context, name: str, roles: tuple[str, ...]) -> No
 def password_command(context: click.Context, name: str) -> None:
     """Give an account another password, which ends its sessions; a disabled one may sign in again."""
     with opened(settings_of(context)) as engine:
+        from docstore.accounts import folded_name
+        from search_ui.passwords import hash_password
+
         if engine.store.accounts.find(name) is None:
             raise AccountError(f"there is no account {name!r}: `plumb account list` shows those in use")
         engine.store.accounts.reset(name, hash_password(asked_password()))
@@ -67,6 +75,8 @@ def password_command(context: click.Context, name: str) -> None:
 def role_command(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
     """Change what an account is for, which ends its sessions."""
     with opened(settings_of(context)) as engine:
+        from docstore.accounts import folded_name
+
         engine.store.accounts.set_roles(name, map(Role, roles))
         say(f"account {folded_name(name)} is now {' and '.join(sorted(set(roles)))}; its sessions have ended")
 
@@ -77,6 +87,8 @@ def role_command(context: click.Context, name: str, roles: tuple[str, ...]) -> N
 def disable_command(context: click.Context, name: str) -> None:
     """Let nobody use an account, and end its sessions; `password` lets it be used again."""
     with opened(settings_of(context)) as engine:
+        from docstore.accounts import folded_name
+
         engine.store.accounts.disable(name)
         say(f"account {folded_name(name)} is disabled; its sessions have ended")
 
@@ -93,6 +105,8 @@ def list_command(context: click.Context, as_json: bool) -> None:
 
 def asked_password() -> str:
     """The password that a person types twice, or that another program writes."""
+    from search_ui.passwords import LEAST
+
     if sys.stdin.isatty():
         return str(click.prompt(f"Password (at least {LEAST} characters)", hide_input=True, confirmation_prompt=True))
     line = sys.stdin.readline()
@@ -106,7 +120,7 @@ def say(text: str) -> None:
     out.print(text, markup=False, highlight=False)
 
 
-def account_rows(accounts: Sequence[Account]) -> list[dict[str, Any]]:
+def account_rows(accounts: "Sequence[Account]") -> list[dict[str, Any]]:
     """Accounts as JSON can hold them."""
     return [
         {
@@ -119,7 +133,7 @@ def account_rows(accounts: Sequence[Account]) -> list[dict[str, Any]]:
     ]
 
 
-def account_table(accounts: Sequence[Account]) -> Table:
+def account_table(accounts: "Sequence[Account]") -> Table:
     """Accounts, by name."""
     table = Table("account", "roles", "made", "")
     for one in accounts:

@@ -2,21 +2,17 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from docstore.errors import PlumblineError
-from docstore.reports.alerts import Alert, AlertKey
-from pipeline.alerts.channels import as_json, check
-from pipeline.alerts.message import News
-from pipeline.alerts.service import tell
 from pipeline.cli.console import json_option, say, say_or_json
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import opened, settings_of, time_or_none
-from pipeline.engine import Engine
 
-TEST = News((Alert(AlertKey("test")),))
+if TYPE_CHECKING:
+    from pipeline.engine import Engine
 
 
 @click.command(cls=Verb)
@@ -29,6 +25,8 @@ def alerts(context: click.Context, is_test: bool, as_json: bool) -> None:
     Runs do this when they end; without runs, let a timer call it.
     """
     with opened(settings_of(context)) as engine:
+        from pipeline.alerts.service import tell
+
         if is_test:
             say(test(engine))
             return
@@ -38,16 +36,22 @@ def alerts(context: click.Context, is_test: bool, as_json: bool) -> None:
             raise PlumblineError("; ".join(faults))
 
 
-def test(engine: Engine) -> Iterator[str]:
+def test(engine: "Engine") -> Iterator[str]:
     """Send a test by each channel. Raises the first channel's error."""
+    from docstore.reports.alerts import Alert, AlertKey
+    from pipeline.alerts.channels import check
+    from pipeline.alerts.message import News
+
     for channel in check(engine.settings):
         started = time.monotonic()
-        channel.tell(TEST)
+        channel.tell(News((Alert(AlertKey("test")),)))
         yield f"{channel.name}: sent in {time.monotonic() - started:.1f} s"
 
 
-def firing(engine: Engine) -> list[dict[str, Any]]:
+def firing(engine: "Engine") -> list[dict[str, Any]]:
     """What fires, as JSON can hold it."""
+    from pipeline.alerts.channels import as_json
+
     language = engine.settings.alerts.language
     return [
         {"since": time_or_none(one.since), **as_json(one, "firing", language)} for one in engine.store.alerts.firing()

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -10,9 +10,9 @@ from rich.table import Table
 from pipeline.cli.console import out
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import opened, settings_of
-from pipeline.search_site.compare import compare_term
-from search_ui.pages.compare import Side
-from search_ui.query.results import plain
+
+if TYPE_CHECKING:
+    from search_ui.pages.compare import Side
 
 
 @click.command(cls=Verb)
@@ -22,6 +22,8 @@ from search_ui.query.results import plain
 def compare(context: click.Context, term: str, as_json: bool) -> None:
     """Search TERM with the base and with the domain lexicon, side by side (Wang Du 2019)."""
     with opened(settings_of(context)) as engine:
+        from pipeline.search_site.compare import compare_term
+
         sides = compare_term(engine, term)
         if as_json:
             click.echo(json.dumps(comparison(sides), ensure_ascii=False, indent=1))
@@ -29,8 +31,10 @@ def compare(context: click.Context, term: str, as_json: bool) -> None:
             out.print(comparison_table(sides, term))
 
 
-def comparison(sides: Sequence[Side]) -> list[dict[str, Any]]:
+def comparison(sides: "Sequence[Side]") -> list[dict[str, Any]]:
     """The comparison search as JSON can hold it."""
+    from search_ui.query.results import plain
+
     return [
         {
             "lexicon": side.name,
@@ -45,7 +49,7 @@ def comparison(sides: Sequence[Side]) -> list[dict[str, Any]]:
     ]
 
 
-def comparison_table(sides: Sequence[Side], term: str) -> Table:
+def comparison_table(sides: "Sequence[Side]", term: str) -> Table:
     """The comparison search side by side; a mark says that the document holds the whole term."""
     table = Table(title=f"{term}: ● holds the whole term", title_justify="left", show_lines=False)
     table.add_column("", justify="right")
@@ -60,8 +64,10 @@ def comparison_table(sides: Sequence[Side], term: str) -> Table:
     return table
 
 
-def hit_cell(side: Side, rank: int) -> str:
+def hit_cell(side: "Side", rank: int) -> str:
     """One result in a column."""
+    from search_ui.query.results import plain
+
     if rank >= len(side.hits):
         return ""
     hit = side.hits[rank]

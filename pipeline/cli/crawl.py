@@ -7,32 +7,28 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from crawler.crawl_plan import plan_of
 from crawler.host_suggestions import HostSuggestion, add_site, proposed, remove_site, with_added
-from crawler.http.fetch import Fetcher
-from crawler.parallel.fetch_pool import Job, PageDone, Reader
-from crawler.progress import CrawlProgress
-from crawler.robots.cache import fetch_robots, rules_of
 from crawler.urls.canonical import canonical, host_of, origin_of, refuse
-from crawler.urls.traps import shape_trap
 from docstore.errors import PlumblineError
-from docstore.frontier.service import FrontierRow, SiteHealth
-from docstore.frontier.table import NewUrl
 from docstore.model import FrontierEntry, Kind, Reason
 from pipeline import stages
 from pipeline.cli.console import err, json_option, say, say_or_json, say_table
 from pipeline.cli.grammar import Verb, Verbs
 from pipeline.cli.shared import opened, say_reports, settings_of
 from pipeline.crawl_progress import how_far, in_lines
-from pipeline.engine import Engine, make_folder
 from pipeline.progress import Terminal
+
+if TYPE_CHECKING:
+    from crawler.progress import CrawlProgress
+    from docstore.frontier.service import FrontierRow, SiteHealth
+    from pipeline.engine import Engine
 
 _SHOWN_HOSTS = 15
 _ADDED_PRIORITY = 1.0
@@ -56,7 +52,7 @@ def crawl(context: click.Context, /, **flags: Any) -> None:
 
 
 @contextmanager
-def live_view() -> Iterator[Callable[[CrawlProgress], None]]:
+def live_view() -> "Iterator[Callable[[CrawlProgress], None]]":
     """A table that changes while the crawl runs; a line now and then where standard error is no terminal."""
     if not err.is_terminal:
         yield in_lines(Terminal(err).note)
@@ -64,7 +60,7 @@ def live_view() -> Iterator[Callable[[CrawlProgress], None]]:
     last: list[CrawlProgress] = []
     with Live(console=err, transient=True, refresh_per_second=2) as live:
 
-        def tell(progress: CrawlProgress) -> None:
+        def tell(progress: "CrawlProgress") -> None:
             if progress.hosts:  # only now and then
                 live.update(progress_table(progress, last[-1] if last else None))
                 last[:] = [progress]
@@ -72,7 +68,7 @@ def live_view() -> Iterator[Callable[[CrawlProgress], None]]:
         yield tell
 
 
-def progress_table(progress: CrawlProgress, before: CrawlProgress | None) -> Table:
+def progress_table(progress: "CrawlProgress", before: "CrawlProgress | None") -> Table:
     """All hosts that are busy, the busiest first, with what they did since `before`; the whole in the title."""
     table = Table(title=headline(progress, before), title_justify="left")
     for name in ("host", "pages/s", "pages", "errors", "left", "delay s", "answers in s"):
@@ -89,7 +85,7 @@ def progress_table(progress: CrawlProgress, before: CrawlProgress | None) -> Tab
     return table
 
 
-def headline(progress: CrawlProgress, before: CrawlProgress | None) -> str:
+def headline(progress: "CrawlProgress", before: "CrawlProgress | None") -> str:
     """How far the crawl is, and what came of the pages."""
     counts = progress.counts
     failed = progress.done - sum(counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED, Reason.GONE))
@@ -113,8 +109,14 @@ def fetch(context: click.Context, url: str, as_json: bool) -> None:
         say_or_json(decisions(engine, url), decision_lines, as_json)
 
 
-def decisions(engine: Engine, url: str) -> dict[str, Any]:
+def decisions(engine: "Engine", url: str) -> dict[str, Any]:
     """What the crawl thinks of a URL: scope, traps, robots.txt, the answer, its links. Ends where it would."""
+    from crawler.crawl_plan import plan_of
+    from crawler.http.fetch import Fetcher
+    from crawler.parallel.fetch_pool import Job, Reader
+    from crawler.robots.cache import fetch_robots, rules_of
+    from crawler.urls.traps import shape_trap
+
     settings = with_added(engine.settings.crawl, engine.settings.data_dir)
     plan = plan_of(settings)
     address = canonical(url)
@@ -140,6 +142,8 @@ def decisions(engine: Engine, url: str) -> dict[str, Any]:
 
 def answered(done: Any) -> dict[str, Any]:
     """What came back."""
+    from crawler.parallel.fetch_pool import PageDone
+
     if not isinstance(done, PageDone):
         raise PlumblineError("asked for a page and got something else")
     result, page = done.result, done.result.page
@@ -215,6 +219,8 @@ def proposal_table(found: list[HostSuggestion]) -> Table:
 def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
     """Take up hosts, each by its name or a URL of it: the next crawl begins at its home page too."""
     folder = settings_of(context).data_dir
+    from pipeline.engine import make_folder
+
     make_folder(folder)
     say([f"{add_site(folder, host)} added" for host in hosts])
 
@@ -229,7 +235,7 @@ def sites_remove(context: click.Context, host: str) -> None:
     say([f"{host} is no longer crawled"])
 
 
-def site_table(found: list[SiteHealth]) -> Table:
+def site_table(found: "list[SiteHealth]") -> Table:
     """One row a host."""
     table = Table()
     for name in ("host", "known", "new", "due", "kept", "bad", "last visit"):
@@ -268,7 +274,7 @@ def show(context: click.Context, part: str, limit: int, as_json: bool) -> None:
         say_or_json([asdict(row) for row in rows], lambda _: map(row_line, rows), as_json)
 
 
-def row_line(row: FrontierRow) -> str:
+def row_line(row: "FrontierRow") -> str:
     """A URL in one line."""
     due = "never" if row.due_at is None else _DUE if row.due_at <= time.time() else moment(row.due_at)
     return f"{due:<16} {row.kind:<8} {row.depth} {row.reason or 'not asked yet':<20} {row.url}"
@@ -280,6 +286,9 @@ def row_line(row: FrontierRow) -> str:
 def add(context: click.Context, urls: tuple[str, ...]) -> None:
     """Put URLs into the frontier, to be asked first in the next crawl."""
     with opened(settings_of(context)) as engine:
+        from crawler.crawl_plan import plan_of
+        from docstore.frontier.table import NewUrl
+
         plan = plan_of(with_added(engine.settings.crawl, engine.settings.data_dir))
         new: list[NewUrl] = []
         for text in urls:

@@ -3,6 +3,7 @@
 import logging
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,13 +11,11 @@ from docstore.errors import PlumblineError, StoreError
 from pipeline.cli.console import say, say_json
 from pipeline.cli.grammar import CONFIG, Verb
 from pipeline.cli.shared import opened, settings_of
-from pipeline.keeping.backup import back_up, newest_backup, places
-from pipeline.keeping.backup import restore as restored
-from pipeline.keeping.check import Fault
-from pipeline.keeping.doctor import Finding, examine
-from pipeline.keeping.night import all_faults
-from pipeline.keeping.repair import repair as repaired
 from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from pipeline.keeping.check import Fault
+    from pipeline.keeping.doctor import Finding
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +34,9 @@ def check(
 ) -> None:
     """Prove that store, WARC files, index and lexicon are what was written; leaves with 1 where they are not."""
     settings = settings_of(context)
+    from pipeline.keeping.night import all_faults
+    from pipeline.keeping.repair import repair as repaired
+
     look = partial(all_faults, settings, partial(opened, settings), quick=quick, with_index=with_index and not quick)
     faults = look()
     done: list[str] = []
@@ -53,14 +55,14 @@ def check(
         raise PlumblineError(f"{len(left)} faults {'are left' if repair else 'were found'}: {advice(left, repair)}")
 
 
-def fault_lines(faults: list[Fault], done: list[str]) -> list[str]:
+def fault_lines(faults: "list[Fault]", done: list[str]) -> list[str]:
     """What was found and done, for a person."""
     return [f"damaged: {one.text}" for one in faults] + [f"done: {line}" for line in done] or [
         "all is what was written"
     ]
 
 
-def advice(left: list[Fault], is_repair: bool) -> str:
+def advice(left: "list[Fault]", is_repair: bool) -> str:
     """What to do next."""
     if is_repair:
         return f"{left[0].text}; restore a backup with `plumb restore`"
@@ -69,6 +71,8 @@ def advice(left: list[Fault], is_repair: bool) -> str:
 
 def backup_in(settings: Settings, folder: Path | None) -> Path | None:
     """The newest backup in a folder, in those that backups went to before, or the folder itself."""
+    from pipeline.keeping.backup import newest_backup, places
+
     if folder is not None and (folder / "manifest.json").exists():
         return folder
     return newest_backup([folder] if folder else [Path(place) for place in places(settings.data_dir)])
@@ -80,6 +84,8 @@ def backup_in(settings: Settings, folder: Path | None) -> Path | None:
 def backup(context: click.Context, folder: Path) -> None:
     """Copy the vertical into a new folder in FOLDER, while everything runs."""
     settings = settings_of(context)
+    from pipeline.keeping.backup import back_up
+
     config = context.obj["config"] or Path(CONFIG)
     made = back_up(settings, config, folder)
     say([f"backed up to {made}"])
@@ -91,6 +97,9 @@ def backup(context: click.Context, folder: Path) -> None:
 def restore(context: click.Context, backup: Path) -> None:
     """Put a backup back into an empty data folder: BACKUP is one, or a folder of them, whose newest is taken."""
     settings = settings_of(context)
+    from pipeline.keeping.backup import newest_backup
+    from pipeline.keeping.backup import restore as restored
+
     chosen = backup if (backup / "manifest.json").exists() else newest_backup([backup])
     if chosen is None:
         raise StoreError(f"{backup} is no backup and has none in it (half ones do not count): name another folder")
@@ -103,7 +112,10 @@ def restore(context: click.Context, backup: Path) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def doctor(context: click.Context, as_json: bool) -> None:
     """What is wrong with the place a vertical runs in, and what to do; leaves with 1 where something is."""
-    found = list(examine(settings_of(context)))
+    settings = settings_of(context)
+    from pipeline.keeping.doctor import examine
+
+    found = list(examine(settings))
     if as_json:
         say_json([vars(one) for one in found])
     else:
@@ -116,7 +128,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
         raise PlumblineError(f"{len(amiss)} of {len(found)} things are amiss: {', '.join(one.name for one in amiss)}")
 
 
-def finding_line(found: Finding) -> str:
+def finding_line(found: "Finding") -> str:
     """One line of the doctor's."""
     told = f"{'well ' if found.is_well else 'AMISS'}  {found.name:<12} {found.text}"
     return told if found.is_well else f"{told}: {found.advice}"

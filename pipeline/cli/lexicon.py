@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
 
 from docstore.errors import DictionaryError, LexiconError
 from docstore.model import LexiconEntry, Term, TermStatus
-from docstore.terms.history import ActKind, TermEdit
-from docstore.terms.review_queue import Order, TermQuery
+from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.queries import Order, TermQuery
 from lexicon.c_value.derive import derive_rules, format_rules
 from lexicon.dictionary import NAMED, decode_dictionary
 from lexicon.interchange import READERS, WRITERS, fit_lines, form_of, parse_list
@@ -18,13 +18,13 @@ from lexicon.review import NothingToPublishError
 from pipeline import stages
 from pipeline.cli.console import err, json_option, out, say_table
 from pipeline.cli.grammar import Verbs
-from pipeline.cli.lexicon_review import REVIEW_COMMANDS
+from pipeline.cli.lexicon_review import REVIEW_COMMANDS, open_review
 from pipeline.cli.shared import opened, read_bytes, say_reports, settings_of, terminal_name
-from pipeline.engine import Engine
-from pipeline.search_site.review_service import StoreReview, edit_of, learn_order
-from pipeline.search_site.serve import is_behind
 from text.scripts import LANGUAGES
 from text.segment import base_segmenter
+
+if TYPE_CHECKING:
+    from pipeline.engine import Engine
 
 
 @click.group(cls=Verbs)
@@ -39,6 +39,8 @@ def lexicon() -> None:
 def build(context: click.Context, /, **flags: Any) -> None:
     """Mine the articles for candidate terms."""
     with opened(settings_of(context, **flags)) as engine:
+        from pipeline.search_site.review_service import learn_order
+
         say_reports([stages.mine(engine)])
         learn_order(engine.store)
 
@@ -86,7 +88,7 @@ def accept(context: click.Context, terms: tuple[str, ...], top: int | None, lang
     with opened(settings_of(context)) as engine:
         chosen = list(terms) + top_candidates(engine, top or 0, language or "")
         need(chosen, "name terms, or give --top N")
-        StoreReview(engine.store).decide(chosen, TermStatus.ACCEPTED, terminal_name())
+        open_review(engine).decide(chosen, TermStatus.ACCEPTED, terminal_name())
         out.print(f"accepted {len(chosen)}: `plumb lexicon publish` makes them count", highlight=False)
 
 
@@ -96,7 +98,7 @@ def accept(context: click.Context, terms: tuple[str, ...], top: int | None, lang
 def reject(context: click.Context, terms: tuple[str, ...]) -> None:
     """Reject terms: they leave the next version, and are offered again only if their evidence doubles."""
     with opened(settings_of(context)) as engine:
-        StoreReview(engine.store).decide(terms, TermStatus.REJECTED, terminal_name())
+        open_review(engine).decide(terms, TermStatus.REJECTED, terminal_name())
         out.print(f"rejected {len(terms)}", highlight=False)
 
 
@@ -107,7 +109,7 @@ def add(context: click.Context, terms: tuple[str, ...]) -> None:
     """Add and accept terms of your own; whole lists come by `plumb lexicon import`."""
     with opened(settings_of(context)) as engine:
         edits = [TermEdit(term, TermStatus.ACCEPTED, adds=True) for term in dict.fromkeys(terms)]
-        StoreReview(engine.store).do(ActKind.ADD, edits, terminal_name())
+        open_review(engine).do(ActKind.ADD, edits, terminal_name())
         out.print(f"added {len(terms)}: `plumb lexicon publish` makes them count", highlight=False)
 
 
@@ -121,6 +123,8 @@ def import_list(context: click.Context, file: Path, form: str | None, leave_out_
     text = decode_dictionary(read_bytes(file))
     entries = entries_of(text, form or form_of(file.name, text), leave_out_bad)
     with opened(settings_of(context)) as engine:
+        from pipeline.search_site.review_service import edit_of
+
         engine.store.acts.do(ActKind.ADD, [edit_of(entry) for entry in entries], terminal_name())
         out.print(f"added {len(entries)}: `plumb lexicon publish` makes them count", highlight=False)
 
@@ -175,11 +179,13 @@ def publish_command(context: click.Context) -> None:
         say_reports([stages.index(engine)])
 
 
-def publish_or_go_on(engine: Engine) -> str:
+def publish_or_go_on(engine: "Engine") -> str:
     """Publish; where an earlier call was stopped between publishing and indexing, say that this one goes on with it."""
     try:
         version = stages.publish(engine, terminal_name())
     except NothingToPublishError:
+        from pipeline.search_site.serve import is_behind  # Flask
+
         latest = engine.store.lexicon.latest_version()
         if not (latest and is_behind(engine)):
             raise
@@ -187,7 +193,7 @@ def publish_or_go_on(engine: Engine) -> str:
     return f"published version {version.version} with {len(version.entries)} terms"
 
 
-def top_candidates(engine: Engine, count: int, language: str = "") -> list[str]:
+def top_candidates(engine: "Engine", count: int, language: str = "") -> list[str]:
     """The first undecided terms, in the order of review; of one language or of all."""
     wanted = TermQuery(pattern=LANGUAGES.get(language, ""), limit=count)
     return [term.text for term in engine.store.queue.page(wanted)[1]] if count else []

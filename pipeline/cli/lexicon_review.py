@@ -2,24 +2,26 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
 
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, Term, TermClass, TermStatus
-from docstore.terms.history import Act, ActKind, TermEdit
-from docstore.terms.review_queue import TermFigures
+from docstore.terms.edits import ActKind, TermEdit
 from pipeline.cli.console import json_option, out, say, say_or_json, say_table
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import opened, settings_of, terminal_name, time_or_none
-from pipeline.engine import Engine
-from pipeline.explain.url_explanation import local_time
-from pipeline.search_site.review_service import StoreReview
-from pipeline.search_site.serve import search_app
-from search_ui.review.actions import Surroundings, VersionChange, VersionProposal
-from search_ui.review.preview import PreviewResults, ranked_changes, sentence_cuts
+from pipeline.local_time import local_time
+
+if TYPE_CHECKING:
+    from docstore.terms.history import Act
+    from docstore.terms.review_queue import TermFigures
+    from pipeline.engine import Engine
+    from pipeline.search_site.review_service import StoreReview
+    from search_ui.review.actions import Surroundings, VersionChange, VersionProposal
+    from search_ui.review.preview import PreviewResults
 
 CHANGES_SHOWN = 50
 WIDTH = 50  # characters of the longest bar
@@ -31,7 +33,7 @@ WIDTH = 50  # characters of the longest bar
 def term(context: click.Context, text: str) -> None:
     """Show all that is known of one term."""
     with opened(settings_of(context)) as engine:
-        desk = StoreReview(engine.store)
+        desk = open_review(engine)
         found = desk.named([text]).get(text)
         if found is None:
             raise LexiconError(f"no such term: {text}")
@@ -46,7 +48,7 @@ def later(context: click.Context, terms: tuple[str, ...]) -> None:
     """Put terms off: they are kept, and asked for another time."""
     with opened(settings_of(context)) as engine:
         edits = [TermEdit(text, TermStatus.LATER) for text in terms]
-        done(StoreReview(engine.store).do(ActKind.DECIDE, edits, terminal_name()))
+        done(open_review(engine).do(ActKind.DECIDE, edits, terminal_name()))
 
 
 @click.command(cls=Verb)
@@ -56,7 +58,7 @@ def later(context: click.Context, terms: tuple[str, ...]) -> None:
 def merge(context: click.Context, text: str, into: str) -> None:
     """Make TEXT another word for the term INTO."""
     with opened(settings_of(context)) as engine:
-        done(StoreReview(engine.store).merge(text, into, terminal_name(), None))
+        done(open_review(engine).merge(text, into, terminal_name(), None))
 
 
 @click.command(cls=Verb)
@@ -66,7 +68,7 @@ def merge(context: click.Context, text: str, into: str) -> None:
 def edit(context: click.Context, text: str, new: str) -> None:
     """Accept NEW in the place of TEXT, whose limits or spelling were wrong."""
     with opened(settings_of(context)) as engine:
-        done(StoreReview(engine.store).rename(text, new, terminal_name(), None))
+        done(open_review(engine).rename(text, new, terminal_name(), None))
 
 
 @click.command(cls=Verb)
@@ -77,7 +79,7 @@ def classify(context: click.Context, text: str, category: str) -> None:
     """Say what kind of word a term is."""
     with opened(settings_of(context)) as engine:
         kind = TermClass(category.removesuffix("none"))
-        done(StoreReview(engine.store).do(ActKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_name()))
+        done(open_review(engine).do(ActKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_name()))
 
 
 @click.command(cls=Verb)
@@ -87,7 +89,7 @@ def classify(context: click.Context, text: str, category: str) -> None:
 def relate(context: click.Context, text: str, broader: tuple[str, ...]) -> None:
     """Say which terms are broader ones of TEXT, instead of those it had."""
     with opened(settings_of(context)) as engine:
-        done(StoreReview(engine.store).do(ActKind.RELATE, [TermEdit(text, broader=broader)], terminal_name()))
+        done(open_review(engine).do(ActKind.RELATE, [TermEdit(text, broader=broader)], terminal_name()))
 
 
 @click.command(cls=Verb)
@@ -97,7 +99,7 @@ def relate(context: click.Context, text: str, broader: tuple[str, ...]) -> None:
 def synonyms(context: click.Context, text: str, words: tuple[str, ...]) -> None:
     """Name the other words for TEXT, instead of those it had."""
     with opened(settings_of(context)) as engine:
-        done(StoreReview(engine.store).do(ActKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_name()))
+        done(open_review(engine).do(ActKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_name()))
 
 
 @click.command(cls=Verb)
@@ -106,7 +108,7 @@ def synonyms(context: click.Context, text: str, words: tuple[str, ...]) -> None:
 def undo(context: click.Context, act: int | None) -> None:
     """Take back the act of this number (`plumb lexicon history`), or the last one that the terminal did."""
     with opened(settings_of(context)) as engine:
-        done(StoreReview(engine.store).undo(terminal_name(), act))
+        done(open_review(engine).undo(terminal_name(), act))
 
 
 @click.command(cls=Verb)
@@ -140,7 +142,7 @@ def versions(context: click.Context, as_json: bool) -> None:
 def diff(context: click.Context, before: int, after: int, as_json: bool) -> None:
     """Show what version AFTER has otherwise than BEFORE (0 is the empty one)."""
     with opened(settings_of(context)) as engine:
-        changes = StoreReview(engine.store).difference(before, after)
+        changes = open_review(engine).difference(before, after)
         say_or_json([asdict(change) for change in changes], lambda _: diff_lines(changes), as_json)
 
 
@@ -150,7 +152,7 @@ def diff(context: click.Context, before: int, after: int, as_json: bool) -> None
 def revert(context: click.Context, version: int) -> None:
     """Publish the words of an older version again; `plumb serve`, or `plumb index`, brings them into the index."""
     with opened(settings_of(context)) as engine:
-        made = StoreReview(engine.store).revert(version, terminal_name())
+        made = open_review(engine).revert(version, terminal_name())
         out.print(f"published version {made.version}: the words of {version}", highlight=False)
 
 
@@ -160,9 +162,12 @@ def revert(context: click.Context, version: int) -> None:
 def preview(context: click.Context, query: str | None) -> None:
     """Show what publishing would change: sentences cut before and after, and the first ten results for QUERY."""
     with opened(settings_of(context)) as engine:
-        proposal = StoreReview(engine.store).proposal()
+        proposal = open_review(engine).proposal()
         say(cut_lines(proposal, engine))
         if query:
+            from pipeline.search_site.serve import search_app  # Flask
+            from search_ui.review.preview import ranked_changes
+
             with search_app(engine).test_request_context():
                 results = ranked_changes(proposal, query)
             say(result_lines(results) if results else ["nothing to look for"])
@@ -178,12 +183,19 @@ def report_command(context: click.Context) -> None:
         say([f"of the last {of} reviewed, {good} were accepted"] if of else [])
 
 
-def done(act: Act) -> None:
+def open_review(engine: "Engine") -> "StoreReview":
+    """The review of the vertical's terms."""
+    from pipeline.search_site.review_service import StoreReview
+
+    return StoreReview(engine.store)
+
+
+def done(act: "Act") -> None:
     """Say what an act did."""
     say(act_lines([act]))
 
 
-def term_lines(found: Term, near: Surroundings, narrower: Sequence[str]) -> Iterator[str]:
+def term_lines(found: Term, near: "Surroundings", narrower: Sequence[str]) -> Iterator[str]:
     """A term with its evidence and what stands near it."""
     kind = f" ({found.category})" if found.category else ""
     yield f"{found.text}: {found.status}{kind}, score {found.score:.2f}, {found.frequency} times in {found.documents}"
@@ -201,7 +213,7 @@ def term_lines(found: Term, near: Surroundings, narrower: Sequence[str]) -> Iter
     yield from (f"  | {context}" for context in found.contexts)
 
 
-def act_lines(acts: Sequence[Act]) -> Iterator[str]:
+def act_lines(acts: "Sequence[Act]") -> Iterator[str]:
     """One line an act."""
     for act in acts:
         texts = ", ".join(f"{change.text}{now_said(change.after)}" for change in act.changes[:5])
@@ -216,7 +228,7 @@ def now_said(state: dict[str, object] | None) -> str:
     return "" if state is None else f" [{state['status']}]"
 
 
-def diff_lines(changes: Sequence[VersionChange]) -> Iterator[str]:
+def diff_lines(changes: "Sequence[VersionChange]") -> Iterator[str]:
     """Lines as a patch has them."""
     for change in changes:
         if change.before:
@@ -225,8 +237,10 @@ def diff_lines(changes: Sequence[VersionChange]) -> Iterator[str]:
             yield f"+ {change.after}"
 
 
-def cut_lines(proposal: VersionProposal, engine: Engine) -> Iterator[str]:
+def cut_lines(proposal: "VersionProposal", engine: "Engine") -> Iterator[str]:
     """Each change with its sentence, cut before and after."""
+    from search_ui.review.preview import sentence_cuts
+
     if not (proposal.changes or proposal.others):
         yield "nothing to publish"
     for cut in sentence_cuts(proposal, engine.analysis().base, CHANGES_SHOWN):
@@ -238,7 +252,7 @@ def cut_lines(proposal: VersionProposal, engine: Engine) -> Iterator[str]:
     yield from diff_lines(proposal.others)
 
 
-def result_lines(results: PreviewResults) -> Iterator[str]:
+def result_lines(results: "PreviewResults") -> Iterator[str]:
     """The first results as they would be, each with its place now."""
     yield f"query now:  {' | '.join(results.words_now)}"
     yield f"query then: {' | '.join(results.words_then)}"
@@ -246,7 +260,7 @@ def result_lines(results: PreviewResults) -> Iterator[str]:
         yield f"{hit.then:>4}  (now {hit.now or '-'})  {hit.title}"
 
 
-def figure_lines(figures: TermFigures) -> Iterator[str]:
+def figure_lines(figures: "TermFigures") -> Iterator[str]:
     """Distributions as bars."""
     lengths: dict[str, int] = {}
     for size, _, count in figures.lengths:

@@ -9,7 +9,7 @@ import webbrowser
 from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,19 +17,17 @@ from crawler.urls.canonical import canonical
 from docstore.errors import PlumblineError
 from docstore.model import Article, Block, BlockKind, Reason
 from extractor.page.rendering import to_html, to_json, to_markdown
-from extractor.settings import ExtractSettings
 from pipeline import stages
 from pipeline.cli.console import out, say, say_json
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import opened, say_reports, settings_of, settings_or_defaults
-from pipeline.engine import Engine
-from pipeline.explain.copy_verdicts import copy_verdicts
-from pipeline.explain.extraction import Explained, as_json, candidate_table, explain_page, line_table
-from pipeline.explain.page import draw
-from pipeline.explain.sentences import sentences
-from pipeline.explain.url_explanation import TopicRows, UrlExplanation
-from pipeline.page_source import SourcePage, address_of, apart, fetch_page, no_page, page_in_file, page_in_store
-from pipeline.workers.page_reading import read_article
+
+if TYPE_CHECKING:
+    from extractor.settings import ExtractSettings
+    from pipeline.engine import Engine
+    from pipeline.explain.extraction import Explained
+    from pipeline.explain.url_explanation import TopicRows, UrlExplanation
+    from pipeline.page_source import SourcePage
 
 FILE = click.Path(path_type=Path, allow_dash=True)
 
@@ -63,6 +61,8 @@ def extract(
         extract_stage(context, again, **flags)
         return
     settings = settings_or_defaults(context, **flags)
+    from pipeline.page_source import address_of, fetch_page, page_in_file
+
     if file is not None:
         page = page_in_file(file, address_of(base_url) if base_url else "")
     else:
@@ -90,8 +90,11 @@ def extract_stage(context: click.Context, again: bool, **flags: Any) -> None:
         say_reports([stages.extract(engine)])
 
 
-def article_of(page: SourcePage, settings: ExtractSettings) -> Article:
+def article_of(page: "SourcePage", settings: "ExtractSettings") -> Article:
     """The article of a page. PlumblineError with the reason where it has none."""
+    from pipeline.page_source import apart, no_page
+    from pipeline.workers.page_reading import read_article
+
     found = apart(page, read_article, page.html, page.url, page.content_type, page.fetched_at, settings)
     if isinstance(found, Article):
         return found
@@ -167,6 +170,8 @@ def explain(
         if json_wanted:
             say_json(told.as_json())
         else:
+            from pipeline.explain.sentences import sentences
+
             say(sentences(told))
         return
     explained = explained_page(context, url, file)
@@ -176,19 +181,24 @@ def explain(
         say_explained(explained, json_wanted)
 
 
-def explained_page(context: click.Context, url: str | None, file: Path | None) -> Explained:
+def explained_page(context: click.Context, url: str | None, file: Path | None) -> "Explained":
     """The page on disk, or the one that the vertical keeps."""
+    settings = settings_of(context) if file is None else settings_or_defaults(context)
+    from pipeline.explain.extraction import explain_page
+    from pipeline.page_source import address_of, apart, page_in_file, page_in_store
+
     if file is not None:
         page = page_in_file(file, address_of(url) if url else "")
-        return apart(page, explain_page, page, settings_or_defaults(context).extract)
-    settings = settings_of(context)
+        return apart(page, explain_page, page, settings.extract)
     with opened(settings) as engine:
         page = page_in_store(engine, url or "")
     return apart(page, explain_page, page, settings.extract)
 
 
-def say_explained(explained: Explained, json_wanted: bool) -> None:
+def say_explained(explained: "Explained", json_wanted: bool) -> None:
     """The tables on standard output."""
+    from pipeline.explain.extraction import as_json, candidate_table, line_table
+
     if json_wanted:
         click.echo(json.dumps(as_json(explained), ensure_ascii=False, indent=1))
         return
@@ -197,8 +207,10 @@ def say_explained(explained: Explained, json_wanted: bool) -> None:
     out.print(line_table(explained))
 
 
-def show(explained: Explained, drawing: Path | None, open_it: bool) -> None:
+def show(explained: "Explained", drawing: Path | None, open_it: bool) -> None:
     """Write the coloured page, and open it."""
+    from pipeline.explain.page import draw
+
     path = drawing or Path(tempfile.mkdtemp(prefix="plumb-")) / "explain.html"
     try:
         path.write_text(draw(explained), encoding="utf-8", errors="replace")
@@ -209,11 +221,14 @@ def show(explained: Explained, drawing: Path | None, open_it: bool) -> None:
         raise PlumblineError(f"no browser could be opened: open {path} yourself")
 
 
-def explanation_of(engine: Engine, url: str) -> UrlExplanation:
+def explanation_of(engine: "Engine", url: str) -> "UrlExplanation":
     """Everything known of a URL: what the store holds, and Solr's document where there is one.
 
     Raises PlumblineError for a URL that cannot be one, or was never seen.
     """
+    from pipeline.explain.copy_verdicts import copy_verdicts
+    from pipeline.explain.url_explanation import UrlExplanation
+
     known_by = canonical(url)
     if isinstance(known_by, Reason):
         raise PlumblineError(f"{url!r} is not a URL: {known_by}")
@@ -226,7 +241,7 @@ def explanation_of(engine: Engine, url: str) -> UrlExplanation:
     return UrlExplanation(told, topic, document, copy_verdicts(engine.store.articles, told))
 
 
-def topic_rows(engine: Engine, url: str) -> TopicRows:
+def topic_rows(engine: "Engine", url: str) -> "TopicRows":
     """What a crawl that looks for a topic thinks of a URL; nothing where none ever did."""
     if not engine.settings.crawl.topic and not engine.store.judgements.count():
         return {}

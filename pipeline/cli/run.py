@@ -8,19 +8,12 @@ from typing import Any
 import click
 
 from pipeline import stages
-from pipeline.alerts.service import alert
 from pipeline.cli.console import err, out, say
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import opened, progress_of, say_reports, settings_of
-from pipeline.demo.run import DemoOptions, run_demo
-from pipeline.import_sources import COMMON_CRAWL, ImportFilter, sources_of
-from pipeline.import_warc import import_warcs
+from pipeline.import_sources import COMMON_CRAWL
 from pipeline.logs import log_to
 from pipeline.progress import Terminal
-from pipeline.refresh import refresh, trace_lines
-from pipeline.runs.schedule import run_on_timetable
-from pipeline.runs.service_manager import Heartbeat, tell_service_manager
-from pipeline.search_site.serve import SearchSite
 
 PORT = click.IntRange(1, 65535)
 
@@ -31,6 +24,8 @@ PORT = click.IntRange(1, 65535)
 def run(context: click.Context, until: str) -> None:
     """Run the stages once, in order: crawl, extract, embed, mine the lexicon, index."""
     with opened(settings_of(context)) as engine:
+        from pipeline.alerts.service import alert
+
         try:
             reports = stages.run(engine, until)
         except Exception:
@@ -75,7 +70,11 @@ def index_command(context: click.Context, full: bool, adopt: bool) -> None:
 @click.option("--port", "search__port", type=int, help="Port to listen on.")
 def serve(context: click.Context, /, **flags: Any) -> None:
     """Serve the search and review pages until Ctrl-C."""
-    with opened(settings_of(context, **flags)) as engine, SearchSite(engine) as site:
+    settings = settings_of(context, **flags)
+    from pipeline.runs.service_manager import Heartbeat, tell_service_manager
+    from pipeline.search_site.serve import SearchSite
+
+    with opened(settings) as engine, SearchSite(engine) as site:
         out.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
         if engine.store.accounts.is_empty():
             out.print("nobody can sign in yet: plumb account add NAME --role operator", highlight=False)
@@ -89,6 +88,8 @@ def serve(context: click.Context, /, **flags: Any) -> None:
 def schedule(context: click.Context) -> None:
     """Keep running the stages on the timetable until Ctrl-C."""
     settings = settings_of(context)
+    from pipeline.runs.schedule import run_on_timetable
+
     run_on_timetable(settings, partial(opened, settings), progress_of(settings).note)
 
 
@@ -98,6 +99,8 @@ def schedule(context: click.Context) -> None:
 def refresh_command(context: click.Context, url: str) -> None:
     """Fetch one page now, take it through all stages, and print when each was done."""
     with opened(settings_of(context)) as engine:
+        from pipeline.refresh import refresh, trace_lines
+
         say(trace_lines(refresh(engine, url)))
 
 
@@ -120,6 +123,9 @@ def import_command(
 ) -> None:
     """Take in pages that someone else crawled: WARC files, folders, buckets or lists of them."""
     with opened(settings_of(context)) as engine:
+        from pipeline.import_sources import ImportFilter, sources_of
+        from pipeline.import_warc import import_warcs
+
         sources, taken = sources_of(places, base), ImportFilter(urls, domains)
         say_reports([import_warcs(engine, sources, taken, processes or os.cpu_count() or 1)])
 
@@ -134,4 +140,6 @@ def import_command(
 @click.option("--change", is_flag=True, help="Change one page on disk and show how fast it can be found.")
 def demo(folder: Path, port: int, site_port: int, check: bool, change: bool) -> None:
     """Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites."""
+    from pipeline.demo.run import DemoOptions, run_demo
+
     run_demo(DemoOptions(folder, port, site_port, check, change), Terminal(err), out, log_to)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,11 +13,13 @@ from docstore.errors import PlumblineError, SettingsError
 from docstore.model import Reason, StageReport
 from pipeline.cli.console import err, say
 from pipeline.cli.grammar import CONFIG
-from pipeline.engine import Engine, make_folder
-from pipeline.explain.url_explanation import local_time
+from pipeline.local_time import local_time
 from pipeline.logs import log_to
 from pipeline.progress import JsonLines, Progress, Terminal
 from pipeline.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from pipeline.engine import Engine
 
 
 def settings_of(context: click.Context, **flags: Any) -> Settings:
@@ -46,8 +48,10 @@ def loaded(context: click.Context, path: Path, flags: Mapping[str, Any]) -> Sett
 
 
 @contextmanager
-def opened(settings: Settings) -> Iterator[Engine]:
+def opened(settings: Settings) -> "Iterator[Engine]":
     """The engine of a vertical, its log file open."""
+    from pipeline.engine import Engine, make_folder  # SQLAlchemy: help and wrong settings are shown without it
+
     make_folder(settings.data_dir / "logs")
     log_to(settings.data_dir / "logs" / "plumb.log", settings.vertical.log_format)
     with Engine(settings, progress_of(settings)) as engine:

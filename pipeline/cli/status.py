@@ -3,22 +3,21 @@
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from crawler.schedule.forecast import Paces, foretold, longest
 from docstore.errors import EmbedError
 from docstore.formats import HTML
 from docstore.model import Reason
-from docstore.reports.runs import RunState
 from pipeline.cli.console import say_or_json
 from pipeline.cli.grammar import Verb
 from pipeline.cli.shared import by_count, opened, settings_of, time_or_none
-from pipeline.engine import Engine
-from pipeline.explain.url_explanation import local_time
-from pipeline.runs.run_states import nights
-from search_ui.actions import RunSummary
+from pipeline.local_time import local_time
+
+if TYPE_CHECKING:
+    from pipeline.engine import Engine
+    from search_ui.actions import RunSummary
 
 RUNS_SHOWN = 5
 SLOW_HOSTS = 10
@@ -38,8 +37,10 @@ def status_command(context: click.Context, as_json: bool) -> None:
         say_or_json(status(engine), status_lines, as_json)
 
 
-def status(engine: Engine) -> dict[str, Any]:
+def status(engine: "Engine") -> dict[str, Any]:
     """Counts of the whole store, what the crawl has still to do, and how the runs are, as JSON can hold them."""
+    from pipeline.runs.run_states import nights
+
     store = engine.store
     found = nights(engine, RUNS_SHOWN)
     return {
@@ -65,7 +66,7 @@ def status(engine: Engine) -> dict[str, Any]:
     }
 
 
-def to_embed(engine: Engine) -> int:
+def to_embed(engine: "Engine") -> int:
     """How many articles wait for a vector; 0 where meaning is switched off or cannot be used."""
     try:
         return engine.to_embed()
@@ -73,15 +74,17 @@ def to_embed(engine: Engine) -> int:
         return 0
 
 
-def run_row(run: RunSummary) -> dict[str, Any]:
+def run_row(run: "RunSummary") -> dict[str, Any]:
     """A run as JSON can hold it."""
     stages = [{"stage": one.stage, "counts": dict(one.counts), "seconds": one.seconds} for one in run.stages]
     row = {"started": local_time(run.started_at), "finished": time_or_none(run.finished_at), "state": run.state.value}
     return row | {"stage": run.stage, "error": run.error, "stages": stages}
 
 
-def to_crawl(engine: Engine) -> dict[str, Any]:
+def to_crawl(engine: "Engine") -> dict[str, Any]:
     """What the next runs of the crawl have to do, in all and by host, those that take longest first."""
+    from crawler.schedule.forecast import Paces, foretold, longest
+
     settings, store = engine.settings, engine.store
     paces = Paces.of(settings.data_dir)
     hosts = [foretold(one, paces, settings.crawl) for one in store.status.backlog(time.time())]
@@ -141,6 +144,8 @@ def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
 
 def run_line(run: Mapping[str, Any]) -> str:
     """How a run is, in one line."""
+    from docstore.reports.runs import RunState
+
     seconds = sum(stage["seconds"] for stage in run["stages"])
     if run["state"] == RunState.DONE:
         return f"done, {seconds:.1f} s in stages"

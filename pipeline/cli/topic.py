@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -16,7 +16,9 @@ from focused.topic.file import TopicFiles, as_json
 from pipeline.cli.console import json_option, say, say_or_json, say_table
 from pipeline.cli.grammar import Verbs
 from pipeline.cli.shared import opened, settings_of
-from pipeline.engine import Engine
+
+if TYPE_CHECKING:
+    from pipeline.engine import Engine
 
 KINDS = click.Choice([kind.value for kind in TopicTermClass])
 STATES = click.Choice([state.value for state in TopicState])
@@ -53,21 +55,18 @@ def init(
     **options: Any,
 ) -> None:
     """Define a topic; terms and seeds are proposed for you to confirm."""
-    from pipeline.topic.service import Wanted, define
-
-    wanted = Wanted(
-        name=name,
-        terms=parts(terms),
-        words=parts(words),
-        examples=(*(url for some in examples for url in parts(some)), *more),
-        tree=tree_lines(tree) if tree else (),
-        automatic=automatic,
-        **options,
-    )
-    if not wanted.terms and not wanted.examples:
+    given: dict[str, Any] = {
+        "terms": parts(terms),
+        "words": parts(words),
+        "examples": (*(url for some in examples for url in parts(some)), *more),
+        "tree": tree_lines(tree) if tree else (),
+    }
+    if not given["terms"] and not given["examples"]:
         raise click.UsageError("give --terms, --examples, or both: a name alone says too little")
     with opened(settings_of(context)) as engine:
-        made = define(engine, wanted)
+        from pipeline.topic.service import Wanted, define  # the extractor, after the settings have been checked
+
+        made = define(engine, Wanted(name=name, automatic=automatic, **given, **options))
     say(summary(made))
     say(next_steps(made))
 
@@ -167,9 +166,9 @@ def refuse(context: click.Context, name: str, items: tuple[str, ...]) -> None:
 @click.pass_context
 def propose_command(context: click.Context, name: str, template: str, results: int, top: int) -> None:
     """Look for more terms and seeds, from the terms that are confirmed by now."""
-    from pipeline.topic.service import propose
-
     with opened(settings_of(context)) as engine:
+        from pipeline.topic.service import propose  # the extractor, after the settings have been checked
+
         found, new = propose(engine, name, template, results, top)
     say([f"{new} new proposals", counts(found)])
 
@@ -184,20 +183,20 @@ def judge_command(
     context: click.Context, name: str, right: tuple[str, ...], wrong: tuple[str, ...], as_json: bool
 ) -> None:
     """Answer, or without --yes and --no list, the pages about which an answer helps most."""
-    from pipeline.topic.keeping import answer, apply_answers
-
     TopicFiles(settings_of(context).data_dir).read(name)
     answers = dict.fromkeys(right, True) | dict.fromkeys(wrong, False)
     if len(answers) < len(right) + len(wrong):
         raise click.UsageError("a page is named twice: give each URL once, after --yes or after --no")
     with opened(settings_of(context)) as engine:
         if answers:
+            from pipeline.topic.keeping import answer, apply_answers
+
             answer(engine, name, answers, "operator")
             apply_answers(engine, name)
         say_or_json(judging(engine, name), judging_lines, as_json)
 
 
-def judging(engine: Engine, name: str) -> dict[str, Any]:
+def judging(engine: "Engine", name: str) -> dict[str, Any]:
     """What is kept of a topic, and what waits for an answer, as JSON can hold it."""
     from pipeline.topic.keeping import expected_yield
 

@@ -17,9 +17,9 @@ from typing import Any
 import requests
 from rich.console import Console
 
-from docstore.accounts import Role
 from docstore.errors import PlumblineError, PortInUseError
 from docstore.model import Reason, StageReport, TermStatus
+from docstore.roles import Role
 from pipeline import stages
 from pipeline.cli.shared import report_lines
 from pipeline.demo.site import HOSTS, DemoServer, SiteReport, change_article, demo_urls, write_sites

@@ -18,10 +18,10 @@ from docstore.locking.shared_locks import BEATS, holder_name
 from docstore.store import Store
 from pipeline.engine import open_store
 from pipeline.settings import Settings
-from pipeline.workers.extraction import ExtractionPools
 
 if TYPE_CHECKING:
     from pipeline.embedding.work import EmbeddingPool
+    from pipeline.workers.extraction import ExtractionPools
     from text.embedding.spec import ModelSpec
 
 log = logging.getLogger(__name__)
@@ -43,8 +43,10 @@ class Worker:
         self._models: dict[str, ModelSpec] = {}
 
     @property
-    def pools(self) -> ExtractionPools:
+    def pools(self) -> "ExtractionPools":
         """Processes that read pages: one for each thread of this worker that asks."""
+        from pipeline.workers.extraction import ExtractionPools  # whoever only crawls or embeds does without
+
         if not hasattr(self._own, "pools"):
             self._own.pools = ExtractionPools(self.settings.extract, workers=1)
         pools: ExtractionPools = self._own.pools

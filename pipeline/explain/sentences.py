@@ -10,10 +10,10 @@ from pipeline.explain.url_explanation import (
     TopicRows,
     UrlExplanation,
     legible,
-    local_time,
     shown_row,
     shown_text,
 )
+from pipeline.local_time import local_time
 
 
 def sentences(told: UrlExplanation) -> Iterator[str]:

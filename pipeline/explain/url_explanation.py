@@ -1,11 +1,11 @@
 """All that is known of one URL, from the store, the topic's crawl and Solr; and its rows as JSON can hold them."""
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from docstore.reports.url_report import UrlReport
+from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -92,8 +92,3 @@ def shown_text(text: str) -> str:
 def legible(row: "Row") -> "Row":
     """A dataclass with its texts in one line each, cut where they are long."""
     return replace(row, **{name: shown_text(value) for name, value in vars(row).items() if isinstance(value, str)})
-
-
-def local_time(seconds: float) -> str:
-    """Epoch seconds in local time, to the millisecond."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}"

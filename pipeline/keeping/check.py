@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import state_in
@@ -24,9 +25,11 @@ from docstore.integrity.wal_frames import damaged_frames
 from docstore.remote_pages import machine_of, this_machine
 from docstore.store import Store
 from docstore.warc_reading import DAMAGED, records_of
-from indexer.solr import SolrIndex
 from pipeline.keeping.digests import damage_in
 from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from indexer.solr import SolrIndex
 
 MAX_NAMED = 5  # keys or files that a fault names
 
@@ -114,7 +117,7 @@ def state_faults(settings: Settings) -> Iterator[Fault]:
         yield Fault("state", f"what the miner remembers is damaged: {fault}", ("lexicon",))
 
 
-def index_faults(store: Store, index: SolrIndex) -> Iterator[Fault]:
+def index_faults(store: Store, index: "SolrIndex") -> Iterator[Fault]:
     """Documents that the index lacks or has too many, by the ledger; what waits to be written is neither."""
     index.commit(soft=True)
     held, waiting = store.soundness.ledger()

@@ -7,8 +7,10 @@ from dataclasses import replace
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.store import Store
-from docstore.terms.history import Act, ActKind, TermEdit
-from docstore.terms.review_queue import TermFigures, TermQuery
+from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.history import Act
+from docstore.terms.queries import TermQuery
+from docstore.terms.review_queue import TermFigures
 from lexicon.dictionary import decode_dictionary
 from lexicon.interchange import WRITERS, form_of, parse_list
 from lexicon.review import NothingToPublishError, check_acceptable, difference, next_version

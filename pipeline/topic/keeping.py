@@ -6,14 +6,17 @@ guide.verdicts -> table of judgements -> pages that are not kept any more leave,
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from crawler.guide import Instructions, unpacked
 from crawler.settings import FOCUSED, strategy_of
 from docstore.errors import TopicError
 from docstore.frontier.focused_decisions import NewVerdict
 from docstore.frontier.topic_questions import TopicQuestion
-from focused.topic_guide import TopicGuide
-from pipeline.engine import Engine
+
+if TYPE_CHECKING:  # scikit-learn: whoever only reads answers does without
+    from focused.topic_guide import TopicGuide
+    from pipeline.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -26,18 +29,18 @@ class TopicYield:
     recall: float
 
 
-def instructions_of(engine: Engine, topic: str) -> Instructions:
+def instructions_of(engine: "Engine", topic: str) -> Instructions:
     """What the operator wants, and what was answered so far."""
     return Instructions(engine.settings.topic.precision, engine.store.topic_questions.answers(topic))
 
 
-def expected_yield(engine: Engine, topic: str) -> TopicYield | None:
+def expected_yield(engine: "Engine", topic: str) -> TopicYield | None:
     """What is to be expected of the pages kept for a topic; None where `fused` has fetched none."""
     kept, right, there = engine.store.judgements.expected(topic, "fused")
     return TopicYield(kept, right / kept if kept else 1.0, right / there) if there else None
 
 
-def settle(engine: Engine, guide: TopicGuide) -> None:
+def settle(engine: "Engine", guide: "TopicGuide") -> None:
     """Decide what is kept, by all that is known now, and ask what is to be known next."""
     verdicts = guide.verdicts()
     if not verdicts:
@@ -52,7 +55,7 @@ def settle(engine: Engine, guide: TopicGuide) -> None:
     tell(engine, topic)
 
 
-def tell(engine: Engine, topic: str) -> None:
+def tell(engine: "Engine", topic: str) -> None:
     """Say what is to be expected of what is kept."""
     found = expected_yield(engine, topic)
     if found is not None:
@@ -63,7 +66,7 @@ def tell(engine: Engine, topic: str) -> None:
         )
 
 
-def ask_again(engine: Engine, wanted: tuple[str, ...] | list[str]) -> None:
+def ask_again(engine: "Engine", wanted: tuple[str, ...] | list[str]) -> None:
     """Have pages fetched again that were not kept and would be now; those that the archive has need not be."""
     lost = [url for url, entry in engine.store.frontier.entries(wanted).items() if not entry.digest]
     engine.store.frontier.reschedule(dict.fromkeys(lost, 0.0))
@@ -71,14 +74,14 @@ def ask_again(engine: Engine, wanted: tuple[str, ...] | list[str]) -> None:
         engine.progress.note(f"{len(lost)} pages that were off topic are asked again: what is known has changed")
 
 
-def questions_of(engine: Engine, guide: TopicGuide, now: Mapping[str, NewVerdict]) -> list[TopicQuestion]:
+def questions_of(engine: "Engine", guide: "TopicGuide", now: Mapping[str, NewVerdict]) -> list[TopicQuestion]:
     """The questions to a person."""
     found = guide.questions(engine.settings.topic.questions)
     stored = (one for url in found if (one := engine.store.judgements.find(url)) is not None)
     return [TopicQuestion(one.url, " ".join(unpacked(one.words).page.title), now[one.url].score) for one in stored]
 
 
-def answer(engine: Engine, topic: str, answers: Mapping[str, bool], by: str) -> None:
+def answer(engine: "Engine", topic: str, answers: Mapping[str, bool], by: str) -> None:
     """Keep a person's answers about pages of a topic that were judged. TopicError where one was not."""
     unknown = [url for url in answers if engine.store.judgements.find(url) is None]
     if unknown:
@@ -86,7 +89,7 @@ def answer(engine: Engine, topic: str, answers: Mapping[str, bool], by: str) -> 
     engine.store.topic_questions.answer(topic, answers, by)
 
 
-def apply_answers(engine: Engine, topic: str) -> None:
+def apply_answers(engine: "Engine", topic: str) -> None:
     """Have the answers count now, where the crawl looks for this topic by a strategy that takes them. One that goes on
     takes them itself."""
     if engine.settings.crawl.topic != topic or strategy_of(engine.settings.crawl) not in FOCUSED:

@@ -17,7 +17,7 @@ from docstore.archive import PageElsewhereError
 from docstore.articles.table import Extraction, LostPageError, PendingPage
 from docstore.model import Outcome, Reading, Reason, SiteKnowledge
 from extractor.settings import ExtractSettings
-from pipeline.workers.page_reading import read_page
+from pipeline.workers.page_reading import EXTRACTOR, read_page
 from pipeline.workers.worker_process import (
     Limits,
     OverDeadlineError,
@@ -37,7 +37,7 @@ IN_FLIGHT = 8  # pages a worker, waiting or under way: bounds the memory
 MEMORY_IN_FLIGHT = 64_000_000  # bytes, of all pages and documents together, but for one that alone takes more
 TREE = 8  # bytes of memory for each byte of a page
 MAX_SITES = 1_000  # that are remembered in a run
-PRELOAD = ("pipeline.workers.page_reading", "datasketch")
+PRELOAD = ("pipeline.workers.page_reading", *EXTRACTOR)
 
 FAULTS = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP")  # of a library in C; SIGKILL came from others
 

@@ -1,15 +1,17 @@
-"""What the extractor's worker processes do with one page or document: they load this, and no store."""
+"""What the extractor's worker processes do with one page or document: they load this, and no store.
+
+The process that hands out the pages names these functions only, so the extractor is loaded where it is used. The
+workers load it when they start (`EXTRACTOR`).
+"""
 
 from dataclasses import replace
 
 from crawler.http.content_type import content_type_of
 from crawler.urls.canonical import canonical
 from docstore.model import Article, Outcome, Reading, Reason, SiteKnowledge, Teaser
-from extractor.article_extractor import ArticleExtractor
-from extractor.documents.read import document_format, read_document
 from extractor.settings import ExtractSettings
-from extractor.signature import signature
 
+EXTRACTOR = ("extractor.article_extractor", "extractor.documents.read", "extractor.signature", "datasketch")
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
@@ -17,6 +19,9 @@ def read_page(
     data: bytes, url: str, content_type: str, fetched_at: float, site: SiteKnowledge, settings: ExtractSettings
 ) -> Reading:
     """What the extractor makes of a page of which `site` is known, or of a document, complete as the store keeps it."""
+    from extractor.article_extractor import ArticleExtractor
+    from extractor.documents.read import read_document
+
     if is_document(data, url, content_type):
         return Reading(completed(read_document(data, url, content_type, fetched_at), url))
     reading = ArticleExtractor(settings).read(data, url, content_type, fetched_at, site)
@@ -27,6 +32,9 @@ def read_article(
     data: bytes, url: str, content_type: str, fetched_at: float, settings: ExtractSettings
 ) -> Article | Outcome:
     """The article of a page or a document of which nothing else is known, or why it has none."""
+    from extractor.article_extractor import ArticleExtractor
+    from extractor.documents.read import read_document
+
     if is_document(data, url, content_type):
         return read_document(data, url, content_type, fetched_at)
     return ArticleExtractor(settings).extract(data, url, content_type, fetched_at)
@@ -34,6 +42,8 @@ def read_article(
 
 def is_document(data: bytes, url: str, content_type: str) -> bool:
     """Is it of one of the formats that are read beside HTML? What was kept as HTML was looked at by the crawl."""
+    from extractor.documents.read import document_format
+
     said = content_type_of(content_type).type
     return said not in HTML_TYPES and bool(document_format(data, url, content_type))
 
@@ -42,6 +52,8 @@ def completed(result: Article | Outcome, url: str) -> Article | Outcome:
     """An article with its signature, and with the URLs it names in the form in which the store knows them."""
     if isinstance(result, Outcome):
         return result
+    from extractor.signature import signature
+
     return replace(
         result,
         signature=signature(result.body),

@@ -1,6 +1,6 @@
 """A process of its own for work on what others wrote: killed at its deadline, bounded in memory, warm for what follows.
 
-    process = WorkerProcess(preload=["pipeline.workers.page_reading"])
+    process = WorkerProcess(preload=PRELOAD)
     process.call(read_page, html, ...)      what the function returns, or a WorkerError that says why it does not
 
 A parser that hangs in C holds the interpreter lock, so that neither the handler of a signal nor a thread beside it can

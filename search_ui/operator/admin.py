@@ -5,11 +5,11 @@ import time
 from flask import Blueprint, abort, flash, g, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.accounts import Role
 from docstore.errors import LexiconError, SolrError
 from docstore.frontier.focused_decisions import Harvest
 from docstore.model import Reason, Stage, TermStatus
 from docstore.reports.status import Sample
+from docstore.roles import Role
 from search_ui.accounts import never_stored, requires
 from search_ui.actions import CrawledSite
 from search_ui.charts import Point, bar_chart

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from docstore.model import Lexicon, Term, TermStatus
-from docstore.terms.history import Act, ActKind, TermEdit
-from docstore.terms.review_queue import TermFigures, TermQuery
+from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.history import Act
+from docstore.terms.queries import TermQuery
+from docstore.terms.review_queue import TermFigures
 from text.segment import Segmenter
 
 Known = tuple[str, TermStatus]

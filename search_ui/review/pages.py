@@ -6,9 +6,9 @@ from flask import Blueprint, Response, flash, redirect, request, url_for
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.accounts import Role
 from docstore.errors import DictionaryError, LexiconError
 from docstore.model import TermStatus
+from docstore.roles import Role
 from docstore.terms.review_queue import TermFigures
 from search_ui.accounts import requires
 from search_ui.charts import Chart, Point, bar_chart

@@ -5,9 +5,9 @@ from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from docstore import fields
-from docstore.accounts import Role
 from docstore.errors import SolrError
 from docstore.model import TermClass
+from docstore.roles import Role
 from search_ui.accounts import requires
 from search_ui.operator.admin import moment
 from search_ui.query.clauses import Clause, Params, select_params

@@ -10,11 +10,12 @@ from typing import Any
 from flask import Blueprint, abort, flash, jsonify, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.accounts import Role
 from docstore.errors import ChangedMeanwhileError, LexiconError
 from docstore.model import Term, TermClass, TermStatus
-from docstore.terms.history import Act, ActKind, TermEdit
-from docstore.terms.review_queue import Order, TermQuery
+from docstore.roles import Role
+from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.history import Act
+from docstore.terms.queries import Order, TermQuery
 from search_ui.accounts import never_stored, requires
 from search_ui.messages import say
 from search_ui.query.texts import shown

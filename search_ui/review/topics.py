@@ -10,8 +10,8 @@ from typing import TypeVar
 from flask import Blueprint, abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.accounts import Role
 from docstore.errors import TopicError
+from docstore.roles import Role
 from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from search_ui.accounts import never_stored, requires
 from search_ui.messages import say

@@ -14,6 +14,7 @@ import pytest
 
 from docstore.errors import PlumblineError
 from pipeline.page_source import SourcePage, address_of, apart
+from pipeline.workers.extraction import PRELOAD
 from pipeline.workers.worker_process import (
     Child,
     Limits,
@@ -91,7 +92,7 @@ def test_what_cannot_be_sent_harms_nobody(worker: WorkerProcess) -> None:
 
 
 def test_it_loads_what_it_is_told_and_nothing_of_the_caller() -> None:
-    with closing(WorkerProcess(preload=["pipeline.workers.page_reading"])) as worker:
+    with closing(WorkerProcess(preload=PRELOAD)) as worker:
         loaded = worker.call(eval, "set(__import__('sys').modules)")
     assert "extractor.article_extractor" in loaded
     assert not loaded & {"sqlalchemy", "pysolr", "flask", "pipeline.cli.main", "pytest", "docstore.store"}
