@@ -50,12 +50,13 @@ def test(engine: "Engine") -> Iterator[str]:
 
 def firing(engine: "Engine") -> list[dict[str, Any]]:
     """What fires, as JSON can hold it."""
-    from pipeline.alerts.channels import as_json
+    firing_alerts = engine.store.alerts.firing()
+    if not firing_alerts:
+        return []
+    from pipeline.alerts.channels import as_json  # Babel and Flask, for the texts
 
     language = engine.settings.alerts.language
-    return [
-        {"since": time_or_none(one.since), **as_json(one, "firing", language)} for one in engine.store.alerts.firing()
-    ]
+    return [{"since": time_or_none(one.since), **as_json(one, "firing", language)} for one in firing_alerts]
 
 
 def firing_lines(rows: list[dict[str, Any]]) -> Iterator[str]:

@@ -120,9 +120,10 @@ def add(context: click.Context, terms: tuple[str, ...]) -> None:
 @click.pass_context
 def import_list(context: click.Context, file: Path, form: str | None, leave_out_bad: bool) -> None:
     """Accept the words of a list: a jieba dictionary, a THUOCL list, a word a line, or a CSV. All lines or none."""
+    settings = settings_of(context)
     text = decode_dictionary(read_bytes(file))
     entries = entries_of(text, form or form_of(file.name, text), leave_out_bad)
-    with opened(settings_of(context)) as engine:
+    with opened(settings) as engine:
         from pipeline.search_site.review_service import edit_of
 
         engine.store.acts.do(ActKind.ADD, [edit_of(entry) for entry in entries], terminal_name())

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -205,25 +204,3 @@ def test_the_list_of_verbs_says_what_each_says_of_itself() -> None:
     assert {name: text for name, (_, text) in LISTED.items()} == {
         name: command.get_short_help_str(limit=200) for name, command in commands(cli)
     }
-
-
-HEAVY = ("flask", "jieba", "jpype", "lxml", "numpy", "pypinyin", "pysolr", "requests", "rjieba", "scipy", "sklearn")
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("arguments", [("--help",), ("status",)])
-def test_who_asks_a_little_loads_a_little(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    (tmp_path / "vertical.toml").write_text('[crawl]\nseeds = ["http://a.test/"]\n')
-    code = f"""
-import sys
-from pipeline.cli.main import cli
-try:
-    cli.main({list(arguments)}, standalone_mode=False)
-finally:
-    print("loaded:", *sorted(set(sys.modules) & set({HEAVY})))
-"""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    run = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    assert run.stdout.splitlines()[-1] == "loaded:"

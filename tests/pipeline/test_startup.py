@@ -1,0 +1,99 @@
+"""Packages that commands load: help and errors in settings wait for none, work waits only for the packages it uses."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.test_cli_grammar import VERBS, arguments_of
+from tests.web_fixture import Site, page
+
+pytestmark = pytest.mark.process
+
+MODELS = ("scipy", "sklearn", "numpy", "datasketch", "jieba", "rjieba", "pypinyin")
+SITE = ("flask", "flask_babel", "babel", "gunicorn", "prometheus_client", "argon2")
+EXTRACTOR = ("extractor.article_extractor", "ftfy")
+SOLR = ("requests", "pysolr")
+CRAWLER = ("urllib3", "lxml", "bs4")
+STORE = ("sqlalchemy", "warcio", "fsspec", "structlog", "apscheduler")
+
+# Runs command lines one after another in one interpreter; prints for each the error and the packages it has loaded.
+CODE = """
+import io, json, sys
+from contextlib import redirect_stdout
+from docstore.errors import PlumblineError
+from pipeline.cli.main import cli
+command_lines, packages = json.loads(sys.stdin.read())
+reports = []
+for command_line in command_lines:
+    before = set(sys.modules)
+    error = ""
+    try:
+        with redirect_stdout(io.StringIO()):
+            cli.main(command_line, standalone_mode=False)
+    except PlumblineError as failure:
+        error = str(failure)
+    reports.append([error, sorted((set(sys.modules) - before) & set(packages))])
+print(json.dumps(reports))
+"""
+MISSING_ARGUMENTS = {("explain",): ["http://a.test/"], ("topic", "init"): ["--terms", "页岩气"]}
+
+
+def run_in_turn(folder: Path, command_lines: list[list[str]], packages: tuple[str, ...]) -> list[tuple[str, list[str]]]:
+    """Run command lines in one new interpreter; for each its error and those of `packages` that it loaded first."""
+    run = subprocess.run(
+        [sys.executable, "-c", CODE],
+        input=json.dumps([command_lines, packages]),
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [(error, loaded) for error, loaded in json.loads(run.stdout.splitlines()[-1])]
+
+
+def test_help_and_settings_errors_of_every_verb_load_no_package_of_a_stage(tmp_path: Path) -> None:
+    (tmp_path / "wrong.toml").write_text("[crawl]\nthread = 8\n")
+    (tmp_path / "7").write_text("页岩气\n", encoding="utf-8")  # for verbs that take a file
+    packages = (*MODELS, *SITE, *EXTRACTOR, *SOLR, *CRAWLER, *STORE)
+    mistakes = [
+        ["-c", "wrong.toml", *path, *arguments_of(verb), *MISSING_ARGUMENTS.get(path, [])]
+        for path, verb in VERBS.items()
+    ]
+    helps = [["--help"], *([*path, "--help"] for path in (*VERBS, ("demo",), ("init",), ("lexicon", "rules")))]
+    reports = run_in_turn(tmp_path, helps + mistakes, packages)
+    loads = {" ".join(line): loaded for line, (_, loaded) in zip(helps + mistakes, reports, strict=True) if loaded}
+    assert loads == {}
+    errors = {" ".join(line): error for line, (error, _) in zip(mistakes, reports[len(helps) :], strict=True)}
+    assert {name: error for name, error in errors.items() if "crawl.thread" not in error} == {}
+
+
+def test_a_verb_loads_the_packages_that_it_works_with(tmp_path: Path) -> None:
+    with Site({"/": page("/a"), "/a": page(text="<p>页岩气</p>")}) as site:
+        settings = f'seeds = ["{site.url("/")}"]\ninside_hosts = ["{site.host}"]\ndelay = 0.001\n'
+        (tmp_path / "vertical.toml").write_text(f"[crawl]\n{settings}")
+        store_alone = ("status", "frontier show", "sites", "account list", "lexicon show", "lexicon history", "alerts")
+        command_lines = [line.split() for line in (*store_alone, "crawl", "run --until crawl")]
+        packages = (*MODELS, *SITE, *EXTRACTOR, *SOLR, *CRAWLER, "warcio")
+        reports = run_in_turn(tmp_path, command_lines, packages)
+    loads = {" ".join(line): loaded for line, (_, loaded) in zip(command_lines, reports, strict=True) if loaded}
+    assert [error for error, _ in reports if error] == []
+    assert loads == {"crawl": sorted((*CRAWLER, "warcio"))}
+
+
+def test_the_extractor_alone_loads_no_store_site_or_model(tmp_path: Path) -> None:
+    html = "<title>页岩气</title>" + "<p>页岩气水平井压裂技术在四川盆地取得重大突破，日产量达到十万立方米。</p>" * 9
+    code = f"""
+import sys
+from extractor import extract
+print(extract({html!a}, "http://a.test/1").title, *sorted(set(sys.modules) & set({[*MODELS, *SITE, *SOLR, *STORE]})))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONIOENCODING": "utf-8"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=True
+    )
+    assert run.stdout.split() == ["页岩气"]
