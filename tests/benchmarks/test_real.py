@@ -125,14 +125,13 @@ def test_terms_and_their_cost_are_measured(
     monkeypatch.setattr(real_terms, "FIRST", 5)
     judged = tmp_path / "judged.tsv"
     judged.write_text("# said\ttext\n", encoding="utf-8")
-    monkeypatch.setattr(real, "SETS", {"terms": partial(term_figures, judged=judged, sizes=[30, 60])})
+    monkeypatch.setattr(real, "SETS", {"terms": partial(term_figures, judged=judged, sizes=[30])})
     found = values(real.measure(trees, tmp_path / "kept", ["terms"], Quiet()))
     assert (found["terms", "p100_zh"], found["terms", "unjudged_zh"]) == (0, 5)
     told = [line.split("\t") for line in (tmp_path / "out" / "real-terms.tsv").read_text("utf-8").splitlines()]
     texts = [text for said, text, language, _ in told if (said, language) == ("?", "zh")]
     assert len(texts) == 5
-    for size in (30, 60):
-        assert 50 < found["terms", f"peak_mb_{size}"] < 2000 and found["terms", f"cpu_seconds_{size}"] > 0
+    assert 50 < found["terms", "peak_mb_30"] < 2000 and found["terms", "cpu_seconds_30"] > 0
     assert found["terms", "bytes_per_article"] > 0 and 0 < found["terms", "day2_cpu_share"] < 2
 
     judged.write_text("".join(f"{'no' if n else 'yes'}\t{text}\n" for n, text in enumerate(texts[:4])))
