@@ -98,6 +98,7 @@ endef
 
 browser:  ## Debian's chromium for the browser tests
 	$(call apt,command -v chromium >/dev/null,chromium)
+	$(call apt,command -v chromium-headless-shell >/dev/null,chromium-headless-shell)
 
 debian-python:  ## Debian's own Python with its venv: a test installs with it, it is the oldest that is promised
 	$(call apt,/usr/bin/python3 -c 'import ensurepip' 2>/dev/null,python3-venv)

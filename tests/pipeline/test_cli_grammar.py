@@ -1,8 +1,6 @@
 """The command line's one grammar, met by `plumb`: where the vertical is named, lists, tables, misuse."""
 
 import json
-import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
