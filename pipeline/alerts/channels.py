@@ -68,9 +68,11 @@ class Mail:
         try:
             within(wanted.seconds, lambda: self._send(self._message(told), password))
         except TimeoutError as error:
-            raise NotToldError(f"the mail server {wanted.smtp} took longer than {wanted.seconds:g} s") from error
+            raise NotToldError(f"mail server {wanted.smtp} timed out after {wanted.seconds:g} s") from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            raise NotToldError(f"no mail by {wanted.smtp}: {without(password, smtp_reason(error))}") from None
+            raise NotToldError(
+                f"cannot send mail through {wanted.smtp}: {without(password, smtp_reason(error))}"
+            ) from None
 
     def _message(self, told: News) -> EmailMessage:
         wanted, name = self._settings.alerts, self._settings.vertical.name or "Plumbline"
@@ -152,7 +154,7 @@ def as_json(one: Alert, state: str, language: str) -> dict[str, Any]:
 def inside(place: str) -> NotToldError:
     """The error for a webhook on a private network."""
     return NotToldError(
-        f"the webhook at {place} is on a private or reserved network: if it is yours, name it in alerts.inside_hosts"
+        f"webhook host {place} has a private or reserved IP address: to allow it, add it to alerts.inside_hosts"
     )
 
 
@@ -192,7 +194,7 @@ def smtp_reason(error: Exception) -> str:
         text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
         return f"{error.smtp_code} {' '.join(text.split())}"[:MAX_REASON]
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        return "it refused all recipients"
+        return "all recipients were rejected"
     return f"{type(error).__name__} {' '.join(str(error).split())}"[:MAX_REASON]
 
 
@@ -211,5 +213,5 @@ def check(settings: Settings) -> list[Channel]:
     """The channels of the settings. SettingsError where there are none."""
     found = channels(settings)
     if not found:
-        raise SettingsError("nobody is told: name alerts.mail_to, or alerts.webhook")
+        raise SettingsError("no alert channel configured: set alerts.mail_to or alerts.webhook")
     return found

@@ -57,6 +57,6 @@ def tell_one(engine: Engine, channel: "Channel", firing: Sequence[Alert]) -> str
     try:
         channel.tell(told)
     except PlumblineError as error:
-        return f"alerts were not told by {channel.name}: {error}"
+        return f"alerts not delivered by {channel.name}, will be retried: {error}"
     engine.store.alerts.note_told(channel.name, told.begun, [one.key for one in told.over])
     return ""

@@ -12,7 +12,9 @@ SECURITY = ("none", "starttls", "tls")
 class AlertSettings:
     """Who is told of what needs a person. Without `mail_to` and `webhook` alerts are shown at /admin and /metrics."""
 
-    mail_to: tuple[str, ...] = field(default=(), metadata={"help": "mail addresses that are told; none: no mail"})
+    mail_to: tuple[str, ...] = field(
+        default=(), metadata={"help": "mail addresses that receive alerts; empty: no mail"}
+    )
     mail_from: str = field(default="", metadata={"help": "sender of the mails; empty: the first of mail_to"})
     smtp: str = field(default="localhost:25", metadata={"help": "mail server, as host:port"})
     smtp_security: str = field(
@@ -22,8 +24,7 @@ class AlertSettings:
     smtp_user: str = field(
         default="",
         metadata={
-            "help": "name at the mail server, if it asks for one; the password is in the variable PLUMB_SMTP_PASSWORD "
-            "or in smtp_password_file"
+            "help": "user name for the mail server, if required; password: variable PLUMB_SMTP_PASSWORD or smtp_password_file"
         },
     )
     smtp_password_file: str = field(
@@ -38,22 +39,24 @@ class AlertSettings:
     )
     inside_hosts: tuple[str, ...] = field(
         default=(),
-        metadata={"help": "hosts that the webhook may be at although they are on a private network: host[:port]"},
+        metadata={"help": "hosts on a private network that the webhook may use: host[:port]"},
     )
     language: str = field(
         default="en", metadata={"help": "language of mails and webhooks: en or zh", "names": LANGUAGES}
     )
     silent_days: int = field(
-        default=7, metadata={"help": "days without a new page after which a site that had some is told of; 0: never"}
+        default=7, metadata={"help": "alert when a site has had no new page for this many days; 0: never"}
     )
-    seconds: float = field(default=30.0, metadata={"help": "seconds that one mail or webhook may take"})
+    seconds: float = field(default=30.0, metadata={"help": "timeout in seconds for one mail or webhook"})
 
     def __post_init__(self) -> None:
         host, _, port = self.smtp.rpartition(":")
         if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-            raise SettingsError(f"alerts.smtp = {self.smtp!r}: expected host:port, as localhost:25")
+            raise SettingsError(f"alerts.smtp = {self.smtp!r}: expected host:port, for example localhost:25")
         for one in (*self.mail_to, *filter(None, [self.mail_from])):
             if "@" not in one or any(sign.isspace() or sign in ",;<>" for sign in one):
-                raise SettingsError(f"alerts: {one!r} is no mail address, as operator@example.org")
+                raise SettingsError(
+                    f"alerts: {one!r} is not a mail address (expected for example operator@example.org)"
+                )
         if self.webhook and not self.webhook.startswith(("http://", "https://")):
             raise SettingsError("alerts.webhook: expected an http or https URL")

@@ -27,13 +27,13 @@ ROLES = click.option(
     multiple=True,
     required=True,
     type=click.Choice([role.value for role in Role]),
-    help="What the account is for; may be given several times.",
+    help="Role of the account; repeat for more than one.",
 )
 
 
 @click.group(cls=Verbs)
 def account() -> None:
-    """Who may sign in to the search site."""
+    """Manage the accounts of the search site."""
 
 
 @account.command("add")
@@ -41,31 +41,31 @@ def account() -> None:
 @ROLES
 @click.pass_context
 def add_command(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
-    """Make an account; asks for its password."""
+    """Create an account; prompts for its password."""
     with opened(settings_of(context)) as engine:
         from docstore.accounts import checked_name, folded_name
         from search_ui.passwords import hash_password
 
         checked_name(name)
         if engine.store.accounts.find(name):
-            raise AccountError(f"there is an account {folded_name(name)} already: choose another name")
+            raise AccountError(f"account {folded_name(name)} already exists: choose another name")
         made = engine.store.accounts.add(name, hash_password(asked_password()), map(Role, roles))
-        say(f"account {made.name} may sign in now")
+        say(f"created account {made.name}")
 
 
 @account.command("password")
 @click.argument("name")
 @click.pass_context
 def password_command(context: click.Context, name: str) -> None:
-    """Give an account another password, which ends its sessions; a disabled one may sign in again."""
+    """Set a new password. Ends all sessions; enables a disabled account."""
     with opened(settings_of(context)) as engine:
         from docstore.accounts import folded_name
         from search_ui.passwords import hash_password
 
         if engine.store.accounts.find(name) is None:
-            raise AccountError(f"there is no account {name!r}: `plumb account list` shows those in use")
+            raise AccountError(f"no account {name!r}: see `plumb account list`")
         engine.store.accounts.reset(name, hash_password(asked_password()))
-        say(f"account {folded_name(name)} has the new password; its sessions have ended")
+        say(f"changed the password of {folded_name(name)}; all sessions ended")
 
 
 @account.command("role")
@@ -73,7 +73,7 @@ def password_command(context: click.Context, name: str) -> None:
 @ROLES
 @click.pass_context
 def role_command(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
-    """Change what an account is for, which ends its sessions."""
+    """Change the roles of an account. Ends all its sessions."""
     with opened(settings_of(context)) as engine:
         from docstore.accounts import folded_name
 
@@ -85,7 +85,7 @@ def role_command(context: click.Context, name: str, roles: tuple[str, ...]) -> N
 @click.argument("name")
 @click.pass_context
 def disable_command(context: click.Context, name: str) -> None:
-    """Let nobody use an account, and end its sessions; `password` lets it be used again."""
+    """Disable an account and end its sessions. `plumb account password` enables it again."""
     with opened(settings_of(context)) as engine:
         from docstore.accounts import folded_name
 
@@ -97,7 +97,7 @@ def disable_command(context: click.Context, name: str) -> None:
 @json_option
 @click.pass_context
 def list_command(context: click.Context, as_json: bool) -> None:
-    """Show every account with what it is for."""
+    """List accounts and their roles."""
     with opened(settings_of(context)) as engine:
         accounts = engine.store.accounts.all()
         say_table(account_rows(accounts), lambda: account_table(accounts), as_json)
@@ -111,7 +111,7 @@ def asked_password() -> str:
         return str(click.prompt(f"Password (at least {LEAST} characters)", hide_input=True, confirmation_prompt=True))
     line = sys.stdin.readline()
     if not line:
-        raise AccountError("there is no password: type it when asked, or write it to standard input")
+        raise AccountError("no password given: type it at the prompt, or send it on standard input")
     return line.rstrip("\r\n")
 
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @click.command(cls=Verb)
 @click.pass_context
-@click.option("--test", "is_test", is_flag=True, help="Send a test by every channel that is set up, and nothing else.")
+@click.option("--test", "is_test", is_flag=True, help="Only send a test alert through each configured channel.")
 @json_option
 def alerts(context: click.Context, is_test: bool, as_json: bool) -> None:
-    """What needs the operator: told by mail and webhook where it is new, or over, and shown.
+    """List open alerts, and send new and resolved ones by mail and webhook.
 
-    Runs do this when they end; without runs, let a timer call it.
+    Every run does this at its end; without runs, call it from a timer.
     """
     with opened(settings_of(context)) as engine:
         from pipeline.alerts.service import tell
@@ -62,7 +62,7 @@ def firing(engine: "Engine") -> list[dict[str, Any]]:
 def firing_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     """The same for a person."""
     if not rows:
-        yield "nothing needs you"
+        yield "no open alerts"
     yield from (line_of(row) for row in rows)
 
 

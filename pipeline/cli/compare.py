@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def compare(context: click.Context, term: str, as_json: bool) -> None:
-    """Search TERM with the base and with the domain lexicon, side by side (Wang Du 2019)."""
+    """Compare search results for TERM with the base dictionary and the domain lexicon."""
     with opened(settings_of(context)) as engine:
         from pipeline.search_site.compare import compare_term
 
@@ -51,7 +51,7 @@ def comparison(sides: "Sequence[Side]") -> list[dict[str, Any]]:
 
 def comparison_table(sides: "Sequence[Side]", term: str) -> Table:
     """The comparison search side by side; a mark says that the document holds the whole term."""
-    table = Table(title=f"{term}: ● holds the whole term", title_justify="left", show_lines=False)
+    table = Table(title=f"{term}: ● contains the full term", title_justify="left", show_lines=False)
     table.add_column("", justify="right")
     for side in sides:
         table.add_column(f"{side.name} lexicon: {' / '.join(side.words)}", ratio=1)

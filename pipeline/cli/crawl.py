@@ -39,13 +39,15 @@ _DUE = "due"
 
 @click.command(cls=Verb)
 @click.pass_context
-@click.option("--max-pages", "crawl__max_pages", type=int, help="Stop after so many pages.")
+@click.option("--max-pages", "crawl__max_pages", type=int, help="Stop after this many pages.")
 @click.option("--minutes", "crawl__minutes", type=float, help="Stop after so many minutes.")
-@click.option("--processes", "crawl__processes", type=int, help="Share the hosts among so many processes.")
-@click.option("--strategy", "crawl__strategy", help="Which links come first.")
-@click.option("--topic", "crawl__topic", help="Look for this topic (plumb topic init).")
+@click.option(
+    "--processes", "crawl__processes", type=int, help="Number of crawler processes; hosts are divided among them."
+)
+@click.option("--strategy", "crawl__strategy", help="Order in which links are followed.")
+@click.option("--topic", "crawl__topic", help="Crawl for this topic (see plumb topic init).")
 def crawl(context: click.Context, /, **flags: Any) -> None:
-    """Fetch what is due: new URLs, and known ones by the revisit rule."""
+    """Crawl new URLs and URLs that are due for a revisit."""
     with opened(settings_of(context, **flags)) as engine, live_view() as tell:
         done = stages.crawl(engine, tell)
     say_reports([done])
@@ -145,7 +147,7 @@ def answered(done: Any) -> dict[str, Any]:
     from crawler.parallel.fetch_pool import PageDone
 
     if not isinstance(done, PageDone):
-        raise PlumblineError("asked for a page and got something else")
+        raise PlumblineError("internal error: the fetcher returned no page result")
     result, page = done.result, done.result.page
     found: dict[str, Any] = {"outcome": f"{result.outcome.reason} {result.outcome.detail}".strip()}
     if result.redirect:
@@ -180,9 +182,9 @@ def line(value: Any) -> str:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def sites(context: click.Context, as_json: bool) -> None:
-    """Health of each site: what is known, due, kept, and how many of the last visits ended badly.
+    """List sites with their known, due and saved URLs and failed visits.
 
-    Hosts out of scope are never asked; `proposed` names those that kept pages link to, `add` takes one up.
+    Out-of-scope hosts are never crawled. `proposed` lists hosts that saved pages link to; `add` adds one.
     """
     if context.invoked_subcommand is not None:
         return
@@ -192,7 +194,7 @@ def sites(context: click.Context, as_json: bool) -> None:
 
 
 @sites.command("proposed")
-@click.option("--limit", default=20, show_default=True, help="So many at most.")
+@click.option("--limit", default=20, show_default=True, help="Maximum number of rows.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
@@ -217,7 +219,7 @@ def proposal_table(found: list[HostSuggestion]) -> Table:
 @click.argument("hosts", nargs=-1, required=True)
 @click.pass_context
 def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
-    """Take up hosts, each by its name or a URL of it: the next crawl begins at its home page too."""
+    """Add hosts, by name or URL; the next crawl also starts at their home pages."""
     folder = settings_of(context).data_dir
     from pipeline.engine import make_folder
 
@@ -229,9 +231,9 @@ def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
 @click.argument("host")
 @click.pass_context
 def sites_remove(context: click.Context, host: str) -> None:
-    """Give up a host that was added. What was fetched of it is kept."""
+    """Remove an added host. Its fetched pages are kept."""
     if not remove_site(settings_of(context).data_dir, host):
-        raise PlumblineError(f"{host[:200]} is none of the hosts that were added")
+        raise PlumblineError(f"{host[:200]} was not added with `plumb sites add`")
     say([f"{host} is no longer crawled"])
 
 
@@ -256,15 +258,15 @@ def moment(at: float | None) -> str:
 
 @click.group(cls=Verbs)
 def frontier() -> None:
-    """Look at the URLs that are known, and change when they are asked.
+    """List known URLs and change when they are crawled.
 
-    A PART is a URL, or the beginning of some with * at the end: http://news.example.com/oil/*
+    PART is a URL, or a URL prefix ending in *, for example http://news.example.com/oil/*
     """
 
 
 @frontier.command()
 @click.argument("part", default="*")
-@click.option("--limit", default=50, show_default=True, help="So many at most.")
+@click.option("--limit", default=50, show_default=True, help="Maximum number of rows.")
 @json_option
 @click.pass_context
 def show(context: click.Context, part: str, limit: int, as_json: bool) -> None:
@@ -277,14 +279,14 @@ def show(context: click.Context, part: str, limit: int, as_json: bool) -> None:
 def row_line(row: "FrontierRow") -> str:
     """A URL in one line."""
     due = "never" if row.due_at is None else _DUE if row.due_at <= time.time() else moment(row.due_at)
-    return f"{due:<16} {row.kind:<8} {row.depth} {row.reason or 'not asked yet':<20} {row.url}"
+    return f"{due:<16} {row.kind:<8} {row.depth} {row.reason or 'not crawled yet':<20} {row.url}"
 
 
 @frontier.command()
 @click.argument("urls", nargs=-1, required=True)
 @click.pass_context
 def add(context: click.Context, urls: tuple[str, ...]) -> None:
-    """Put URLs into the frontier, to be asked first in the next crawl."""
+    """Add URLs to the frontier; the next crawl fetches them first."""
     with opened(settings_of(context)) as engine:
         from crawler.crawl_plan import plan_of
         from docstore.frontier.table import NewUrl
@@ -305,7 +307,7 @@ def add(context: click.Context, urls: tuple[str, ...]) -> None:
 @click.argument("part")
 @click.pass_context
 def block(context: click.Context, part: str) -> None:
-    """Do not ask the known URLs of PART any more. (What new ones are taken is up to crawl.scope.)"""
+    """Stop crawling the known URLs of PART. (New URLs are governed by crawl.scope.)"""
     with opened(settings_of(context)) as engine:
         say([f"{engine.store.frontier.desk.block(part)} blocked"])
 
@@ -314,7 +316,7 @@ def block(context: click.Context, part: str) -> None:
 @click.argument("part")
 @click.pass_context
 def requeue(context: click.Context, part: str) -> None:
-    """Ask the URLs of PART in the next crawl, whenever they were due, blocked ones too."""
+    """Make the URLs of PART due now, including blocked ones."""
     with opened(settings_of(context)) as engine:
         say([f"{engine.store.frontier.desk.requeue(part)} due now"])
 
@@ -334,7 +336,7 @@ def export(context: click.Context, part: str) -> None:
 
 @click.group(cls=Verbs)
 def warc() -> None:
-    """Take pages out of the store. (`plumb import` takes them in.)"""
+    """Export pages from the store. (`plumb import` takes them in.)"""
 
 
 @warc.command("export")

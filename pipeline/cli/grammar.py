@@ -11,7 +11,7 @@ import click
 
 CONFIG = "vertical.toml"
 METAVAR = "[CONFIG]"
-HELP = f"CONFIG is the vertical's file, here or as `plumb -c CONFIG` [{CONFIG}]"
+HELP = f"CONFIG is the config file of the vertical; `plumb -c CONFIG` means the same [{CONFIG}]"
 
 
 class TakesVertical(click.Command):
@@ -81,4 +81,4 @@ def usage_line(error: click.UsageError) -> str:
     if error.ctx is None:
         return f"plumb: {message}"
     usage = " ".join(error.ctx.get_usage().split()).removeprefix("Usage: ")
-    return f"{error.ctx.command_path}: {message.rstrip('.')}; usage: {usage} (--help tells more)"
+    return f"{error.ctx.command_path}: {message.rstrip('.')}; usage: {usage} (see --help)"

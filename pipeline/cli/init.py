@@ -20,7 +20,7 @@ def init(context: click.Context, path: Path | None) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(sample_toml())
     except FileExistsError:
-        raise PlumblineError(f"{path} exists already: it was left as it is") from None
+        raise PlumblineError(f"{path} already exists and was not changed") from None
     except OSError as error:
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
-    out.print(f"wrote {path}: name your seeds in it, then `plumb run {path}`", markup=False, highlight=False)
+    out.print(f"created {path}: add your seed URLs, then run `plumb run {path}`", markup=False, highlight=False)

@@ -22,17 +22,20 @@ log = logging.getLogger(__name__)
 
 @click.command(cls=Verb)
 @click.pass_context
-@click.option("--repair", is_flag=True, help="Put right what is damaged: from the WARC files, or the newest backup.")
-@click.option("--quick", is_flag=True, help="The nightly form: sizes in place of records, and no Solr.")
+@click.option("--repair", is_flag=True, help="Repair damage from the WARC files or the newest backup.")
+@click.option("--quick", is_flag=True, help="Fast check, as run nightly: file sizes only, without Solr.")
 @click.option("--index/--no-index", "with_index", default=True, help="Compare index and ledger (needs Solr).")
 @click.option(
-    "--backup", "folder", type=click.Path(path_type=Path), help="Where backups are, if elsewhere than before."
+    "--backup",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Folder that holds the backups, if not the one used last.",
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def check(
     context: click.Context, repair: bool, quick: bool, with_index: bool, folder: Path | None, as_json: bool
 ) -> None:
-    """Prove that store, WARC files, index and lexicon are what was written; leaves with 1 where they are not."""
+    """Check store, WARC files, index and lexicon for damage. Exits with 1 if there is any."""
     settings = settings_of(context)
     from pipeline.keeping.night import all_faults
     from pipeline.keeping.repair import repair as repaired
@@ -52,14 +55,12 @@ def check(
     else:
         say(fault_lines(faults, done))
     if left:
-        raise PlumblineError(f"{len(left)} faults {'are left' if repair else 'were found'}: {advice(left, repair)}")
+        raise PlumblineError(f"{len(left)} problems {'remain' if repair else 'found'}: {advice(left, repair)}")
 
 
 def fault_lines(faults: "list[Fault]", done: list[str]) -> list[str]:
     """What was found and done, for a person."""
-    return [f"damaged: {one.text}" for one in faults] + [f"done: {line}" for line in done] or [
-        "all is what was written"
-    ]
+    return [f"damaged: {one.text}" for one in faults] + [f"done: {line}" for line in done] or ["no damage found"]
 
 
 def advice(left: "list[Fault]", is_repair: bool) -> str:
@@ -82,7 +83,7 @@ def backup_in(settings: Settings, folder: Path | None) -> Path | None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.pass_context
 def backup(context: click.Context, folder: Path) -> None:
-    """Copy the vertical into a new folder in FOLDER, while everything runs."""
+    """Back up the vertical into a new subfolder of FOLDER. Safe while services run."""
     settings = settings_of(context)
     from pipeline.keeping.backup import back_up
 
@@ -95,23 +96,23 @@ def backup(context: click.Context, folder: Path) -> None:
 @click.argument("backup", type=click.Path(path_type=Path))
 @click.pass_context
 def restore(context: click.Context, backup: Path) -> None:
-    """Put a backup back into an empty data folder: BACKUP is one, or a folder of them, whose newest is taken."""
+    """Restore a backup into an empty data folder. BACKUP is a backup, or a folder of backups (the newest is used)."""
     settings = settings_of(context)
     from pipeline.keeping.backup import newest_backup
     from pipeline.keeping.backup import restore as restored
 
     chosen = backup if (backup / "manifest.json").exists() else newest_backup([backup])
     if chosen is None:
-        raise StoreError(f"{backup} is no backup and has none in it (half ones do not count): name another folder")
+        raise StoreError(f"no complete backup in {backup}: name another folder")
     manifest = restored(chosen, settings)
-    say([f"restored {len(manifest.files)} files from {chosen}", "now: plumb index (fills an empty Solr by itself)"])
+    say([f"restored {len(manifest.files)} files from {chosen}", "next: run `plumb index` to fill the index"])
 
 
 @click.command(cls=Verb)
 @click.pass_context
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def doctor(context: click.Context, as_json: bool) -> None:
-    """What is wrong with the place a vertical runs in, and what to do; leaves with 1 where something is."""
+    """Check the environment of a vertical and suggest fixes. Exits with 1 if there is a problem."""
     settings = settings_of(context)
     from pipeline.keeping.doctor import examine
 
@@ -125,7 +126,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
             for one in found
         )
     if amiss := [one for one in found if not one.is_well]:
-        raise PlumblineError(f"{len(amiss)} of {len(found)} things are amiss: {', '.join(one.name for one in amiss)}")
+        raise PlumblineError(f"{len(amiss)} of {len(found)} checks failed: {', '.join(one.name for one in amiss)}")
 
 
 def finding_line(found: "Finding") -> str:

@@ -29,13 +29,20 @@ if TYPE_CHECKING:
 
 @click.group(cls=Verbs)
 def lexicon() -> None:
-    """The domain's words: mine, review, publish."""
+    """Mine, review and publish the terms of the domain."""
 
 
 @lexicon.command()
 @click.pass_context
-@click.option("--probability", "lexicon__probability", type=float, help="learned: terms must be this likely.")
-@click.option("--threshold", "lexicon__threshold", type=float, help="c_value: terms must score above this.")
+@click.option(
+    "--probability",
+    "lexicon__probability",
+    type=float,
+    help="Minimum probability of a term (lexicon.scorer = learned).",
+)
+@click.option(
+    "--threshold", "lexicon__threshold", type=float, help="Minimum score of a term (lexicon.scorer = c_value)."
+)
 def build(context: click.Context, /, **flags: Any) -> None:
     """Mine the articles for candidate terms."""
     with opened(settings_of(context, **flags)) as engine:
@@ -49,7 +56,7 @@ def build(context: click.Context, /, **flags: Any) -> None:
 @click.option("--status", type=click.Choice([status.value for status in TermStatus]), help="Only terms of this status.")
 @click.option("--text", default="", help="Only terms that contain this.")
 @click.option("--language", type=click.Choice(list(LANGUAGES)), help="Only Chinese terms (zh), or all others (en).")
-@click.option("--least", default=0, help="Only terms in so many documents.")
+@click.option("--least", default=0, help="Only terms found in at least this many documents.")
 @click.option("--order", type=click.Choice([order.value for order in Order]), default=Order.SCORE.value)
 @click.option("--limit", default=50, show_default=True, help="How many terms.")
 @json_option
@@ -80,11 +87,11 @@ def show(
 
 @lexicon.command()
 @click.argument("terms", nargs=-1)
-@click.option("--top", type=int, help="Accept the so many first candidates.")
+@click.option("--top", type=int, help="Accept this many of the top candidates.")
 @click.option("--language", type=click.Choice(list(LANGUAGES)), help="With --top: of Chinese (zh) or all others (en).")
 @click.pass_context
 def accept(context: click.Context, terms: tuple[str, ...], top: int | None, language: str | None) -> None:
-    """Accept candidate terms (they count from the next publish on)."""
+    """Accept candidate terms. They take effect with the next publish."""
     with opened(settings_of(context)) as engine:
         chosen = list(terms) + top_candidates(engine, top or 0, language or "")
         need(chosen, "name terms, or give --top N")
@@ -96,7 +103,7 @@ def accept(context: click.Context, terms: tuple[str, ...], top: int | None, lang
 @click.argument("terms", nargs=-1, required=True)
 @click.pass_context
 def reject(context: click.Context, terms: tuple[str, ...]) -> None:
-    """Reject terms: they leave the next version, and are offered again only if their evidence doubles."""
+    """Reject terms. They are removed from the next version and become candidates again only if their evidence doubles."""
     with opened(settings_of(context)) as engine:
         open_review(engine).decide(terms, TermStatus.REJECTED, terminal_name())
         out.print(f"rejected {len(terms)}", highlight=False)
@@ -106,7 +113,7 @@ def reject(context: click.Context, terms: tuple[str, ...]) -> None:
 @click.argument("terms", nargs=-1, required=True)
 @click.pass_context
 def add(context: click.Context, terms: tuple[str, ...]) -> None:
-    """Add and accept terms of your own; whole lists come by `plumb lexicon import`."""
+    """Add and accept your own terms. For lists, use `plumb lexicon import`."""
     with opened(settings_of(context)) as engine:
         edits = [TermEdit(term, TermStatus.ACCEPTED, adds=True) for term in dict.fromkeys(terms)]
         open_review(engine).do(ActKind.ADD, edits, terminal_name())
@@ -115,8 +122,8 @@ def add(context: click.Context, terms: tuple[str, ...]) -> None:
 
 @lexicon.command("import")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--form", type=click.Choice(list(READERS)), help="How it is written [as it looks].")
-@click.option("--leave-out-bad", is_flag=True, help="Take the good lines even where others are bad.")
+@click.option("--form", type=click.Choice(list(READERS)), help="File format [detected].")
+@click.option("--leave-out-bad", is_flag=True, help="Skip invalid lines and import the rest.")
 @click.pass_context
 def import_list(context: click.Context, file: Path, form: str | None, leave_out_bad: bool) -> None:
     """Accept the words of a list: a jieba dictionary, a THUOCL list, a word a line, or a CSV. All lines or none."""
@@ -142,7 +149,7 @@ def entries_of(text: str, form: str, leave_out_bad: bool) -> list[LexiconEntry]:
         if len(error.faults) <= NAMED:
             raise
         say_faults(error.faults)
-        raise LexiconError(f"dictionary not applied: {len(error.faults)} bad lines, named above") from error
+        raise LexiconError(f"nothing imported: {len(error.faults)} invalid lines (listed above)") from error
 
 
 def say_faults(faults: tuple[tuple[int, str], ...]) -> None:
@@ -153,7 +160,7 @@ def say_faults(faults: tuple[tuple[int, str], ...]) -> None:
 
 @lexicon.command()
 @click.argument("form", type=click.Choice(list(WRITERS)), default="jieba")
-@click.option("--version", type=int, help="An older version than the newest.")
+@click.option("--version", type=int, help="Version to export [newest].")
 @click.pass_context
 def export(context: click.Context, form: str, version: int | None) -> None:
     """Print the published lexicon: a jieba dictionary, CSV, synonyms for Solr, or SKOS (Turtle)."""
@@ -166,7 +173,7 @@ def export(context: click.Context, form: str, version: int | None) -> None:
 @lexicon.command(cls=click.Command)
 @click.argument("lists", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 def rules(lists: tuple[Path, ...]) -> None:
-    """Derive the tag sequences of a term from word lists (one word a line), as a file for lexicon.rules."""
+    """Derive part-of-speech patterns from term lists (one term per line), for lexicon.rules."""
     lines = (line for path in lists for line in decode_dictionary(read_bytes(path)).splitlines())
     click.echo(format_rules(derive_rules(lines, base_segmenter())), nl=False)
 
@@ -190,7 +197,7 @@ def publish_or_go_on(engine: "Engine") -> str:
         latest = engine.store.lexicon.latest_version()
         if not (latest and is_behind(engine)):
             raise
-        return f"version {latest} is published already, but not wholly in the index: going on"
+        return f"version {latest} is already published; resuming indexing"
     return f"published version {version.version} with {len(version.entries)} terms"
 
 

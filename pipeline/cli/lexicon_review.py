@@ -45,7 +45,7 @@ def term(context: click.Context, text: str) -> None:
 @click.argument("terms", nargs=-1, required=True)
 @click.pass_context
 def later(context: click.Context, terms: tuple[str, ...]) -> None:
-    """Put terms off: they are kept, and asked for another time."""
+    """Defer terms, to be decided later."""
     with opened(settings_of(context)) as engine:
         edits = [TermEdit(text, TermStatus.LATER) for text in terms]
         done(open_review(engine).do(ActKind.DECIDE, edits, terminal_name()))
@@ -56,7 +56,7 @@ def later(context: click.Context, terms: tuple[str, ...]) -> None:
 @click.argument("into")
 @click.pass_context
 def merge(context: click.Context, text: str, into: str) -> None:
-    """Make TEXT another word for the term INTO."""
+    """Merge TEXT into the term INTO, as its synonym."""
     with opened(settings_of(context)) as engine:
         done(open_review(engine).merge(text, into, terminal_name(), None))
 
@@ -66,7 +66,7 @@ def merge(context: click.Context, text: str, into: str) -> None:
 @click.argument("new")
 @click.pass_context
 def edit(context: click.Context, text: str, new: str) -> None:
-    """Accept NEW in the place of TEXT, whose limits or spelling were wrong."""
+    """Accept NEW in place of TEXT, to correct its boundaries or spelling."""
     with opened(settings_of(context)) as engine:
         done(open_review(engine).rename(text, new, terminal_name(), None))
 
@@ -76,7 +76,7 @@ def edit(context: click.Context, text: str, new: str) -> None:
 @click.argument("category", type=click.Choice([*(kind.value for kind in TermClass if kind), "none"]))
 @click.pass_context
 def classify(context: click.Context, text: str, category: str) -> None:
-    """Say what kind of word a term is."""
+    """Set the class of a term."""
     with opened(settings_of(context)) as engine:
         kind = TermClass(category.removesuffix("none"))
         done(open_review(engine).do(ActKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_name()))
@@ -87,7 +87,7 @@ def classify(context: click.Context, text: str, category: str) -> None:
 @click.argument("broader", nargs=-1)
 @click.pass_context
 def relate(context: click.Context, text: str, broader: tuple[str, ...]) -> None:
-    """Say which terms are broader ones of TEXT, instead of those it had."""
+    """Set the broader terms of TEXT (replaces the current ones)."""
     with opened(settings_of(context)) as engine:
         done(open_review(engine).do(ActKind.RELATE, [TermEdit(text, broader=broader)], terminal_name()))
 
@@ -97,7 +97,7 @@ def relate(context: click.Context, text: str, broader: tuple[str, ...]) -> None:
 @click.argument("words", nargs=-1)
 @click.pass_context
 def synonyms(context: click.Context, text: str, words: tuple[str, ...]) -> None:
-    """Name the other words for TEXT, instead of those it had."""
+    """Set the synonyms of TEXT (replaces the current ones)."""
     with opened(settings_of(context)) as engine:
         done(open_review(engine).do(ActKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_name()))
 
@@ -106,7 +106,7 @@ def synonyms(context: click.Context, text: str, words: tuple[str, ...]) -> None:
 @click.argument("act", type=int, required=False)
 @click.pass_context
 def undo(context: click.Context, act: int | None) -> None:
-    """Take back the act of this number (`plumb lexicon history`), or the last one that the terminal did."""
+    """Undo the action with this number (see `plumb lexicon history`), or your last one."""
     with opened(settings_of(context)) as engine:
         done(open_review(engine).undo(terminal_name(), act))
 
@@ -118,7 +118,7 @@ def undo(context: click.Context, act: int | None) -> None:
 @json_option
 @click.pass_context
 def history(context: click.Context, text: str, by: str, limit: int, as_json: bool) -> None:
-    """Show who did what with terms, the latest first."""
+    """Show the review history, newest first."""
     with opened(settings_of(context)) as engine:
         acts = engine.store.acts.history(text, by, 0, limit)[1]
         say_or_json([asdict(act) for act in acts], lambda _: act_lines(acts), as_json)
@@ -140,7 +140,7 @@ def versions(context: click.Context, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def diff(context: click.Context, before: int, after: int, as_json: bool) -> None:
-    """Show what version AFTER has otherwise than BEFORE (0 is the empty one)."""
+    """Show the changes from version BEFORE to version AFTER (0: empty)."""
     with opened(settings_of(context)) as engine:
         changes = open_review(engine).difference(before, after)
         say_or_json([asdict(change) for change in changes], lambda _: diff_lines(changes), as_json)
@@ -150,7 +150,7 @@ def diff(context: click.Context, before: int, after: int, as_json: bool) -> None
 @click.argument("version", type=int)
 @click.pass_context
 def revert(context: click.Context, version: int) -> None:
-    """Publish the words of an older version again; `plumb serve`, or `plumb index`, brings them into the index."""
+    """Restore an older version as a new one; `plumb serve` or `plumb index` applies it to the index."""
     with opened(settings_of(context)) as engine:
         made = open_review(engine).revert(version, terminal_name())
         out.print(f"published version {made.version}: the words of {version}", highlight=False)
@@ -160,7 +160,7 @@ def revert(context: click.Context, version: int) -> None:
 @click.argument("query", required=False)
 @click.pass_context
 def preview(context: click.Context, query: str | None) -> None:
-    """Show what publishing would change: sentences cut before and after, and the first ten results for QUERY."""
+    """Preview publishing: segmentation before and after, and the top 10 results for QUERY."""
     with opened(settings_of(context)) as engine:
         proposal = open_review(engine).proposal()
         say(cut_lines(proposal, engine))
@@ -170,13 +170,13 @@ def preview(context: click.Context, query: str | None) -> None:
 
             with search_app(engine).test_request_context():
                 results = ranked_changes(proposal, query)
-            say(result_lines(results) if results else ["nothing to look for"])
+            say(result_lines(results) if results else ["query has no searchable text"])
 
 
 @click.command("report", cls=Verb)
 @click.pass_context
 def report_command(context: click.Context) -> None:
-    """Show how long the terms are, how they score, and of which parts of speech they are."""
+    """Show term statistics: length, score, parts of speech."""
     with opened(settings_of(context)) as engine:
         good, of = engine.store.queue.last_decisions()
         say(figure_lines(engine.store.queue.figures()))
@@ -220,7 +220,7 @@ def act_lines(acts: "Sequence[Act]") -> Iterator[str]:
         more = f" and {len(act.changes) - 5} more" if len(act.changes) > 5 else ""
         undone = " (undone)" if act.undone else ""
         when = local_time(act.at)[:19]
-        yield f"{act.act_id:>6} {when} {act.by or 'the miner'} {act.kind}: {texts}{more}{undone}"
+        yield f"{act.act_id:>6} {when} {act.by or 'system'} {act.kind}: {texts}{more}{undone}"
 
 
 def now_said(state: dict[str, object] | None) -> str:

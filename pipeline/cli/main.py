@@ -18,74 +18,77 @@ from pipeline.cli.console import err
 from pipeline.cli.grammar import CONFIG, usage_line
 
 VERBS: Mapping[str, tuple[str, str]] = {
-    "account": ("pipeline.cli.accounts:account", "Who may sign in to the search site."),
+    "account": ("pipeline.cli.accounts:account", "Manage the accounts of the search site."),
     "alerts": (
         "pipeline.cli.alerts:alerts",
-        "What needs the operator: told by mail and webhook where it is new, or over, and shown.",
+        "List open alerts, and send new and resolved ones by mail and webhook.",
     ),
-    "backup": ("pipeline.cli.keeping:backup", "Copy the vertical into a new folder in FOLDER, while everything runs."),
+    "backup": (
+        "pipeline.cli.keeping:backup",
+        "Back up the vertical into a new subfolder of FOLDER. Safe while services run.",
+    ),
     "check": (
         "pipeline.cli.keeping:check",
-        "Prove that store, WARC files, index and lexicon are what was written; leaves with 1 where they are not.",
+        "Check store, WARC files, index and lexicon for damage. Exits with 1 if there is any.",
     ),
     "compare": (
         "pipeline.cli.compare:compare",
-        "Search TERM with the base and with the domain lexicon, side by side (Wang Du 2019).",
+        "Compare search results for TERM with the base dictionary and the domain lexicon.",
     ),
-    "crawl": ("pipeline.cli.crawl:crawl", "Fetch what is due: new URLs, and known ones by the revisit rule."),
+    "crawl": ("pipeline.cli.crawl:crawl", "Crawl new URLs and URLs that are due for a revisit."),
     "demo": (
         "pipeline.cli.run:demo",
         "Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites.",
     ),
     "doctor": (
         "pipeline.cli.keeping:doctor",
-        "What is wrong with the place a vertical runs in, and what to do; leaves with 1 where something is.",
+        "Check the environment of a vertical and suggest fixes. Exits with 1 if there is a problem.",
     ),
     "embed": (
         "pipeline.cli.run:embed_command",
-        "Give articles the vectors by which they are found by meaning; the next plumb index has them.",
+        "Compute embeddings for semantic search; `plumb index` writes them to the index.",
     ),
     "explain": (
         "pipeline.cli.page:explain",
-        "One document's path in sentences: how it was found, fetched, extracted and indexed, when, and why.",
+        "Explain how and when a URL was found, fetched, extracted and indexed.",
     ),
     "extract": (
         "pipeline.cli.page:extract",
-        "Make articles of the pages that were fetched; with --file or --url, print the article of one page.",
+        "Extract articles from fetched pages; with --file or --url, print the article of one page.",
     ),
     "fetch": ("pipeline.cli.crawl:fetch", "Fetch one page as the crawl would, and print every decision on the way."),
-    "frontier": ("pipeline.cli.crawl:frontier", "Look at the URLs that are known, and change when they are asked."),
+    "frontier": ("pipeline.cli.crawl:frontier", "List known URLs and change when they are crawled."),
     "import": (
         "pipeline.cli.run:import_command",
-        "Take in pages that someone else crawled: WARC files, folders, buckets or lists of them.",
+        "Import pages from WARC files, folders, buckets, or lists of them.",
     ),
-    "index": ("pipeline.cli.run:index_command", "Bring Solr in step with the store."),
+    "index": ("pipeline.cli.run:index_command", "Update the Solr index from the store."),
     "init": (
         "pipeline.cli.init:init",
         "Write a sample TOML file with every setting, its default and what it means, to PATH [vertical.toml].",
     ),
-    "lexicon": ("pipeline.cli.lexicon:lexicon", "The domain's words: mine, review, publish."),
+    "lexicon": ("pipeline.cli.lexicon:lexicon", "Mine, review and publish the terms of the domain."),
     "refresh": (
         "pipeline.cli.run:refresh_command",
-        "Fetch one page now, take it through all stages, and print when each was done.",
+        "Fetch one page now, run it through all stages, and print the time of each.",
     ),
     "restore": (
         "pipeline.cli.keeping:restore",
-        "Put a backup back into an empty data folder: BACKUP is one, or a folder of them, whose newest is taken.",
+        "Restore a backup into an empty data folder. BACKUP is a backup, or a folder of backups (the newest is used).",
     ),
     "run": ("pipeline.cli.run:run", "Run the stages once, in order: crawl, extract, embed, mine the lexicon, index."),
     "schedule": ("pipeline.cli.run:schedule", "Keep running the stages on the timetable until Ctrl-C."),
     "serve": ("pipeline.cli.run:serve", "Serve the search and review pages until Ctrl-C."),
     "sites": (
         "pipeline.cli.crawl:sites",
-        "Health of each site: what is known, due, kept, and how many of the last visits ended badly.",
+        "List sites with their known, due and saved URLs and failed visits.",
     ),
     "status": (
         "pipeline.cli.status:status_command",
-        "Counts per stage, outcome and reason; lag of the index; the last runs.",
+        "Show counts by stage and reason, documents pending indexing, and recent runs.",
     ),
-    "topic": ("pipeline.cli.topic:topic", "What a crawl looks for: a name, terms, example pages, seeds."),
-    "warc": ("pipeline.cli.crawl:warc", "Take pages out of the store."),
+    "topic": ("pipeline.cli.topic:topic", "Define topics for focused crawls: terms, example pages, seed URLs."),
+    "warc": ("pipeline.cli.crawl:warc", "Export pages from the store."),
 }
 """Where each verb is, and its line in the help: only the verb that is called is loaded, with the stages it needs."""
 
@@ -113,7 +116,7 @@ class Plumb(click.Group):
 
 @click.group(cls=Plumb, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="plumbline", prog_name="plumb")
-@click.option("-c", "--config", type=click.Path(path_type=Path), help=f"The vertical's TOML file [{CONFIG}].")
+@click.option("-c", "--config", type=click.Path(path_type=Path), help=f"Config file (TOML) of the vertical [{CONFIG}].")
 @click.option("-s", "--set", "assignments", multiple=True, metavar="SECTION.KEY=VALUE", help="Override a setting.")
 @click.pass_context
 def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...]) -> None:
@@ -125,18 +128,18 @@ def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals or "." not in name:
-            raise click.UsageError(f"--set {assignment}: expected SECTION.KEY=VALUE, as crawl.threads=8")
+            raise click.UsageError(f"--set {assignment}: use SECTION.KEY=VALUE, for example crawl.threads=8")
         flags[name.strip()] = value.strip()
     context.obj = {"config": config, "flags": flags}
 
 
-AGAIN = "then run the same command again; nothing was lost"
+AGAIN = "then run the command again; no data was lost"
 UNWRITABLE = {
     errno.ENOSPC: f"free some space, {AGAIN}",
-    errno.EDQUOT: f"see that no quota stops it, {AGAIN}",
-    errno.EFBIG: f"see that no limit on the size of files (ulimit -f) stops it, {AGAIN}",
-    errno.EROFS: f"let the folder be written, {AGAIN}",
-    errno.EIO: f"see that the disk is sound, {AGAIN}",
+    errno.EDQUOT: f"raise the disk quota, {AGAIN}",
+    errno.EFBIG: f"raise the file size limit (ulimit -f), {AGAIN}",
+    errno.EROFS: f"make the folder writable, {AGAIN}",
+    errno.EIO: f"check the disk for errors, {AGAIN}",
 }
 """What to do where a file outside the store cannot be written, by the system's number."""
 
@@ -170,13 +173,13 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         logging.getLogger(__name__).exception("the system")
-        what = UNWRITABLE.get(error.errno or 0, "unexpected OSError: see logs/plumb.log in the data folder")
+        what = UNWRITABLE.get(error.errno or 0, "details are in logs/plumb.log in the data folder")
         err.print(f"plumb: {error}: {what}", markup=False, highlight=False)
         sys.exit(1)
     except Exception as error:  # the last line of defence: no traceback for a person
         logging.getLogger(__name__).exception("unexpected")
         err.print(
-            f"plumb: unexpected {type(error).__name__}: {error} (see logs/plumb.log in the data folder)",
+            f"plumb: internal error ({type(error).__name__}): {error}; details are in logs/plumb.log in the data folder",
             markup=False,
             highlight=False,
         )

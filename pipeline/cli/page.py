@@ -38,10 +38,10 @@ FILE = click.Path(path_type=Path, allow_dash=True)
 @click.command(cls=Verb)
 @click.pass_context
 @click.option("--method", "extract__method", help="Body method.")
-@click.option("--again", is_flag=True, help="Extract every kept page once more.")
+@click.option("--again", is_flag=True, help="Extract all saved pages again.")
 @click.option("--file", type=FILE, help="Print the article of a page on disk; - for standard input.")
 @click.option("--base-url", help="The URL of the page in --file: its links are relative to it.")
-@click.option("--url", help="Print the article of a page that is fetched now, as politely as in the crawl.")
+@click.option("--url", help="Fetch a page, observing robots.txt and delays, and print its article.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "markdown", "html", "json"]), help="How to print it [text]."
 )
@@ -55,7 +55,7 @@ def extract(
     form: str | None,
     **flags: Any,
 ) -> None:
-    """Make articles of the pages that were fetched; with --file or --url, print the article of one page."""
+    """Extract articles from fetched pages; with --file or --url, print the article of one page."""
     check_options(again, file, base_url, url, form)
     if file is None and url is None:
         extract_stage(context, again, **flags)
@@ -73,9 +73,9 @@ def extract(
 def check_options(again: bool, file: Path | None, base_url: str | None, url: str | None, form: str | None) -> None:
     """Refuse what does not go together."""
     if file is not None and url is not None:
-        raise click.UsageError("--file and --url name two pages: give one of them")
+        raise click.UsageError("use either --file or --url, not both")
     if again and (file is not None or url is not None):
-        raise click.UsageError("--again is about all kept pages, --file and --url about one")
+        raise click.UsageError("--again cannot be combined with --file or --url")
     if base_url is not None and file is None:
         raise click.UsageError("--base-url needs --file")
     if form is not None and file is None and url is None:
@@ -145,12 +145,12 @@ FORMATS: Mapping[str, Callable[[Article], str]] = {
 @click.command(cls=Verb)
 @click.argument("url", required=False)
 @click.option("--json", "json_wanted", is_flag=True, help="As JSON.")
+@click.option("--blocks", is_flag=True, help="Show for each line of the page why the extractor kept or dropped it.")
 @click.option(
-    "--blocks", is_flag=True, help="Why the extractor kept or dropped each line of the page, and what it chose."
+    "--page", "drawing", type=click.Path(path_type=Path), help="Write the explanation as an HTML page to this file."
 )
-@click.option("--page", "drawing", type=click.Path(path_type=Path), help="The same as a coloured page, into this file.")
-@click.option("--open", "open_it", is_flag=True, help="The same, shown in the browser.")
-@click.option("--file", type=FILE, help="Of a page on disk (URL: its URL); - for standard input.")
+@click.option("--open", "open_it", is_flag=True, help="Open the explanation in a browser.")
+@click.option("--file", type=FILE, help="Explain a page on disk, fetched from URL; - reads standard input.")
 @click.pass_context
 def explain(
     context: click.Context,
@@ -161,9 +161,9 @@ def explain(
     open_it: bool,
     file: Path | None,
 ) -> None:
-    """One document's path in sentences: how it was found, fetched, extracted and indexed, when, and why."""
+    """Explain how and when a URL was found, fetched, extracted and indexed."""
     if url is None and file is None:
-        raise click.UsageError("name a URL, or give --file")
+        raise click.UsageError("give a URL or --file")
     if file is None and not (blocks or drawing or open_it):
         with opened(settings_of(context)) as engine:
             told = explanation_of(engine, url or "")
@@ -234,7 +234,7 @@ def explanation_of(engine: "Engine", url: str) -> "UrlExplanation":
         raise PlumblineError(f"{url!r} is not a URL: {known_by}")
     told, topic = engine.store.status.explain(known_by), topic_rows(engine, known_by)
     if told is None and not topic:
-        raise PlumblineError(f"{known_by} was never seen: it was not linked from a crawled page, or is out of scope")
+        raise PlumblineError(f"{known_by} is unknown: no crawled page links to it, or it is out of scope")
     if told is None:
         return UrlExplanation(None, topic)
     document = engine.index.get(told.article.doc_id) if told.indexed and told.article else None

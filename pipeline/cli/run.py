@@ -36,12 +36,12 @@ def run(context: click.Context, until: str) -> None:
 
 
 @click.command("embed", cls=Verb)
-@click.option("--processes", "embed__processes", type=int, help="Share the articles among so many processes.")
+@click.option("--processes", "embed__processes", type=int, help="Number of processes; articles are divided among them.")
 @click.pass_context
 def embed_command(context: click.Context, /, **flags: Any) -> None:
-    """Give articles the vectors by which they are found by meaning; the next plumb index has them.
+    """Compute embeddings for semantic search; `plumb index` writes them to the index.
 
-    Broken off it goes on where it was. Fetches the models if they are not there yet.
+    Resumes after an interruption. Downloads the models if they are missing.
     """
     with opened(settings_of(context, **flags)) as engine:
         say_reports([stages.embed(engine)])
@@ -49,12 +49,16 @@ def embed_command(context: click.Context, /, **flags: Any) -> None:
 
 @click.command("index", cls=Verb)
 @click.pass_context
-@click.option("--full", is_flag=True, help="Write every article again.")
-@click.option("--adopt", is_flag=True, help="Take over an index that another store filled; what this store lacks goes.")
+@click.option("--full", is_flag=True, help="Reindex all articles.")
+@click.option(
+    "--adopt",
+    is_flag=True,
+    help="Take over an index that was filled from another store; documents missing from this store are deleted.",
+)
 def index_command(context: click.Context, full: bool, adopt: bool) -> None:
-    """Bring Solr in step with the store.
+    """Update the Solr index from the store.
 
-    Refuses an index that was filled from another store than this one, or that an empty store would empty.
+    Stops if the index was filled from another store, or if the store is empty and the index is not.
     """
     with opened(settings_of(context)) as engine:
         opening = stages.open_solr(engine)
@@ -77,7 +81,7 @@ def serve(context: click.Context, /, **flags: Any) -> None:
     with opened(settings) as engine, SearchSite(engine) as site:
         out.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
         if engine.store.accounts.is_empty():
-            out.print("nobody can sign in yet: plumb account add NAME --role operator", highlight=False)
+            out.print("no accounts yet: create one with `plumb account add NAME --role operator`", highlight=False)
         tell_service_manager("READY=1", f"STATUS=serving {site.url}")
         with Heartbeat(site.is_well):
             site.wait()
@@ -97,7 +101,7 @@ def schedule(context: click.Context) -> None:
 @click.argument("url")
 @click.pass_context
 def refresh_command(context: click.Context, url: str) -> None:
-    """Fetch one page now, take it through all stages, and print when each was done."""
+    """Fetch one page now, run it through all stages, and print the time of each."""
     with opened(settings_of(context)) as engine:
         from pipeline.refresh import refresh, trace_lines
 
@@ -107,11 +111,15 @@ def refresh_command(context: click.Context, url: str) -> None:
 @click.command("import", cls=Verb)
 @click.argument("places", nargs=-1, required=True)
 @click.option(
-    "--url", "urls", multiple=True, metavar="PATTERN", help="Only URLs like this, as 'https://a.example/news/*'."
+    "--url",
+    "urls",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only URLs that match this pattern, for example 'https://a.example/news/*'.",
 )
-@click.option("--domain", "domains", multiple=True, help="Only URLs of this domain and those below it.")
-@click.option("--base", default=COMMON_CRAWL, show_default=True, help="What the lines of a list of paths stand below.")
-@click.option("--processes", default=0, type=click.IntRange(0), help="Files read side by side; 0: as many as cores.")
+@click.option("--domain", "domains", multiple=True, help="Only URLs of this domain and its subdomains.")
+@click.option("--base", default=COMMON_CRAWL, show_default=True, help="Base URL of the paths in a list.")
+@click.option("--processes", default=0, type=click.IntRange(0), help="Files read in parallel; 0: one per CPU core.")
 @click.pass_context
 def import_command(
     context: click.Context,
@@ -121,7 +129,7 @@ def import_command(
     base: str,
     processes: int,
 ) -> None:
-    """Take in pages that someone else crawled: WARC files, folders, buckets or lists of them."""
+    """Import pages from WARC files, folders, buckets, or lists of them."""
     with opened(settings_of(context)) as engine:
         from pipeline.import_sources import ImportFilter, sources_of
         from pipeline.import_warc import import_warcs
@@ -132,11 +140,11 @@ def import_command(
 
 @click.command()
 @click.option(
-    "--folder", default="demo-data", show_default=True, type=click.Path(path_type=Path), help="Where it lives."
+    "--folder", default="demo-data", show_default=True, type=click.Path(path_type=Path), help="Data folder of the demo."
 )
 @click.option("--port", default=8080, type=PORT, show_default=True, help="Port of the search page.")
 @click.option("--site-port", default=8765, type=PORT, show_default=True, help="Port of the three demo sites.")
-@click.option("--check", is_flag=True, help="Do not wait for a person: ask the page, check the counts, stop.")
+@click.option("--check", is_flag=True, help="Check the search page and the counts, then exit.")
 @click.option("--change", is_flag=True, help="Change one page on disk and show how fast it can be found.")
 def demo(folder: Path, port: int, site_port: int, check: bool, change: bool) -> None:
     """Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites."""

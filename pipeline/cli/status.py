@@ -23,8 +23,8 @@ RUNS_SHOWN = 5
 SLOW_HOSTS = 10
 # Behind a count: what an operator can do about it.
 HINTS: dict[str, str] = {
-    Reason.NEEDS_SCRIPTS: "  (name their sites in crawl.rendered: a browser shows such pages before they are read)",
-    Reason.SUSPECT_BODY: "  (kept, but much of the page was left out: plumb explain URL says what)",
+    Reason.NEEDS_SCRIPTS: "  (add their sites to crawl.rendered to load such pages in a browser)",
+    Reason.SUSPECT_BODY: "  (article saved but possibly incomplete: see plumb explain URL)",
 }
 
 
@@ -32,7 +32,7 @@ HINTS: dict[str, str] = {
 @click.pass_context
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def status_command(context: click.Context, as_json: bool) -> None:
-    """Counts per stage, outcome and reason; lag of the index; the last runs."""
+    """Show counts by stage and reason, documents pending indexing, and recent runs."""
     with opened(settings_of(context)) as engine:
         say_or_json(status(engine), status_lines, as_json)
 
@@ -107,16 +107,16 @@ def crawl_lines(crawl: Mapping[str, Any]) -> Iterator[str]:
         waits = f"{one['new']} new, {one['due']} due, {one['lists']} lists"
         yield f"  {one['host']}: {waits}, {one['pages_a_run']} pages a run: {runs_text(one)}"
     if len(slow) > SLOW_HOSTS:
-        yield f"  and {len(slow) - SLOW_HOSTS} hosts more that take more than one run"
+        yield f"  and {len(slow) - SLOW_HOSTS} more hosts that need more than one run"
 
 
 def runs_text(one: Mapping[str, Any]) -> str:
     """About how many runs (nights, where it is run nightly) something takes."""
     new, every = one["runs_for_new"], one["runs_for_all"]
     if new is None:
-        return "never done: the lists alone take a whole run; give crawl.minutes more, or crawl.hub_gap"
+        return "cannot catch up: list pages alone fill a run; raise crawl.minutes or crawl.hub_gap"
     if every == 0:
-        return "nothing waits"
+        return "no backlog"
     first = f"about {new} more night{'s' * (new != 1)} for the new ones" if new else "no new ones wait"
     return first if every in (new, None) else f"{first}, {every} for all"
 
@@ -138,7 +138,7 @@ def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     if answer["failed_since"]:
         yield f"runs have not succeeded since {answer['failed_since'][:19]}"
     yield f"last good run {(answer['last_good_run'] or 'never')[:19]}"
-    yield f"next run      {answer['next_run'][:19] if answer['next_run'] else 'none: plumb schedule is not running'}"
+    yield f"next run      {answer['next_run'][:19] if answer['next_run'] else 'not scheduled (plumb schedule is not running)'}"
     yield from (f"run of {run['started'][:19]}: {run_line(run)}" for run in answer["runs"])
 
 

@@ -27,20 +27,22 @@ MIN_ONE = click.IntRange(1, 1000)
 
 @click.group(cls=Verbs)
 def topic() -> None:
-    """What a crawl looks for: a name, terms, example pages, seeds. See docs/topics.md."""
+    """Define topics for focused crawls: terms, example pages, seed URLs. See docs/topics.md."""
 
 
 @topic.command("init")
 @click.argument("name")
 @click.argument("more", nargs=-1, metavar="[URL]...")
-@click.option("--terms", default="", help="Terms of the topic, with commas between: they count at once.")
-@click.option("--examples", multiple=True, metavar="URL", help="A page that is of the topic; further ones may follow.")
+@click.option("--terms", default="", help="Terms of the topic, separated by commas; accepted at once.")
+@click.option("--examples", multiple=True, metavar="URL", help="URL of an on-topic example page; may be repeated.")
 @click.option("--words", default="", help="Words that describe the topic, with commas between [its name].")
-@click.option("--tree", type=click.Path(path_type=Path), help="Your own tree of terms, one a line, indented.")
+@click.option(
+    "--tree", type=click.Path(path_type=Path), help="File with a term hierarchy, one term per line, indented."
+)
 @click.option("--search", "template", default="", help="A search site's URL with {query} in it [own index].")
-@click.option("--results", default=10, show_default=True, type=MIN_ONE, help="Pages of each search that are read.")
+@click.option("--results", default=10, show_default=True, type=MIN_ONE, help="Results to read per search.")
 @click.option("--top", default=10, show_default=True, type=MIN_ONE, help="Terms proposed for each of yours.")
-@click.option("--automatic", is_flag=True, help="Let terms that come up during the crawl count unconfirmed.")
+@click.option("--automatic", is_flag=True, help="Accept terms found while crawling without review.")
 @click.pass_context
 def init(
     context: click.Context,
@@ -62,7 +64,7 @@ def init(
         "tree": tree_lines(tree) if tree else (),
     }
     if not given["terms"] and not given["examples"]:
-        raise click.UsageError("give --terms, --examples, or both: a name alone says too little")
+        raise click.UsageError("give --terms or --examples, or both")
     with opened(settings_of(context)) as engine:
         from pipeline.topic.service import Wanted, define  # the extractor, after the settings have been checked
 
@@ -75,7 +77,7 @@ def init(
 @json_option
 @click.pass_context
 def list_command(context: click.Context, as_json: bool) -> None:
-    """Print the names of all topics, with what waits for a decision."""
+    """List topics and the number of candidates to review."""
     settings = settings_of(context)
     files = TopicFiles(settings.data_dir)
     found = [
@@ -96,7 +98,7 @@ def topic_lines(found: list[dict[str, Any]]) -> Iterator[str]:
 @click.option("--json", "wanted", is_flag=True, help="As JSON.")
 @click.pass_context
 def show(context: click.Context, name: str, wanted: bool) -> None:
-    """Print all that a topic is made of, and what is kept of it."""
+    """Show a topic: terms, examples, seed URLs, pages kept."""
     found = TopicFiles(settings_of(context).data_dir).read(name)
     with opened(settings_of(context)) as engine:
         kept = judging(engine, name)
@@ -122,7 +124,7 @@ def terms_command(context: click.Context, name: str, state: str | None, kind: st
 @json_option
 @click.pass_context
 def seeds_command(context: click.Context, name: str, state: str | None, as_json: bool) -> None:
-    """List seeds with their evidence. Confirm and refuse take their URLs."""
+    """List seed URLs with their evidence; pass them to `confirm` or `refuse`."""
     found = TopicFiles(settings_of(context).data_dir).read(name)
     chosen = [seed for seed in found.seeds if state in (None, seed.state)]
     say_table(chosen, lambda: seed_table(chosen), as_json)
@@ -142,10 +144,10 @@ def add_command(context: click.Context, name: str, terms: tuple[str, ...], kind:
 @click.argument("name")
 @click.argument("items", nargs=-1)
 @click.option("--class", "kind", type=KINDS, help="Put the terms into this class.")
-@click.option("--top", type=MIN_ONE, help="The so many best proposed terms.")
+@click.option("--top", type=MIN_ONE, help="Also accept this many of the best candidates.")
 @click.pass_context
 def confirm(context: click.Context, name: str, items: tuple[str, ...], kind: str | None, top: int | None) -> None:
-    """Confirm terms or seeds: they count from the next crawl on."""
+    """Accept terms or seed URLs; they take effect with the next crawl."""
     decide_and_say(context, name, items, TopicState.CONFIRMED, TopicTermClass(kind) if kind else None, top or 0)
 
 
@@ -154,18 +156,18 @@ def confirm(context: click.Context, name: str, items: tuple[str, ...], kind: str
 @click.argument("items", nargs=-1, required=True)
 @click.pass_context
 def refuse(context: click.Context, name: str, items: tuple[str, ...]) -> None:
-    """Refuse terms or seeds: they are not proposed again."""
+    """Reject terms or seed URLs; they are not suggested again."""
     decide_and_say(context, name, items, TopicState.REFUSED, None, 0)
 
 
 @topic.command("propose")
 @click.argument("name")
 @click.option("--search", "template", default="", help="A search site's URL with {query} in it [own index].")
-@click.option("--results", default=10, show_default=True, type=MIN_ONE, help="Pages of each search that are read.")
+@click.option("--results", default=10, show_default=True, type=MIN_ONE, help="Results to read per search.")
 @click.option("--top", default=10, show_default=True, type=MIN_ONE, help="Terms proposed for each term.")
 @click.pass_context
 def propose_command(context: click.Context, name: str, template: str, results: int, top: int) -> None:
-    """Look for more terms and seeds, from the terms that are confirmed by now."""
+    """Suggest more terms and seed URLs, based on the accepted terms."""
     with opened(settings_of(context)) as engine:
         from pipeline.topic.service import propose  # the extractor, after the settings have been checked
 
@@ -182,7 +184,7 @@ def propose_command(context: click.Context, name: str, template: str, results: i
 def judge_command(
     context: click.Context, name: str, right: tuple[str, ...], wrong: tuple[str, ...], as_json: bool
 ) -> None:
-    """Answer, or without --yes and --no list, the pages about which an answer helps most."""
+    """Label pages as on or off topic; without --yes and --no, list the most useful pages to label."""
     TopicFiles(settings_of(context).data_dir).read(name)
     answers = dict.fromkeys(right, True) | dict.fromkeys(wrong, False)
     if len(answers) < len(right) + len(wrong):
@@ -215,7 +217,7 @@ def judging_lines(found: dict[str, Any]) -> Iterator[str]:
     """The same for people."""
     expected, wanted = found["expected"], found["wanted_precision"]
     if expected is None:
-        yield f"nothing was fetched for {found['topic']} yet; {wanted:.0%} of what is kept shall be of the topic"
+        yield f"no pages fetched for {found['topic']} yet; target: {wanted:.0%} of the kept pages on topic"
     else:
         yield (
             f"{expected['kept']} pages kept, expected: {expected['precision']:.0%} of them of the topic (wanted "
@@ -224,7 +226,7 @@ def judging_lines(found: dict[str, Any]) -> Iterator[str]:
     for one in found["questions"]:
         yield f"  {one['score']:.2f} {one['url']} {one['title']}"
     if found["questions"]:
-        yield f"are they of the topic? plumb topic judge {found['topic']} --yes URL --no URL, or /admin/topics"
+        yield f"on topic? plumb topic judge {found['topic']} --yes URL --no URL, or /admin/topics"
 
 
 @topic.command("automatic")
@@ -232,7 +234,7 @@ def judging_lines(found: dict[str, Any]) -> Iterator[str]:
 @click.argument("choice", type=click.Choice(["on", "off"]))
 @click.pass_context
 def automatic_command(context: click.Context, name: str, choice: str) -> None:
-    """Let terms that come up during the crawl count unconfirmed, or have them wait."""
+    """Turn automatic acceptance of terms found while crawling on or off."""
     files = TopicFiles(settings_of(context).data_dir)
     files.change(name, lambda found: replace(found, automatic=choice == "on"))
     say([f"automatic mode of {name} is {choice}"])
